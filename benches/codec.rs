@@ -1,4 +1,4 @@
-//! Events to bytes and back.
+//! Encodes and decodes events.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,15 +14,15 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use domain::id::WalletKey;
-use persistence::{Append, Entry, Logged};
+use persistence::{Append, Entry, LogEvent};
 
 fn codec(c: &mut Criterion) {
     let wallet = WalletKey([1; 16]);
-    let logged = sample::logged(wallet, 1_000);
+    let log_event = sample::log_event(wallet, 1_000);
     c.bench_function("encode a deduction", |b| {
-        b.iter(|| Append::one(black_box(&logged)).unwrap())
+        b.iter(|| Append::one(black_box(&log_event)).unwrap())
     });
-    let Logged::Wallet { event, record, .. } = logged else {
+    let LogEvent::Wallet { event, record, .. } = log_event else {
         panic!("a deduction is a wallet's");
     };
     let mut append = Append::default();

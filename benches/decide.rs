@@ -1,4 +1,4 @@
-//! The rules alone: deciding a deduction and applying it.
+//! The domain rules alone: deciding a deduction, and applying it.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,

@@ -1,4 +1,4 @@
-//! The log on disk: one append alone, and as many as a group commit takes, each until durable.
+//! The log on disk: one append alone, and many that share group commits, each until durable.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,7 +20,7 @@ use domain::{
 };
 use persistence::{Append, Log as _, Options, Outcome, SledJournal};
 
-/// Appends in one go.
+/// Appends started together.
 const MANY: u64 = 400;
 
 struct Log {
@@ -59,12 +59,12 @@ impl Log {
         self.journal.append(append, None).unwrap();
     }
 
-    /// Appends so many deductions, each on its own, and waits until the last one is durable.
+    /// Appends `count` deductions, each on its own, and waits until the last one is durable.
     fn append(&mut self, count: u64) {
-        let (told, hear) = mpsc::channel();
+        let (told, push_refusal) = mpsc::channel();
         for number in 0..count {
             self.version += 1;
-            let event = sample::logged(self.wallet, self.version);
+            let event = sample::log_event(self.wallet, self.version);
             let told = told.clone();
             let last = number + 1 == count;
             let done = move |outcome| {
@@ -72,19 +72,19 @@ impl Log {
                     told.send(outcome).unwrap();
                 }
             };
-            // The folding is part of the cost, once it is behind.
+            // Folding is part of the cost: once the log refuses appends, wait for it.
             while self.journal.refusing().is_some() {
                 std::thread::yield_now();
             }
             let append = Append::one(&event).unwrap();
             self.journal.append(append, Some(Box::new(done))).unwrap();
         }
-        assert_eq!(hear.recv().unwrap(), Outcome::Durable);
+        assert_eq!(push_refusal.recv().unwrap(), Outcome::Durable);
     }
 }
 
 fn journal(c: &mut Criterion) {
-    // On the disk of the build directory: /tmp may be memory.
+    // On the disk of the build directory, as /tmp may be in memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut log = Log::open(&folder.path().join("data"));
     let mut group = c.benchmark_group("append until durable");

@@ -1,5 +1,5 @@
-//! The wallets over the log on disk: one deduction alone, a thousand at once, a batch; and wallets woken
-//! in turns, where there is room for few.
+//! The wallets over the log on disk: one deduction alone, a thousand at once, a batch; and reads that wake
+//! wallets in turn, where only a few may be awake.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
@@ -26,7 +26,7 @@ use tokio::{runtime::Runtime, task::JoinSet};
 
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 1_000;
-/// Wallets that may be awake where most of them sleep.
+/// Wallets that may be awake in the benchmark where most of them sleep.
 const FEW: usize = 128;
 /// Deductions or reads at once.
 const MANY: u64 = 1_000;
@@ -39,7 +39,7 @@ struct Core {
 }
 
 impl Core {
-    /// As a server with the default settings has it, but for `max_awake`.
+    /// Starts the wallets with a server's default settings, except for `max_awake`.
     async fn start(folder: &Path, max_awake: Option<usize>) -> Self {
         let mut config = Config::defaults().unwrap();
         config.data_dir = folder.to_owned();
@@ -97,7 +97,7 @@ impl Core {
         }
     }
 
-    /// Reads wallets, most of which sleep.
+    /// Reads wallets, most of which are asleep.
     async fn wake(&self) {
         let mut running = JoinSet::new();
         for _ in 0..MANY {

@@ -1,7 +1,7 @@
-//! The service as one router: the API, its administration, its documentation and its vital signs,
-//! all behind one edge.
+//! The service as one router: the API, its administration, its documentation, health checks and
+//! metrics, all behind one edge.
 
-mod short_way;
+mod fast_path;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,25 +13,25 @@ use axum::{
     response::Response,
     routing::{any, get, post},
 };
-pub use short_way::ShortWay;
+pub use fast_path::FastPath;
 
 pub use crate::state::{App, AppState};
 use crate::{
     admin,
     api::{description, router as api, webhooks},
-    audit, dashboard, docs,
+    audit, dashboard, docs, health,
     http::{
         cors::CorsForBrowsers,
         edge::EdgeLayer,
         fallback::{method_not_allowed, route_not_found},
         gate::GateLayer,
     },
-    pages, vitals,
+    pages,
 };
 
-/// Puts everything together.
-pub fn service(app: App) -> ShortWay {
-    ShortWay::new(Arc::clone(&app), router(app))
+/// The whole service: the router, with the fast path for deductions in front of it.
+pub fn service(app: App) -> FastPath {
+    FastPath::new(Arc::clone(&app), router(app))
 }
 
 fn router(app: App) -> Router {
@@ -61,9 +61,9 @@ fn router(app: App) -> Router {
         .merge(dashboard::router(&app))
         .merge(docs::router(&document))
         .merge(pages::result::router())
-        .route("/healthz", get(vitals::healthz))
-        .route("/readyz", get(vitals::readyz))
-        .route("/metrics", get(vitals::metrics))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
         .route("/webhooks/stripe/{projectId}", post(webhooks::stripe))
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
@@ -73,7 +73,8 @@ fn router(app: App) -> Router {
         .merge(sandbox)
 }
 
-/// Where a project has no sandbox, no body is read to say so.
+/// Drops the body of a request for a sandbox that the project does not have: it need not be read to
+/// be refused.
 async fn unread_without_sandbox(
     State(app): State<App>,
     Path(path): Path<HashMap<String, String>>,
@@ -90,11 +91,11 @@ async fn unread_without_sandbox(
     next.run(request).await
 }
 
-/// The figures alone, for a listener of its own: without a token, unless they have one of their own.
+/// `/metrics` alone, for a listener of its own: without a token, unless `metrics.token` is set.
 pub fn metrics_router(app: App) -> Router {
     let figures = match app.config.metrics.token {
-        Some(_) => get(vitals::metrics),
-        None => get(vitals::open_metrics),
+        Some(_) => get(health::metrics),
+        None => get(health::open_metrics),
     };
     Router::new()
         .route("/metrics", figures)

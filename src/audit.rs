@@ -1,9 +1,8 @@
-//! Who changed what, when and from where, through the administration and the dashboard: notes in the
-//! journal, a page of entries each. What is about to be done is written before it is done, and what came of it
-//! afterwards: an entry that was never ended says that nobody knows. It must never hold a secret, nor grow
-//! without end.
+//! Who changed what, when and from where, through the administration and the dashboard: notes in the journal,
+//! a page of entries each. A change is written before it is done, and its result afterwards: of an entry that
+//! was never ended, the result is not known. The log must never hold a secret, nor grow without end.
 
-mod around;
+mod middleware;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,34 +11,34 @@ use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-pub use self::around::Deed;
-pub(crate) use self::around::{ADMINISTRATOR, deeds, intend, writes};
+pub use self::middleware::AuditedAction;
+pub(crate) use self::middleware::{ADMINISTRATOR, begin_entry, deeds, writes};
 use notes::NoteKind;
 
 /// Entries of a page; each new one writes its page again, which has to fit one append.
 const PER_PAGE: usize = 20;
 /// Pages that are kept: 100,000 entries.
 const PAGES: usize = 5000;
-/// For how long a page is kept behind its last entry.
+/// Seconds for which a page is kept after its last entry.
 const KEPT_SECONDS: i64 = 366 * 24 * 3600;
-/// What somebody typed is cut to so many characters.
+/// Longest text of an entry, in characters: what somebody typed is cut.
 const LONGEST: usize = 300;
 
-/// Something that was done, or was to be.
+/// A change that was done, or was about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// When, in milliseconds.
     pub at: i64,
     /// Who: a session of the dashboard, or the administrator's token.
     pub who: String,
-    /// What. Until it is done, which request asks for it.
+    /// What was done; until then, the request that asks for it.
     pub what: String,
-    /// From which address.
+    /// The client's address.
     pub from: String,
-    /// Whether it is not known yet what came of it; for good, where the process ended meanwhile.
+    /// Whether the result is not known yet. It never will be if the process ended meanwhile.
     #[serde(default, skip_serializing_if = "is_done")]
     pub open: bool,
-    /// Names what is being done now.
+    /// The number of the change while it is being done.
     #[serde(skip)]
     pub under_way: Option<u64>,
 }
@@ -49,8 +48,8 @@ const fn is_done(open: &bool) -> bool {
     !*open
 }
 
-impl Entry {
-    /// Something that was done.
+impl AuditEntry {
+    /// The entry of a change that was done.
     #[must_use]
     pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
         Self {
@@ -68,10 +67,10 @@ fn short(what: &str) -> String {
     what.chars().take(LONGEST).collect()
 }
 
-/// Something that is being done.
+/// A change that is being done.
 #[derive(Debug)]
-#[must_use = "what came of it has to be written"]
-pub struct Intent {
+#[must_use = "the result has to be written"]
+pub struct PendingEntry {
     page: u64,
     id: u64,
 }
@@ -84,24 +83,24 @@ impl NoteKind for PageNote {
     const NUMBER: u8 = 16;
     const NAME: &'static str = "page of the audit log";
     type Key = u64;
-    type Body = Vec<Entry>;
+    type Body = Vec<AuditEntry>;
 }
 
-/// The log.
+/// The log, with what is known of its pages.
 pub struct AuditLog {
     handle: Handle,
     pages: Mutex<Pages>,
 }
 
-/// Which pages there are, and those that are written to.
+/// The pages that there are, with the entries of those that are written to.
 #[derive(Default)]
 struct Pages {
-    /// Full ones, oldest first, with the instants of their last entries.
+    /// Full pages, oldest first, with the instants of their last entries.
     full: VecDeque<(u64, Timestamp)>,
     current: u64,
-    entries: Vec<Entry>,
-    /// Full ones with something that is being done.
-    beside: BTreeMap<u64, Vec<Entry>>,
+    entries: Vec<AuditEntry>,
+    /// Full pages with a change that is being done.
+    beside: BTreeMap<u64, Vec<AuditEntry>>,
     last_id: u64,
 }
 
@@ -121,7 +120,8 @@ impl AuditLog {
         let mut pages = Pages::default();
         let mut before = None;
         for (number, entries) in notes::all::<PageNote>(&handle)? {
-            // One that another follows is full, also where what came to nothing was taken out of it.
+            // A page that another one follows is full, also where the entry of a change that was not
+            // made was taken out of it.
             if let Some(full) = before.replace(number) {
                 pages.full.push_back((full, last(&pages.entries)));
             }
@@ -134,17 +134,17 @@ impl AuditLog {
         })
     }
 
-    /// Adds an entry; returns once it is durable. What is too old goes.
+    /// Adds an entry, and removes pages that are too old; returns once it is durable.
     ///
     /// # Errors
     ///
-    /// As of logging a note: nothing was added, or it is not known.
-    pub async fn add(&self, entry: Entry) -> Result<(), actors::Error> {
+    /// [`actors::Error`] when nothing was added, or it is not known whether it was.
+    pub async fn add(&self, entry: AuditEntry) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
         self.push(&mut pages, entry).await
     }
 
-    async fn push(&self, pages: &mut Pages, entry: Entry) -> Result<(), actors::Error> {
+    async fn push(&self, pages: &mut Pages, entry: AuditEntry) -> Result<(), actors::Error> {
         let now = Timestamp(entry.at);
         let mut entries = pages.entries.clone();
         entries.push(entry);
@@ -171,29 +171,30 @@ impl AuditLog {
     ///
     /// # Errors
     ///
-    /// As of logging a note: then it must not be done.
-    pub async fn begin(&self, entry: Entry) -> Result<Intent, actors::Error> {
+    /// [`actors::Error`] when that was not logged, or may not have been: then it must not be done.
+    pub async fn begin(&self, entry: AuditEntry) -> Result<PendingEntry, actors::Error> {
         let mut pages = self.pages.lock().await;
         pages.last_id = pages.last_id.saturating_add(1);
         let (page, id) = (pages.current, pages.last_id);
-        let entry = Entry {
+        let entry = AuditEntry {
             open: true,
             under_way: Some(id),
             ..entry
         };
         self.push(&mut pages, entry).await?;
-        Ok(Intent { page, id })
+        Ok(PendingEntry { page, id })
     }
 
-    /// Writes what was done, or with `None` that nothing was: then the entry goes.
+    /// Writes what was done, or with `None` that nothing was: then the entry is removed.
     ///
     /// # Errors
     ///
-    /// As of logging a note: then it stays an entry of which nobody knows.
-    pub async fn end(&self, intent: Intent, what: Option<&str>) -> Result<(), actors::Error> {
+    /// [`actors::Error`] when that was not logged, or may not have been: then the result stays
+    /// unknown.
+    pub async fn end(&self, intent: PendingEntry, what: Option<&str>) -> Result<(), actors::Error> {
         self.change(intent, true, |entry| {
             let what = what?;
-            Some(Entry {
+            Some(AuditEntry {
                 what: short(what),
                 open: false,
                 under_way: None,
@@ -203,23 +204,23 @@ impl AuditLog {
         .await
     }
 
-    /// That nobody will tell what came of it.
-    pub async fn interrupted(&self, intent: Intent) {
+    /// Gives up a change whose result nobody will tell.
+    pub async fn interrupted(&self, intent: PendingEntry) {
         let stays = |entry| {
-            Some(Entry {
+            Some(AuditEntry {
                 under_way: None,
                 ..entry
             })
         };
-        // What is stored says so already.
+        // The stored entry says already that its result is not known.
         let _ = self.change(intent, false, stays).await;
     }
 
     async fn change(
         &self,
-        Intent { page: number, id }: Intent,
+        PendingEntry { page: number, id }: PendingEntry,
         writes: bool,
-        change: impl FnOnce(Entry) -> Option<Entry>,
+        change: impl FnOnce(AuditEntry) -> Option<AuditEntry>,
     ) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
         let mut entries = match number == pages.current {
@@ -227,7 +228,7 @@ impl AuditLog {
             false => pages.beside.get(&number).cloned().unwrap_or_default(),
         };
         let known = entries.iter().position(|it| it.under_way == Some(id));
-        // A page that was forgotten meanwhile.
+        // The page was removed meanwhile.
         let Some(place) = known else { return Ok(()) };
         let changed = change(entries.remove(place));
         changed
@@ -247,8 +248,8 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Entries of a page, newest first, and the number of the page before it. The first to ask for is the
-    /// current one, with `None`.
+    /// Entries of a page, newest first, and the number of the page before it. `None` asks for the current
+    /// page, the newest.
     ///
     /// # Errors
     ///
@@ -256,7 +257,7 @@ impl AuditLog {
     pub async fn page(
         &self,
         number: Option<u64>,
-    ) -> Result<(Vec<Entry>, Option<u64>), notes::Error> {
+    ) -> Result<(Vec<AuditEntry>, Option<u64>), notes::Error> {
         let pages = self.pages.lock().await;
         let number = number.unwrap_or(pages.current);
         let known = match number == pages.current {
@@ -274,9 +275,9 @@ impl AuditLog {
         Ok((entries, older))
     }
 
-    async fn stored(&self, number: u64) -> Result<Vec<Entry>, notes::Error> {
+    async fn stored(&self, number: u64) -> Result<Vec<AuditEntry>, notes::Error> {
         let handle = self.handle.clone();
-        // What was logged a moment ago is read as well.
+        // The books have what was logged a moment ago only once it is folded.
         let _ = handle.fold_all().await;
         let found = tokio::task::spawn_blocking(move || notes::one::<PageNote>(&handle, &number));
         let found = found
@@ -301,7 +302,7 @@ impl Pages {
     }
 }
 
-/// When a page's last entry was made; long ago, where nothing is left of it.
-fn last(entries: &[Entry]) -> Timestamp {
+/// When a page's last entry was made; at the epoch, where none is left.
+fn last(entries: &[AuditEntry]) -> Timestamp {
     Timestamp(entries.last().map_or(0, |last| last.at))
 }

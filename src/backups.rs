@@ -1,5 +1,5 @@
 //! Backups of the running service: one at a time, asked for by the administrator or due by the schedule.
-//! Whoever asks does not wait: how it goes is there to be read.
+//! Nobody waits for one: its state can be read meanwhile.
 
 use std::{
     fmt,
@@ -11,17 +11,17 @@ use std::{
 use actors::{Handle, clock::Clock};
 use domain::Timestamp;
 use parking_lot::Mutex;
-use persistence::backup::{self, BackUp, Made, Moved};
+use persistence::backup::{self, BackUp, BackupSummary, TransferProgress};
 use tokio::task::JoinHandle;
 
 use crate::{
     config::{self, Config},
-    secrets::Beside,
+    secrets::BackupSecrets,
 };
 
 /// How often the schedule looks at the clock.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// After a failure the next attempt comes so soon, or when the next backup is due if that is sooner.
+/// Time until the next attempt after a failure, unless the next backup is due sooner.
 const AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
 
 /// A backup to make.
@@ -29,58 +29,58 @@ const AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
 pub struct Order {
     /// The directory that backups are kept in.
     pub to: PathBuf,
-    /// How many are kept; `None`: all.
+    /// How many backups are kept; `None`: all.
     pub keep: Option<usize>,
-    /// Whether the server key goes with it.
+    /// Whether the server key is in it.
     pub with_server_key: bool,
-    /// Whether it is somebody's working copy: nobody is to take it for the last good backup.
+    /// Whether it is a working copy, which does not count as the last good backup.
     pub temporary: bool,
 }
 
 /// A backup that is being made.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// What it will be called.
+    /// The name that it will have.
     pub name: String,
-    /// Where it goes.
+    /// The directory that it is written to.
     pub to: PathBuf,
     /// When it began.
     pub started_at: Timestamp,
-    /// How far it is.
-    pub moved: Moved,
+    /// How much of it is written.
+    pub moved: TransferProgress,
 }
 
 /// A backup that ended.
 #[derive(Debug, Clone)]
-pub struct Ended {
-    /// As it was when it ended.
+pub struct FinishedBackup {
+    /// The backup as it was when it ended.
     pub was: Running,
     /// How long it took.
     pub took: Duration,
-    /// What was made, or why not.
-    pub result: Result<Made, String>,
+    /// What was made, or why it failed.
+    pub result: Result<BackupSummary, String>,
 }
 
-/// How it stands.
+/// The state of backups.
 #[derive(Debug, Clone, Default)]
 pub struct Status {
     /// The one that is being made.
     pub running: Option<Running>,
     /// The last one that ended since the start.
-    pub last: Option<Ended>,
+    pub last: Option<FinishedBackup>,
     /// When the last good one was made, also before the start.
     pub last_good: Option<Timestamp>,
-    /// The same of those that are kept where the settings say: the schedule follows these.
+    /// The same for backups in the configured directory: the schedule follows these.
     pub last_at_home: Option<Timestamp>,
     /// How many failed since the start.
     pub failures: u64,
 }
 
-/// Another one is being made.
+/// The refusal while another backup is being made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Busy;
 
-/// See the module.
+/// Makes backups of the wallets, one at a time.
 pub struct Backups {
     handle: Handle,
     clock: Arc<dyn Clock>,
@@ -97,7 +97,7 @@ impl fmt::Debug for Backups {
 }
 
 impl Backups {
-    /// Over these wallets. Looks for the last backup where the settings say that they are kept.
+    /// Backups of these wallets. Looks for the last one in the configured directory.
     #[must_use]
     pub fn new(handle: Handle, clock: Arc<dyn Clock>, config: &Config, key: &[u8; 32]) -> Self {
         let settings = config.backup.clone();
@@ -124,19 +124,19 @@ impl Backups {
         }
     }
 
-    /// What the settings say of every backup.
+    /// The configuration of backups.
     #[must_use]
     pub const fn settings(&self) -> &config::Backup {
         &self.settings
     }
 
-    /// How it stands.
+    /// The state of backups.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.lock().clone()
     }
 
-    /// Seconds since the last good backup was made.
+    /// Seconds since the last good backup was made; `None`: there is none.
     #[must_use]
     pub fn age_seconds(&self) -> Option<i64> {
         let made_at = self.status.lock().last_good?;
@@ -144,11 +144,11 @@ impl Backups {
         millis.checked_div(1000)
     }
 
-    /// Begins one, in a task of its own.
+    /// Starts a backup, in a task of its own.
     ///
     /// # Errors
     ///
-    /// [`Busy`]
+    /// [`Busy`] while another one is being made.
     pub fn start(self: &Arc<Self>, order: Order) -> Result<Running, Busy> {
         let running = self.begin(&order)?;
         let backups = Arc::clone(self);
@@ -156,7 +156,8 @@ impl Backups {
         Ok(running)
     }
 
-    /// Makes them as the settings say, until it is dropped.
+    /// Makes backups by the configured schedule, until the task is aborted; `None`: there is no
+    /// schedule.
     pub fn keep_schedule(self: &Arc<Self>) -> Option<JoinHandle<()>> {
         let (to, every) = (self.settings.to.clone()?, self.settings.every?);
         let order = Order {
@@ -186,7 +187,7 @@ impl Backups {
         let last = self.status.lock().last_at_home;
         last.is_none_or(|last| {
             let since = self.clock.now().0.saturating_sub(last.0);
-            // One from the future is of a clock that was wrong.
+            // A backup from the future was made while the clock was wrong.
             since < 0 || since >= every.saturating_mul(1000)
         })
     }
@@ -201,13 +202,13 @@ impl Backups {
             name: name_at(now),
             to: order.to.clone(),
             started_at: now,
-            moved: Moved::default(),
+            moved: TransferProgress::default(),
         };
         status.running = Some(running.clone());
         Ok(running)
     }
 
-    /// Makes the one that began; whether it is good.
+    /// Makes the backup that was begun; says whether it is good.
     async fn make(&self, order: Order) -> bool {
         let begun = Instant::now();
         let temporary = order.temporary;
@@ -240,22 +241,22 @@ impl Backups {
                 tracing::error!(
                     backup.to = %was.to.display(),
                     %error,
-                    "A backup failed; those before it are as they were"
+                    "A backup failed; earlier ones are unchanged"
                 );
             }
         }
-        status.last = Some(Ended { was, took, result });
+        status.last = Some(FinishedBackup { was, took, result });
         good
     }
 
-    async fn copy(&self, order: Order) -> Result<Made, String> {
+    async fn copy(&self, order: Order) -> Result<BackupSummary, String> {
         let running = self.status.lock().running.clone();
         let Some(running) = running else {
-            return Err("it did not begin".into());
+            return Err("it did not start".into());
         };
         let key = order.with_server_key.then_some(&self.server_key);
-        let Beside { owner, files } =
-            Beside::read(&self.data_dir, key).map_err(|error| error.to_string())?;
+        let BackupSecrets { owner, files } =
+            BackupSecrets::read(&self.data_dir, key).map_err(|error| error.to_string())?;
         let what = BackUp {
             to: order.to,
             name: running.name,
@@ -265,7 +266,7 @@ impl Backups {
             keep: order.keep,
         };
         let status = Arc::clone(&self.status);
-        let told = move |moved: &Moved| {
+        let told = move |moved: &TransferProgress| {
             if let Some(running) = &mut status.lock().running {
                 running.moved = *moved;
             }
@@ -276,7 +277,7 @@ impl Backups {
     }
 }
 
-/// What a backup of this moment is called: names sort as moments do.
+/// The name of a backup of this instant: names sort as instants do.
 #[must_use]
 pub fn name_at(now: Timestamp) -> String {
     let instant = jiff::Timestamp::from_millisecond(now.0).unwrap_or_default();

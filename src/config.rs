@@ -44,7 +44,7 @@ pub struct Config {
     /// Where buyers and payment providers reach the service; `None`: at `listen`.
     #[serde(deserialize_with = "public_url::empty_is_none")]
     pub public_url: Option<PublicUrl>,
-    /// Where everything is kept.
+    /// The data directory.
     pub data_dir: PathBuf,
     /// Proxies whose `X-Forwarded-For` is believed.
     #[serde(deserialize_with = "layers::networks")]
@@ -55,23 +55,23 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Seconds for requests in flight to finish after SIGTERM.
     pub shutdown_seconds: u64,
-    /// How requests are taken.
+    /// The HTTP server and its limits.
     pub http: Http,
-    /// How often clients may ask.
+    /// How often clients may call.
     pub limits: Limits,
-    /// Where figures are shown.
+    /// Where metrics are served.
     pub metrics: Metrics,
-    /// The payment provider.
-    pub stripe: Stripe,
-    /// The built-in one.
+    /// How Stripe is called.
+    pub stripe: StripeSettings,
+    /// The built-in payment provider.
     pub sandbox: Sandbox,
-    /// How mails leave.
+    /// How mails are sent.
     pub mail: Mail,
-    /// What projects' own servers are told.
+    /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
     /// The log and its store.
     pub journal: Journal,
-    /// Copies of what is stored.
+    /// Backups of what is stored.
     pub backup: Backup,
     /// Wallets in memory.
     pub actors: Actors,
@@ -81,21 +81,21 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Lines for people.
     Text,
-    /// For machines.
+    /// JSON for programs.
     Json,
 }
 
-/// How requests are taken.
+/// The HTTP server and its limits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
-    /// Threads; 0: one for each core.
+    /// Worker threads; 0: one for each core.
     pub workers: usize,
-    /// Open connections.
+    /// Connections open at once.
     pub max_connections: usize,
-    /// Open connections of one client address.
+    /// Connections of one client address open at once.
     pub max_connections_per_client: usize,
     /// Seconds for a request's head.
     pub head_timeout_seconds: u64,
@@ -107,26 +107,26 @@ pub struct Http {
     pub max_body_bytes: usize,
     /// Bytes of a batch's body.
     pub max_batch_body_bytes: usize,
-    /// Certificates, PEM; `None`: plain HTTP.
+    /// The certificate chain, PEM; `None`: plain HTTP.
     #[serde(deserialize_with = "layers::empty_path_is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// Their key, PEM; set exactly when `tls_cert` is.
+    /// The certificate's key, PEM; set exactly when `tls_cert` is.
     #[serde(deserialize_with = "layers::empty_path_is_none")]
     pub tls_key: Option<PathBuf>,
 }
 
-/// How often clients may ask.
+/// How often clients may call.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Requests at once, for each publishable key and client address.
     pub publishable_burst: u32,
-    /// Requests that come back each second.
+    /// Requests that are added again each second.
     pub publishable_per_second: u32,
     /// Requests at once for each secret key; `None`: no limit.
     #[serde(deserialize_with = "layers::zero_is_none")]
     pub secret_burst: Option<u32>,
-    /// Requests that come back each second; set exactly when `secret_burst` is.
+    /// Requests that are added again each second; set exactly when `secret_burst` is.
     #[serde(deserialize_with = "layers::zero_is_none")]
     pub secret_per_second: Option<u32>,
     /// Codes that open nothing, for each project and client address in a rolling hour.
@@ -137,26 +137,26 @@ pub struct Limits {
     pub open_holds: usize,
 }
 
-/// Where figures are shown.
+/// Where metrics are served.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// An address of its own; `None`: on the main address, never without a token.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
-    /// What opens them, beside the administrator's token.
+    /// A token that may read them, besides the administrator's.
     #[serde(deserialize_with = "token::empty_is_none")]
     pub token: Option<Token>,
 }
 
-/// The payment provider.
+/// How Stripe is called.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stripe {
-    /// Where its API is: `http` or `https`, with or without a path in front of `/v1`.
+pub struct StripeSettings {
+    /// The base of its API: `http` or `https`, with or without a path in front of `/v1`.
     #[serde(deserialize_with = "layers::http_url")]
     pub api_base: Url,
-    /// Requests a second for what nobody waits for, to one account; 0: as its mode allows.
+    /// Background requests a second to one account; 0: as its mode allows.
     pub background_per_second: u32,
 }
 
@@ -164,11 +164,11 @@ pub struct Stripe {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
-    /// Whether it starts as unkind as Stripe is.
+    /// Whether it starts with the limits, delays and refusals that Stripe has.
     pub unkind: bool,
 }
 
-/// What projects' own servers are told.
+/// Webhooks to projects' own servers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhooks {
@@ -206,7 +206,7 @@ pub struct Journal {
 pub struct Actors {
     /// Wallets kept in memory.
     pub max_awake: usize,
-    /// Seconds without a request before one sleeps.
+    /// Seconds without a request before a wallet sleeps.
     pub idle_seconds: u32,
     /// Commands being worked on; each item of a batch counts.
     pub max_in_flight: u64,
@@ -217,16 +217,20 @@ pub struct Actors {
 /// What the command line sets; wins over everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// `--config`
+    /// The configuration file, `--config`.
     pub config: Option<PathBuf>,
-    /// `--listen`
+    /// The address to listen on, `--listen`.
     pub listen: Option<SocketAddr>,
-    /// `--data-dir`
+    /// The data directory, `--data-dir`.
     pub data_dir: Option<PathBuf>,
 }
 
 impl Config {
     /// Reads the file and the environment of this process, and lays the flags over them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] when the file cannot be read, or a setting is unknown, missing or out of bounds.
     pub fn read(flags: &Flags) -> Result<Self, Error> {
         let environment: Vec<_> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -278,7 +282,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Bounds, and what must fit together.
+    /// Checks bounds, and that settings fit together.
     fn check(&self) -> Result<(), Error> {
         let rules = [
             (

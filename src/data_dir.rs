@@ -1,6 +1,6 @@
-//! The data directory is its owner's alone: it holds wallets, encrypted secrets and the keys to them.
-//! The process's file mode mask sees to everything that is made, by the store, too; here is what was
-//! there before.
+//! Keeps the data directory its owner's alone: it holds wallets, encrypted secrets and the keys to
+//! them. The process's umask covers every new file, the store's, too; this closes what was there
+//! before.
 
 use std::{
     fs::{self, DirBuilder, Permissions},
@@ -13,10 +13,10 @@ use rustix::fs::Mode;
 
 use crate::verified;
 
-/// What anybody but the owner may do.
+/// The mode bits of everybody but the owner.
 pub(crate) const OTHERS: u32 = 0o077;
-/// What a data directory has in it. Nothing else is touched: it may be a folder with other things. The
-/// server key is not among them: one that others could read is refused, not hidden.
+/// What Scrip makes in a data directory. Nothing else is touched: it may be a folder with other
+/// things. The server key is not listed: one that others could read is refused, not closed.
 const OWN: [&str; 10] = [
     "lock",
     "watermark",
@@ -30,18 +30,17 @@ const OWN: [&str; 10] = [
     verified::FILE,
 ];
 
-/// From now on whatever this process makes is its owner's alone.
+/// Sets the umask: every file that this process makes is its owner's alone.
 pub(crate) fn make_all_private() {
     rustix::process::umask(Mode::from_raw_mode(OTHERS));
 }
 
-/// Makes the directory if it is not there; takes it and what is in it away from others where they had
-/// it, and says so. What cannot be taken away (it belongs to another user, as some volumes do) is
-/// warned of.
+/// Makes the directory if there is none; takes other users' access to it and its files away, and logs
+/// that. Where that fails (it belongs to another user, as some volumes do), it warns.
 ///
 /// # Errors
 ///
-/// It cannot be made or looked into.
+/// It cannot be made or read.
 pub(crate) fn open(path: &Path) -> io::Result<()> {
     if !path.is_dir() {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;

@@ -1,6 +1,7 @@
-//! The documentation, in the binary: the API's description for programs as it is and for people as a page,
+//! The documentation, in the binary: the API's description as JSON for programs and as a page for people,
 //! the pages of `docs/`, and an index for language models. Nothing is loaded from elsewhere and no script
-//! runs. All of it is written once: the description at start, the pages when the first of them is asked for.
+//! runs. All of it is rendered once: the description at start, the pages when the first of them is asked
+//! for.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -16,8 +17,7 @@ use maud::{PreEscaped, html};
 use serde_json::Value;
 
 use crate::{
-    deprecations,
-    http::{code::Code, error::Error},
+    http::{code::ErrorCode, error::Error},
     state::App,
 };
 
@@ -35,7 +35,7 @@ const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A page that may do nothing but show itself.
+/// Lets a page load our own styles and pictures, and nothing else.
 const POLICY: (HeaderName, HeaderValue) = (
     header::CONTENT_SECURITY_POLICY,
     HeaderValue::from_static(
@@ -47,13 +47,13 @@ const NO_SNIFFING: (HeaderName, HeaderValue) = (
     header::X_CONTENT_TYPE_OPTIONS,
     HeaderValue::from_static("nosniff"),
 );
-/// Nothing secret: generators in browsers may read it.
-const FOR_ANYBODY: (HeaderName, HeaderValue) = (
+/// The description is public: code generators in browsers may read it.
+const ALLOW_ANY_ORIGIN: (HeaderName, HeaderValue) = (
     header::ACCESS_CONTROL_ALLOW_ORIGIN,
     HeaderValue::from_static("*"),
 );
 
-/// Something to serve.
+/// A document with its media type.
 #[derive(Clone)]
 struct Served {
     kind: &'static str,
@@ -74,37 +74,34 @@ impl IntoResponse for Served {
     }
 }
 
-/// Serves all of it.
+/// The routes of the documentation.
 pub(crate) fn router(document: &Value) -> Router<App> {
     let description = Served::new(JSON, document.to_string());
     let always = |served: Served| get(move || std::future::ready(served.clone()));
     Router::new()
         .route(
             "/api/openapi.json",
-            get(move || std::future::ready(([FOR_ANYBODY], description.clone()))),
+            get(move || std::future::ready(([ALLOW_ANY_ORIGIN], description.clone()))),
         )
         .route(
             "/docs",
-            always(Served::new(
-                HTML,
-                reference::render(document, deprecations::ALL),
-            )),
+            always(Served::new(HTML, reference::render(document))),
         )
         .route("/llms.txt", always(Served::new(TEXT, llms::index())))
         .route("/llms-full.txt", always(Served::new(TEXT, llms::full())))
         .route(
             "/docs/{*name}",
             get(move |Path(name): Path<String>| {
-                let found = SHELF.get(name.as_str()).cloned();
-                std::future::ready(found.ok_or(Error::new(Code::RouteNotFound)))
+                let found = DOCUMENTS.get(name.as_str()).cloned();
+                std::future::ready(found.ok_or(Error::new(ErrorCode::RouteNotFound)))
             }),
         )
 }
 
-/// What is served, by its name under `/docs/`.
-static SHELF: LazyLock<HashMap<String, Served>> = LazyLock::new(shelf);
+/// All documents, by their names under `/docs/`.
+static DOCUMENTS: LazyLock<HashMap<String, Served>> = LazyLock::new(shelf);
 
-/// Pages, the same as Markdown, and the files that they show.
+/// The pages as HTML and as Markdown, and the files that they show.
 fn shelf() -> HashMap<String, Served> {
     let pages = pages::PAGES.iter().flat_map(|page| {
         let source = Served::new(MARKDOWN, page.text);
@@ -118,13 +115,13 @@ fn shelf() -> HashMap<String, Served> {
     pages.chain(files).collect()
 }
 
-fn shown(page: &pages::Page) -> String {
+fn shown(page: &pages::DocPage) -> String {
     let rendered = markdown::render(page.path, page.text);
     let title = match page.title() {
         "Scrip" => "Scrip".to_owned(),
         title => format!("{title} · Scrip"),
     };
-    // Written by `markdown`, from pages that are compiled in.
+    // Trusted: `markdown` wrote it, from pages that are compiled in.
     let main = html! { (PreEscaped(&rendered.html)) };
-    frame::page(&title, &frame::guides(Some((page, &rendered))), &main)
+    frame::page(&title, &frame::menu(Some((page, &rendered))), &main)
 }

@@ -1,5 +1,5 @@
-//! Figures for Prometheus. Counting must not cost a look-up by text for each request beyond one: a
-//! route's counters are found once and kept.
+//! Metrics for Prometheus. Counting costs each request one look-up by text and no more: a route's
+//! counters are found once and kept.
 
 mod commits;
 
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use actors::{Applied, Handle};
+use actors::{CommandResult, Handle};
 use axum::http::{Method, StatusCode};
 use parking_lot::RwLock;
 use prometheus_client::{
@@ -47,13 +47,13 @@ struct OutcomeLabels {
     outcome: &'static str,
 }
 
-/// Of a figure that is there or not, and of which there is one.
+/// The labels of a single gauge that is missing until it has a value.
 type NoLabels = Vec<(&'static str, &'static str)>;
 
-/// The figures of routes, by their paths.
+/// The metrics of routes, by path.
 type Routes = HashMap<Box<str>, Arc<Route>>;
 
-/// All figures of the service.
+/// All metrics of the service.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -81,14 +81,14 @@ pub struct Metrics {
     endpoints_disabled: Gauge<i64>,
 }
 
-/// Attempts to deliver webhooks, by what came of them.
+/// Attempts to deliver webhooks, by outcome.
 #[derive(Debug, Clone)]
 pub struct Deliveries {
-    /// Accepted.
+    /// Attempts that the endpoint accepted.
     pub accepted: Counter,
-    /// Answered otherwise.
+    /// Attempts that the endpoint refused.
     pub refused: Counter,
-    /// Not answered.
+    /// Attempts that nobody answered.
     pub unanswered: Counter,
     /// Not sent, and given up: the event could not be read.
     pub unreadable: Counter,
@@ -100,7 +100,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// The figures of one method of one route.
+/// The metrics of one method of one route.
 #[derive(Debug)]
 pub struct Route {
     labels: RouteLabels,
@@ -116,7 +116,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// All at zero.
+    /// All metrics, at zero.
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("scrip");
@@ -130,7 +130,7 @@ impl Metrics {
         let latency = Family::new_with_constructor(histogram);
         registry.register(
             "http_request_duration_seconds",
-            "From the request's head to the answer",
+            "Seconds from the request's head to the answer",
             latency.clone(),
         );
         let deductions = Family::<OutcomeLabels, Counter>::default();
@@ -145,13 +145,13 @@ impl Metrics {
         let backup_age = Family::<NoLabels, Gauge<i64>>::default();
         registry.register(
             "backup_age_seconds",
-            "Since the last good backup began; missing where there is none",
+            "Seconds since the last good backup began; missing where there is none",
             backup_age.clone(),
         );
         let proof_age = Family::<NoLabels, Gauge<i64>>::default();
         registry.register(
             "reconciliation_age_seconds",
-            "Since the oldest of the projects' last reconciliations ended; missing where there is none",
+            "Seconds since the oldest of the projects' last reconciliations ended; missing where there is none",
             proof_age.clone(),
         );
         let attempts = Family::<OutcomeLabels, Counter>::default();
@@ -180,7 +180,7 @@ impl Metrics {
             backlog: gauge("journal_backlog_events", "Events logged and not folded yet"),
             webhooks: gauge(
                 "webhooks_waiting",
-                "Reports of payment providers that are stored and not worked off yet",
+                "Reports of payment providers that are stored and not processed yet",
             ),
             given_up: gauge(
                 "payments_given_up",
@@ -212,7 +212,7 @@ impl Metrics {
             ),
             endpoints_disabled: gauge(
                 "webhook_endpoints_disabled",
-                "Endpoints that are sent nothing because they took nothing",
+                "Endpoints that were disabled because they accepted nothing",
             ),
             deliveries,
             commits,
@@ -226,7 +226,7 @@ impl Metrics {
         }
     }
 
-    /// The figures of a route; `None`: of none, which all share.
+    /// The metrics of a route; requests of no route share those of `None`.
     #[must_use]
     pub fn route(&self, method: &Method, route: Option<&str>) -> Arc<Route> {
         let route = route.unwrap_or("none");
@@ -273,14 +273,14 @@ impl Metrics {
         made
     }
 
-    /// What counts attempts to deliver webhooks.
+    /// The counters of attempts to deliver webhooks.
     #[must_use]
     pub fn deliveries(&self) -> Deliveries {
         self.deliveries.clone()
     }
 
-    /// Counts a deduction by what came of it.
-    pub fn deducted(&self, outcome: Result<&Applied, &actors::Error>) {
+    /// Counts a deduction by its outcome.
+    pub fn deducted(&self, outcome: Result<&CommandResult, &actors::Error>) {
         match outcome {
             Ok(applied) if applied.replayed => self.replayed.inc(),
             Ok(_) => self.applied.inc(),
@@ -294,7 +294,11 @@ impl Metrics {
         self.applied.get()
     }
 
-    /// All figures, as Prometheus reads them.
+    /// All metrics, as Prometheus reads them.
+    ///
+    /// # Errors
+    ///
+    /// [`fmt::Error`] when one cannot be encoded.
     pub fn render(
         &self,
         handle: &Handle,
@@ -338,7 +342,7 @@ impl Metrics {
 }
 
 impl Route {
-    /// Counts an answer.
+    /// Counts a response, and how long it took.
     pub fn answered(&self, status: StatusCode, took: Duration) {
         self.latency.observe(took.as_secs_f64());
         let slot = usize::from(status.as_u16())
@@ -351,13 +355,13 @@ impl Route {
         }
     }
 
-    /// The method, or that it is an unusual one.
+    /// The method, or `other` for an unusual one.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.labels.method
     }
 
-    /// The route as it is registered.
+    /// The route's path as it is registered.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.labels.route

@@ -1,5 +1,5 @@
-//! A file for its owner alone that is there whole or not at all, and survives a power cut once it
-//! was written.
+//! A file for its owner alone that exists whole or not at all, and survives a power cut once it was
+//! written.
 
 use std::{
     fs::{self, File},
@@ -9,8 +9,8 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// Writes it under another name first, which goes away if that fails. A file that is there is
-/// replaced. Only its owner may read it: `tempfile` sees to that.
+/// Writes a temporary file, which is removed if that fails, and renames it over an existing one.
+/// Only its owner may read it: `tempfile` sees to that.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NamedTempFile::new_in(folder_of(path))?;
     file.write_all(bytes)?;
@@ -18,7 +18,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Not `persist`: it calls the kernel past the C library, where the power-cut tests do not see it.
     let written = file.into_temp_path();
     fs::rename(&written, path)?;
-    // There is nothing left under that name to remove.
+    // Nothing is left under the temporary name to remove.
     drop(written.keep());
     sync_folder_of(path)
 }

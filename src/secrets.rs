@@ -17,12 +17,12 @@ pub const ADMIN_TOKEN_VARIABLE: &str = "SCRIP_ADMIN_TOKEN";
 /// The server key, if the operator keeps it elsewhere: 64 hexadecimal digits.
 pub const SERVER_KEY_VARIABLE: &str = "SCRIP_SERVER_KEY";
 
-/// The hash of a token that was generated.
+/// The file with the hash of a token that was generated.
 const ADMIN_FILE: &str = "admin-token.sha256";
-/// The key that was generated.
+/// The file with the key that was generated.
 pub(crate) const KEY_FILE: &str = "server.key";
-/// What the data was written under, so that another key is refused rather than silently opening
-/// no code.
+/// The file with a hash of the key that the data was written under, so that another key is refused
+/// rather than silently opening no code.
 const KEY_CHECK_FILE: &str = "server.key.check";
 
 /// A token that can be guessed gives everything away.
@@ -34,13 +34,13 @@ const TOKEN_LENGTH: usize = 40;
 #[error("{0}")]
 pub struct Error(String);
 
-/// What the server needs to know.
+/// The secrets of a running server.
 pub struct Secrets {
     /// SHA-256 of the administrator's token.
     pub admin_token_sha256: [u8; 32],
     /// The token itself where it was made just now, to be printed once.
     pub new_admin_token: Option<String>,
-    /// Under which recovery codes are kept.
+    /// The key under which recovery codes are hashed and encrypted.
     pub server_key: [u8; 32],
 }
 
@@ -50,17 +50,17 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// What the operator gave.
+/// The secrets that the operator gave.
 #[derive(Default)]
-pub struct Given {
-    /// [`ADMIN_TOKEN_VARIABLE`]
+pub struct ProvidedSecrets {
+    /// The administrator's token, from [`ADMIN_TOKEN_VARIABLE`].
     pub admin_token: Option<String>,
-    /// [`SERVER_KEY_VARIABLE`]
+    /// The server key, from [`SERVER_KEY_VARIABLE`].
     pub server_key: Option<String>,
 }
 
-impl Given {
-    /// From the environment of this process. An empty variable counts as none.
+impl ProvidedSecrets {
+    /// Reads the environment of this process. An empty variable counts as none.
     #[must_use]
     pub fn from_environment() -> Self {
         let read = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -73,7 +73,12 @@ impl Given {
 
 impl Secrets {
     /// Takes what was given, else what is kept in the data directory, else makes it.
-    pub fn open(data_dir: &Path, given: Given) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] when a given secret is unusable, a file cannot be read or written or is open to
+    /// others, or the server key is missing or not the one of the data.
+    pub fn open(data_dir: &Path, given: ProvidedSecrets) -> Result<Self, Error> {
         let (admin_token_sha256, new_admin_token) = admin_token(data_dir, given.admin_token)?;
         let server_key = server_key(data_dir, given.server_key)?;
         Ok(Self {
@@ -84,8 +89,8 @@ impl Secrets {
     }
 }
 
-/// What a backup has of the data directory's own secrets.
-pub struct Beside {
+/// The secrets of a data directory that its backup has.
+pub struct BackupSecrets {
     /// Tells this server's data from others': a hash of the server key.
     pub owner: String,
     /// The hash of the administrator's token where it was generated, and that of the server key; the
@@ -93,14 +98,14 @@ pub struct Beside {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-impl fmt::Debug for Beside {
+impl fmt::Debug for BackupSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Beside(..)")
     }
 }
 
-impl Beside {
-    /// Reads what is there. `server_key` goes with it where it is given.
+impl BackupSecrets {
+    /// Reads them; the server key is among them where it is given.
     ///
     /// # Errors
     ///
@@ -114,7 +119,7 @@ impl Beside {
         let check = read(&data_dir.join(KEY_CHECK_FILE))?;
         let owner = check.ok_or_else(|| {
             Error(format!(
-                "{} was never served from: there is nothing to back up",
+                "no server has used {} yet: there is nothing to back up",
                 data_dir.display()
             ))
         })?;
@@ -129,16 +134,16 @@ impl Beside {
 /// Whether the server key that a data directory needs is there.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is given, or lies there.
+    /// It was given, or is in the directory.
     Fits,
-    /// There is none. Says the first digits of what `server.key.check` has of it.
+    /// There is none. Has the first digits of the hash in `server.key.check`.
     Missing(String),
-    /// There is another one.
+    /// There is another key. Has the same digits.
     Other(String),
 }
 
 impl KeyState {
-    /// Looks, and changes nothing.
+    /// Looks for the key, and changes nothing.
     ///
     /// # Errors
     ///
@@ -164,7 +169,7 @@ impl KeyState {
 pub fn existing_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error> {
     if given.is_none() && !data_dir.join(KEY_FILE).exists() {
         return Err(Error(format!(
-            "the server key is not in {}: set {SERVER_KEY_VARIABLE} to take it along",
+            "the server key is not in {}: set {SERVER_KEY_VARIABLE} to include it",
             data_dir.display()
         )));
     }
@@ -240,7 +245,7 @@ fn server_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error>
     Ok(key)
 }
 
-/// Says whether a key is the same without saying anything about it.
+/// A hash that tells whether a key is the same, and nothing else about it.
 fn fingerprint(key: &[u8; 32]) -> [u8; 32] {
     let mut text = b"scrip/server-key-check/1".to_vec();
     text.extend_from_slice(key);
@@ -296,7 +301,7 @@ mod tests {
     use super::*;
 
     fn open(dir: &Path) -> Secrets {
-        Secrets::open(dir, Given::default()).unwrap()
+        Secrets::open(dir, ProvidedSecrets::default()).unwrap()
     }
 
     #[test]
@@ -318,7 +323,7 @@ mod tests {
     fn a_given_token_wins_and_nothing_is_stored() {
         let dir = tempfile::tempdir().unwrap();
         let token = "0123456789abcdef";
-        let given = Given {
+        let given = ProvidedSecrets {
             admin_token: Some(token.into()),
             server_key: None,
         };
@@ -326,7 +331,7 @@ mod tests {
         assert_eq!(secrets.admin_token_sha256, sha256(token.as_bytes()));
         assert_eq!(secrets.new_admin_token, None);
         assert!(!dir.path().join(ADMIN_FILE).exists());
-        let short = Given {
+        let short = ProvidedSecrets {
             admin_token: Some("short".into()),
             server_key: None,
         };
@@ -344,7 +349,7 @@ mod tests {
         );
         assert_eq!(open(dir.path()).server_key, key);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        let said = Secrets::open(dir.path(), Given::default())
+        let said = Secrets::open(dir.path(), ProvidedSecrets::default())
             .unwrap_err()
             .to_string();
         assert!(said.contains("chmod 600"), "{said}");
@@ -355,11 +360,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let key = open(dir.path()).server_key;
         fs::remove_file(dir.path().join(KEY_FILE)).unwrap();
-        assert!(Secrets::open(dir.path(), Given::default()).is_err());
+        assert!(Secrets::open(dir.path(), ProvidedSecrets::default()).is_err());
         let with = |hex: String| {
             Secrets::open(
                 dir.path(),
-                Given {
+                ProvidedSecrets {
                     admin_token: None,
                     server_key: Some(hex),
                 },
@@ -373,18 +378,18 @@ mod tests {
     #[test]
     fn a_backup_has_the_key_only_where_it_is_asked_for() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Beside::read(dir.path(), None).is_err());
+        assert!(BackupSecrets::read(dir.path(), None).is_err());
         let key = open(dir.path()).server_key;
-        let names = |beside: &Beside| -> Vec<_> {
+        let names = |beside: &BackupSecrets| -> Vec<_> {
             let names = beside.files.iter().map(|(name, _)| name.clone());
             names.collect()
         };
-        let without = Beside::read(dir.path(), None).unwrap();
+        let without = BackupSecrets::read(dir.path(), None).unwrap();
         assert_eq!(names(&without), [ADMIN_FILE, KEY_CHECK_FILE]);
         let digits = HEXLOWER.encode(&key).into_bytes();
         let all = without.files.iter().map(|(_, bytes)| bytes);
         assert!(all.into_iter().all(|it| !it.starts_with(&digits)));
-        let with = Beside::read(dir.path(), Some(&key)).unwrap();
+        let with = BackupSecrets::read(dir.path(), Some(&key)).unwrap();
         assert_eq!(names(&with), [ADMIN_FILE, KEY_CHECK_FILE, KEY_FILE]);
         assert_eq!(with.owner, without.owner);
 

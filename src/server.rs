@@ -1,6 +1,5 @@
-//! Taking connections: a bounded number at a time and of each client, none that may dawdle with
-//! what it sends or takes, and a clean end. What is sent and answered is the affair of whatever is
-//! behind.
+//! Accepts connections: a bounded number in all and of each client, none that may be slow to send
+//! or to take, and a clean end. What is sent and answered is the affair of a [`Responder`].
 
 mod body;
 mod clients;
@@ -35,27 +34,31 @@ use tokio::{
 use tower::Service as _;
 
 use crate::config::Http;
-pub use body::Timely;
+pub use body::TimedBody;
 use clients::Clients;
-use connection::{Patience, Waiting};
-use stream::Watched;
+use connection::{IdleTracker, Timeouts};
+use stream::MonitoredStream;
 use tls::Tls;
 
-/// Connections that the kernel keeps while we do not accept.
+/// Connections that the kernel keeps until they are accepted.
 const BACKLOG: u32 = 4096;
-/// What a connection buffers of a head and of what is written: enough for any head that is meant, and
+/// What a connection buffers of a head and of what is written: enough for any reasonable head, and
 /// little enough for all connections at once. Bodies come in pieces of it.
 const BUFFER_BYTES: usize = 32 * 1024;
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
-/// Between two lines in the log that a client has too many connections.
+/// Time between two log lines about clients with too many connections.
 const TELL_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// Whoever reads a body with a deadline of its own gives up first, and says so.
+/// Added to a body's deadline, so that a handler with its own deadline gives up first and answers.
 const LATER: Duration = Duration::from_secs(1);
-/// After an `accept` that failed for want of a resource.
+/// Pause after an `accept` that failed for lack of a resource.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
-/// Reserves an address without listening on it yet: whoever connects is refused, not kept waiting.
+/// Binds an address without listening on it yet: a connection is refused, not kept waiting.
+///
+/// # Errors
+///
+/// [`std::io::Error`] when the address is in use, or not one of this machine.
 pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
@@ -67,7 +70,11 @@ pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
     Ok(socket)
 }
 
-/// Starts to listen on a reserved address.
+/// Starts to listen on a bound address.
+///
+/// # Errors
+///
+/// [`std::io::Error`] when the operating system refuses.
 pub fn listen(socket: TcpSocket) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
@@ -84,33 +91,33 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// A request whose body arrives in time, or ends with an error.
-pub type Asked = hyper::Request<Timely<Incoming>>;
+pub type IncomingRequest = hyper::Request<TimedBody<Incoming>>;
 
 /// What answers the requests of a server.
-pub trait Front: Clone + Send + Sync + 'static {
-    /// Answers one. What goes wrong is an answer too.
+pub trait Responder: Clone + Send + Sync + 'static {
+    /// Answers a request. Errors are answers, too.
     fn answer(
         self: Arc<Self>,
-        request: Asked,
+        request: IncomingRequest,
         peer: SocketAddr,
     ) -> impl Future<Output = Response> + Send;
 }
 
-impl Front for Router {
-    async fn answer(self: Arc<Self>, request: Asked, peer: SocketAddr) -> Response {
+impl Responder for Router {
+    async fn answer(self: Arc<Self>, request: IncomingRequest, peer: SocketAddr) -> Response {
         routed(self.as_ref().clone(), request, peer).await
     }
 }
 
-/// A router's answer.
-pub async fn routed(mut router: Router, request: Asked, peer: SocketAddr) -> Response {
+/// The answer of a router.
+pub async fn routed(mut router: Router, request: IncomingRequest, peer: SocketAddr) -> Response {
     let mut request: Request = request.map(Body::new);
     request.extensions_mut().insert(ConnectInfo(peer));
     let Ok(response): Result<_, Infallible> = router.call(request).await;
     response
 }
 
-/// Something that answers, behind a listener.
+/// A listener, and what answers the requests of its connections.
 #[derive(Debug)]
 pub struct Server<F> {
     listener: TcpListener,
@@ -120,8 +127,8 @@ pub struct Server<F> {
     tls: Option<Arc<Tls>>,
 }
 
-impl<F: Front> Server<F> {
-    /// Serves nothing until [`Server::run`].
+impl<F: Responder> Server<F> {
+    /// A server that accepts nothing until [`Server::run`].
     #[must_use]
     pub fn new(listener: TcpListener, front: F, http: Http) -> Self {
         Self {
@@ -133,14 +140,14 @@ impl<F: Front> Server<F> {
         }
     }
 
-    /// Counts no connections of these proxies, which are their clients'.
+    /// Does not count the connections of these proxies, which carry other clients' requests.
     #[must_use]
     pub fn trusting(mut self, proxies: &[IpNet]) -> Self {
         self.clients.exempt(proxies);
         self
     }
 
-    /// Speaks TLS, where there is some to speak.
+    /// Speaks TLS, if there is a certificate.
     #[must_use]
     pub fn speaking(mut self, tls: Option<Arc<Tls>>) -> Self {
         self.tls = tls;
@@ -155,7 +162,7 @@ impl<F: Front> Server<F> {
         tokio::pin!(stop);
         loop {
             let accepted = async {
-                // Closed by nobody: only a place in it is waited for.
+                // The semaphore is never closed: this only waits for a place.
                 let place = Arc::clone(&places).acquire_owned().await.ok();
                 (self.listener.accept().await, place)
             };
@@ -173,11 +180,11 @@ impl<F: Front> Server<F> {
                             drop((place, seat));
                         });
                     }
-                    // Closed unheard: an answer would have to be waited for.
-                    None => tell_of_too_many(&mut told, peer),
+                    // Closed without an answer, which would have to be waited for.
+                    None => warn_of_too_many(&mut told, peer),
                 },
                 Err(error) => {
-                    tracing::warn!(error = %error, "a connection could not be accepted");
+                    tracing::warn!(error = %error, "A connection could not be accepted");
                     tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
                 }
             }
@@ -185,29 +192,29 @@ impl<F: Front> Server<F> {
         drop(self.listener);
         stopping.send_replace(true);
         tokio::select! {
-            // All places are free again.
+            // All connections have ended.
             _ = places.acquire_many(u32::try_from(self.http.max_connections).unwrap_or(u32::MAX)) => {}
-            () = give_up => tracing::warn!("requests were still in flight and are cut off"),
+            () = give_up => tracing::warn!("Requests were still in flight and are cut off"),
         }
     }
 
-    /// One connection, to its end.
+    /// Serves one connection, to its end.
     fn connection(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
         stopped: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send + use<F> {
-        let patience = Patience {
+        let patience = Timeouts {
             idle: Duration::from_secs(self.http.head_timeout_seconds),
             stalled: Duration::from_secs(self.http.write_timeout_seconds),
         };
         let body = Duration::from_secs(self.http.body_timeout_seconds).saturating_add(LATER);
         settle(&stream, patience.stalled);
-        let waiting = Arc::new(Waiting::new());
-        // The connection's own, so that requests of several do not count references in one place.
+        let waiting = Arc::new(IdleTracker::new());
+        // One for each connection, so that not all of them count references in one place.
         let front = Arc::new(self.front.clone());
-        let stream = Watched::new(stream, Arc::clone(&waiting));
+        let stream = MonitoredStream::new(stream, Arc::clone(&waiting));
         let acceptor = self.tls.as_ref().map(|tls| tls.acceptor());
         let conversation = Conversation {
             front,
@@ -236,12 +243,12 @@ struct Conversation<F> {
     peer: SocketAddr,
     /// How long a body may take.
     body: Duration,
-    waiting: Arc<Waiting>,
-    patience: Patience,
+    waiting: Arc<IdleTracker>,
+    patience: Timeouts,
     stopped: watch::Receiver<bool>,
 }
 
-impl<F: Front> Conversation<F> {
+impl<F: Responder> Conversation<F> {
     /// Answers requests until the connection's end.
     async fn hold(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let Self {
@@ -255,7 +262,7 @@ impl<F: Front> Conversation<F> {
         let service = service_fn(|request: hyper::Request<Incoming>| {
             waiting.ends();
             let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
-            let request = request.map(|arriving| Timely::new(arriving, body));
+            let request = request.map(|arriving| TimedBody::new(arriving, body));
             async move {
                 let response = front.answer(request, peer).await;
                 waiting.begins();
@@ -272,17 +279,17 @@ impl<F: Front> Conversation<F> {
     }
 }
 
-/// Sets what the kernel does for a connection.
+/// Sets the socket's options.
 fn settle(stream: &TcpStream, stalled: Duration) {
     // Answers are small and written at once: waiting to fill a packet only delays them.
     drop(stream.set_nodelay(true));
-    // What is left of a connection that was cut off does not stay in the kernel for its client.
+    // After a connection is cut off, the kernel does not keep unsent data for its client.
     let millis = u32::try_from(stalled.as_millis()).unwrap_or(u32::MAX);
     let _: Result<(), _> = rustix::net::sockopt::set_tcp_user_timeout(stream, millis);
 }
 
 /// Says that a client has too many connections, once in a while.
-fn tell_of_too_many(told: &mut Option<Instant>, peer: SocketAddr) {
+fn warn_of_too_many(told: &mut Option<Instant>, peer: SocketAddr) {
     if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN_AFTER) {
         *told = Some(Instant::now());
         tracing::warn!(

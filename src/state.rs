@@ -27,36 +27,36 @@ pub type App = Arc<AppState>;
     reason = "a clock and a handle have nothing to show"
 )]
 pub struct AppState {
-    /// The wallets.
+    /// The handle to the wallets.
     pub handle: Handle,
     /// Projects, keys, products, prices.
     pub catalog: Arc<CatalogStore>,
     /// The payment provider and what it reports.
     pub payments: Payments,
-    /// Who the projects' providers are.
+    /// The projects' accounts at payment providers.
     pub accounts: Arc<Accounts>,
     /// The built-in provider.
     pub sandboxes: Sandboxes,
-    /// Mails.
+    /// Sends mails in the background.
     pub mailer: Mailer,
-    /// Copies of what is stored.
+    /// Backups of what is stored.
     pub backups: Arc<Backups>,
-    /// What projects' own servers are told.
+    /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
-    /// Who changed what.
+    /// The log of who changed what.
     pub audit: AuditLog,
     /// Who is signed in to the dashboard.
     pub dashboard: Sessions,
-    /// How often who may do what.
+    /// How often each client may call.
     pub limits: Limits,
-    /// What the operator set.
+    /// The operator's configuration.
     pub config: Arc<Config>,
     /// SHA-256 of the administrator's token.
     pub admin_token_sha256: [u8; 32],
     /// When the service started.
     pub started_at: Timestamp,
-    /// The time.
+    /// The clock that requests are timed by.
     pub clock: Arc<dyn Clock>,
-    /// Figures.
+    /// Metrics for Prometheus.
     pub metrics: Metrics,
 }

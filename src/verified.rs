@@ -1,5 +1,5 @@
-//! What `scrip verify` found last: a small file in the data directory, so that whoever looks at the service
-//! sees when somebody looked at its data. It is of this directory alone: no backup takes it along.
+//! The result of the last `scrip verify`: a small file in the data directory, so that the service shows
+//! when its data was last checked. It is about this directory alone: no backup has it.
 
 use std::{
     fs, io,
@@ -13,20 +13,20 @@ use crate::private_file;
 
 /// The file's name.
 pub(crate) const FILE: &str = "verify.json";
-/// More is not read: it is not ours.
+/// A larger file is not read: Scrip did not write it.
 const MOST_BYTES: u64 = 4096;
 
-/// What was found, and when.
+/// The result of a check, and when it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Verified {
-    /// When it was over; in milliseconds.
+pub(crate) struct VerifyResult {
+    /// When it ended, in milliseconds.
     at: i64,
-    /// What was wrong; 0: nothing.
+    /// Problems that were found; 0: none.
     pub(crate) problems: u64,
 }
 
-impl Verified {
+impl VerifyResult {
     pub(crate) const fn new(at: Timestamp, problems: u64) -> Self {
         Self { at: at.0, problems }
     }
@@ -35,12 +35,12 @@ impl Verified {
         Timestamp(self.at)
     }
 
-    /// Puts it in place of what was found before.
+    /// Replaces the result of the last check.
     pub(crate) fn write(&self, data_dir: &Path) -> io::Result<()> {
         private_file::write(&path(data_dir), &serde_json::to_vec(self)?)
     }
 
-    /// What was found last; `None`: nobody looked.
+    /// The result of the last check; `None`: there was none.
     pub(crate) fn read(data_dir: &Path) -> io::Result<Option<Self>> {
         let path = path(data_dir);
         match fs::metadata(&path) {
@@ -66,17 +66,17 @@ mod tests {
     #[test]
     fn what_was_found_is_read_back_by_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Verified::read(folder.path()).unwrap(), None);
+        assert_eq!(VerifyResult::read(folder.path()).unwrap(), None);
         for problems in [0, 3] {
-            let found = Verified::new(Timestamp(1_795_000_000_000), problems);
+            let found = VerifyResult::new(Timestamp(1_795_000_000_000), problems);
             found.write(folder.path()).unwrap();
-            assert_eq!(Verified::read(folder.path()).unwrap(), Some(found));
+            assert_eq!(VerifyResult::read(folder.path()).unwrap(), Some(found));
         }
         let mode = fs::metadata(path(folder.path())).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
         for foreign in ["{", "{}", &"x".repeat(5000)] {
             fs::write(path(folder.path()), foreign).unwrap();
-            assert!(Verified::read(folder.path()).is_err(), "{foreign}");
+            assert!(VerifyResult::read(folder.path()).is_err(), "{foreign}");
         }
     }
 }

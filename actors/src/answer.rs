@@ -1,24 +1,25 @@
-//! What a wallet answers, in the domain's terms; statuses and codes are the HTTP layer's affair.
+//! The answers of wallets, in the domain's terms; the HTTP layer turns them into statuses and codes.
 
 use domain::{
     Rejection, Timestamp,
-    code::Code,
-    history::{Entry, HoldFacts, Reason},
-    id::{LedgerId, OrderId, OrderSerial, PriceId, ProductId, WalletId},
+    code::RecoveryCode,
+    history::{Entry, HoldSnapshot, Reason},
+    id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId},
+    project_event::SubscriptionSnapshot,
     text::ExternalUserId,
-    wallet::{LastTier, NextExpiry, OpenInvoice, Order, SubscriptionStatus},
+    wallet::{NextExpiry, Order},
 };
 
-/// Why there is no answer from the wallet.
+/// Why a wallet did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The wallet refused; nothing changed.
+    /// The rules rejected the command; nothing changed.
     #[error(transparent)]
     Rejected(#[from] Rejection),
     /// The hold belongs to an external wallet, which needs a secret key.
     #[error("This hold belongs to an external wallet: use a secret key.")]
     SecretKeyRequired,
-    /// Too much is in flight; nothing was done.
+    /// Too many commands are in flight, or the log's backlog is full; nothing was done.
     #[error("Too many requests are in flight. Nothing was done.")]
     Overloaded,
     /// The log cannot be written or the service is stopping: the operation may or may not have
@@ -30,12 +31,12 @@ pub enum Error {
     TooLarge,
 }
 
-/// What came of a command with an idempotency key.
+/// The outcome of a command that changes a balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Applied {
+pub struct CommandResult {
     /// Credits that can be spent now.
     pub balance: i64,
-    /// Whether this very call changed something; false for settling nothing.
+    /// Whether this call changed something; false for settling a hold with 0 credits.
     pub applied: bool,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
@@ -44,20 +45,20 @@ pub struct Applied {
 /// A product's balance in a wallet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
-    /// Whose credits.
+    /// The product that the credits are for.
     pub product: ProductId,
     /// Credits that can be spent now.
     pub balance: i64,
     /// Credits that open holds set aside.
     pub held: i64,
-    /// What expires next.
+    /// The credits that expire next, and when.
     pub next_expiry: Option<NextExpiry>,
 }
 
 /// A wallet as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletView {
-    /// Its identifier.
+    /// The wallet's public id, `wal_…`.
     pub id: WalletId,
     /// The caller's own user; `None` for a code wallet.
     pub external_user: Option<ExternalUserId>,
@@ -66,92 +67,36 @@ pub struct WalletView {
     /// Unlocked features, sorted.
     pub features: Vec<String>,
     /// Active and past-due subscriptions, in the order in which they started.
-    pub subscriptions: Vec<Subscription>,
-}
-
-/// A subscription as the wallet's owner sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscription {
-    /// To which product.
-    pub product: ProductId,
-    /// The tier in force.
-    pub price: PriceId,
-    /// The tier's name.
-    pub label: Option<Box<str>>,
-    /// Active, past due or paused; canceled only where it is asked for by itself.
-    pub status: SubscriptionStatus,
-    /// When the running period ends.
-    pub current_period_end: Timestamp,
-    /// Whether it ends with that cycle.
-    pub cancel_at_period_end: bool,
-    /// The bill that waits for the buyer while a payment is missing.
-    pub open_invoice: Option<Box<OpenInvoice>>,
-    /// Whether nothing is collected for it for the time being.
-    pub collection_paused: bool,
-}
-
-impl From<&domain::wallet::Subscription> for Subscription {
-    fn from(subscription: &domain::wallet::Subscription) -> Self {
-        let tier = subscription.tier();
-        Self {
-            product: tier.product,
-            price: tier.price,
-            label: tier.label.clone(),
-            status: subscription.status,
-            current_period_end: subscription.current_period_end,
-            cancel_at_period_end: subscription.cancel_at_period_end,
-            open_invoice: subscription
-                .open_invoice
-                .clone()
-                .filter(|_| subscription.status == SubscriptionStatus::PastDue),
-            collection_paused: subscription.collection_paused,
-        }
-    }
-}
-
-impl From<&LastTier> for Subscription {
-    /// One that is over.
-    fn from(last: &LastTier) -> Self {
-        Self {
-            product: last.product,
-            price: last.price,
-            label: last.label.clone(),
-            status: SubscriptionStatus::Canceled,
-            current_period_end: last.current_period_end,
-            cancel_at_period_end: false,
-            open_invoice: None,
-            collection_paused: false,
-        }
-    }
+    pub subscriptions: Vec<SubscriptionSnapshot>,
 }
 
 /// An order and the wallet that it fills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderAnswer {
-    /// Its identifier.
+    /// The order's public id, which also names its wallet.
     pub id: OrderId,
-    /// The order.
+    /// The order's present state.
     pub order: Order,
-    /// The wallet; `None` until a payment makes it.
+    /// The wallet; `None` until a payment creates it.
     pub wallet: Option<WalletId>,
     /// The caller's own user, of an external wallet.
     pub external_user: Option<ExternalUserId>,
-    /// What opens an anonymous wallet now.
-    pub code: Option<Code>,
-    /// Whether the code is still the one that the order was placed under, or minted. If not, it is
-    /// for the project's own servers alone: whoever was told of the order may be whom a rotation is
-    /// to keep out.
+    /// The recovery code that opens an anonymous wallet now.
+    pub code: Option<RecoveryCode>,
+    /// Whether the code is still the one that the order was placed under or minted. If not, only the
+    /// project's own servers may see it: a rotation may be meant to lock out somebody who knows the
+    /// order.
     pub code_of_the_order: bool,
-    /// Credits of the product that it fills that can be spent now.
+    /// Credits of the order's product that can be spent now.
     pub balance: i64,
 }
 
 /// A page of a project's orders, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPage {
-    /// The orders.
+    /// The orders of this page, newest first.
     pub orders: Vec<OrderAnswer>,
-    /// Where the next page begins; `None` on the last one.
+    /// The position after which the next page begins; `None` on the last one.
     pub next: Option<(Timestamp, OrderSerial)>,
 }
 
@@ -160,50 +105,50 @@ pub struct OrderPage {
 pub struct LedgerQuery {
     /// Only entries with numbers below this; `None`: from the newest.
     pub before: Option<u64>,
-    /// How many entries, 1 to 100.
+    /// The most entries of the page, 1 to 100.
     pub limit: usize,
-    /// Only this product's.
+    /// Only this product's entries; `None`: all products'.
     pub product: Option<ProductId>,
-    /// Only with this reason.
+    /// Only entries with this reason; `None`: with any.
     pub reason: Option<Reason>,
 }
 
 /// A line of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerLine {
-    /// Derived from wallet and number: the same on every reading.
+    /// Its id, derived from wallet and number: the same on every reading.
     pub id: LedgerId,
     /// When it was written.
     pub at: Timestamp,
-    /// The order behind it.
+    /// The order that caused it, if one did.
     pub order: Option<OrderId>,
-    /// What it says.
+    /// The change, with its reason and the balance after it.
     pub entry: Entry,
 }
 
 /// A page of a ledger, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerPage {
-    /// The lines.
+    /// The lines of this page, newest first.
     pub lines: Vec<LedgerLine>,
     /// Pass as [`LedgerQuery::before`] for the next page; `None` on the last one.
     pub next: Option<u64>,
 }
 
-/// A code that replaced another.
+/// The outcome of replacing a recovery code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rotation {
-    /// What opens the wallet now.
-    pub code: Code,
+    /// The code that opens the wallet now.
+    pub code: RecoveryCode,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
 }
 
-/// A hold and the balance beside it.
+/// A hold and its product's balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldAnswer {
-    /// The hold.
-    pub hold: HoldFacts,
+    /// The hold's present state.
+    pub hold: HoldSnapshot,
     /// Credits that can be spent now.
     pub balance: i64,
     /// Whether an earlier call did the same: nothing changed now.

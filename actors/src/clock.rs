@@ -1,31 +1,31 @@
-//! The clock, passed in so that tests own the time.
+//! The clock, passed in so that tests control the time.
 
 mod steady;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::Timestamp;
-pub use steady::{Machine, Readings, SystemClock};
+pub use steady::{ClockSource, MachineClocks, SystemClock};
 
-/// Tells the time.
+/// A source of the present time.
 pub trait Clock: Send + Sync + 'static {
     /// The present instant.
     fn now(&self) -> Timestamp;
 
-    /// How far this clock is ahead of the machine's, in milliseconds, while it makes up for a step of
-    /// that one; otherwise 0.
+    /// How far this clock is ahead of the machine's, in milliseconds, while it makes up for a jump of
+    /// the machine's clock; otherwise 0.
     fn offset_millis(&self) -> i64 {
         0
     }
 
-    /// The present instant by the machine's clock: for what is between the machine and others, such as a
-    /// signature's age.
+    /// The present instant by the machine's clock: to compare with other machines' instants, such as that of a
+    /// signature.
     fn wall(&self) -> Timestamp {
         Timestamp(self.now().0.saturating_sub(self.offset_millis()))
     }
 }
 
-/// A clock that moves only when told.
+/// A clock for tests, which moves only by [`ManualClock::advance_millis`].
 #[derive(Debug)]
 pub struct ManualClock {
     now: AtomicI64,
@@ -33,7 +33,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Starts at an instant.
+    /// A clock that stands at an instant.
     #[must_use]
     pub const fn new(start: Timestamp) -> Self {
         Self {
@@ -42,12 +42,12 @@ impl ManualClock {
         }
     }
 
-    /// Has it be ahead of the machine's own clock by so much: that was put back, say.
+    /// Sets how far it is ahead of the machine's clock, as if that had been put back.
     pub fn be_ahead(&self, millis: i64) {
         self.ahead.store(millis, Ordering::SeqCst);
     }
 
-    /// Moves on (or, with a negative number, back) by milliseconds.
+    /// Moves forward by some milliseconds, or back by a negative number.
     pub fn advance_millis(&self, millis: i64) {
         self.now.fetch_add(millis, Ordering::SeqCst);
     }

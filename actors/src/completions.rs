@@ -2,17 +2,17 @@
 //! one task inside the runtime answers them: waking them one by one from outside cost a quarter of
 //! the throughput.
 
-use persistence::{Done, Outcome};
+use persistence::{OnOutcome, Outcome};
 use tokio::sync::mpsc;
 
-/// What the journal calls with everybody whom one group commit concerns.
-pub type Sink = std::sync::Arc<dyn Fn(Vec<(Done, Outcome)>) + Send + Sync>;
+/// What the journal calls with the callbacks of one group commit and their outcomes.
+pub type Sink = std::sync::Arc<dyn Fn(Vec<(OnOutcome, Outcome)>) + Send + Sync>;
 
-/// Starts the task and returns what feeds it. It ends when the last sink is dropped. Must be called
-/// within a tokio runtime.
+/// Starts the task and returns the sink that feeds it. The task ends when the last sink is dropped. Must be
+/// called within a tokio runtime.
 #[must_use]
 pub fn completions() -> Sink {
-    let (sender, mut receiver) = mpsc::unbounded_channel::<Vec<(Done, Outcome)>>();
+    let (sender, mut receiver) = mpsc::unbounded_channel::<Vec<(OnOutcome, Outcome)>>();
     tokio::spawn(async move {
         while let Some(group) = receiver.recv().await {
             for (done, outcome) in group {
@@ -21,7 +21,7 @@ pub fn completions() -> Sink {
         }
     });
     std::sync::Arc::new(move |group| {
-        // The task only ends with the runtime; then nobody is left to be told anything.
+        // The task only ends with the runtime; then no caller is left to answer.
         drop(sender.send(group));
     })
 }

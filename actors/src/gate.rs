@@ -1,5 +1,5 @@
-//! How much may be in flight. Mailboxes are unbounded, so whoever sends passes a gate first; when
-//! it is full, the caller is told at once and nothing was done.
+//! Bounds the commands in flight. Mailboxes are unbounded, so every command enters a gate first; when
+//! it is full, the caller gets an error at once and nothing is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,14 +9,14 @@ use crate::answer::Error;
 
 /// Counts commands between their arrival and their answer.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct InFlightLimiter {
     in_flight: AtomicU64,
     max: u64,
     closed: AtomicBool,
     emptied: Notify,
 }
 
-impl Gate {
+impl InFlightLimiter {
     pub(crate) fn new(max: u64) -> Self {
         Self {
             in_flight: AtomicU64::new(0),
@@ -26,9 +26,9 @@ impl Gate {
         }
     }
 
-    /// Lets `weight` commands in, all or none. Every success is matched by one [`Gate::leave`].
+    /// Lets `weight` commands in, all or none. Every success is matched by one [`InFlightLimiter::leave`].
     pub(crate) fn enter(&self, weight: u64) -> Result<(), Error> {
-        // Counted first and looked at after, so that closing misses nobody.
+        // Counted before the check, so that closing misses no command.
         let before = self.in_flight.fetch_add(weight, Ordering::SeqCst);
         let refused = if self.closed.load(Ordering::SeqCst) {
             Error::Unavailable
@@ -52,13 +52,13 @@ impl Gate {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Lets nobody in any more and waits for those inside.
+    /// Lets no more commands in and waits for those inside.
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         loop {
             let emptied = self.emptied.notified();
             tokio::pin!(emptied);
-            // Registered before looking, so that the last one out is not missed.
+            // Registered before the check, so that the last command's leaving is not missed.
             emptied.as_mut().enable();
             if self.in_flight.load(Ordering::SeqCst) == 0 {
                 return;
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_full_gate_refuses_and_recovers() {
-        let gate = Gate::new(3);
+        let gate = InFlightLimiter::new(3);
         assert_eq!(gate.enter(2), Ok(()));
         assert_eq!(gate.enter(2), Err(Error::Overloaded));
         assert_eq!(gate.enter(1), Ok(()));
@@ -84,7 +84,7 @@ mod tests {
 
     #[tokio::test]
     async fn closing_waits_for_the_last_one() {
-        let gate = std::sync::Arc::new(Gate::new(3));
+        let gate = std::sync::Arc::new(InFlightLimiter::new(3));
         gate.enter(1).unwrap();
         let closing = tokio::spawn({
             let gate = gate.clone();

@@ -1,32 +1,32 @@
-//! The one thing that the outside holds.
+//! The [`Handle`], through which the rest of the program uses wallets, catalog documents and notes.
 
 mod admin;
 mod administrator;
 mod batch;
 mod buyers;
+mod events;
 mod holds;
-mod inside;
+mod inspect;
 mod instructions;
 mod ledger;
 mod orders;
 mod serial;
 mod subscriptions;
-mod told;
 mod wallets;
 
-pub use administrator::Found;
+pub use administrator::StoredWallet;
 pub use buyers::BoughtCode;
-pub use inside::Clue;
-pub use orders::{Draft, Paid};
-pub use told::{Told, Used, event_number};
+pub use events::{EventRecord, UsagePeriod, event_number};
+pub use inspect::WalletQuery;
+pub use orders::{CompletedPayment, OrderDraft};
 
 use std::sync::Arc;
 
 use domain::{
     Amount,
-    code::Code,
+    code::RecoveryCode,
     id::{ProjectId, WalletId, WalletKey},
-    notice::LowBalance,
+    project_event::LowBalance,
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{Created, FreeGrantRule, Owner, ProductRef},
 };
@@ -41,19 +41,19 @@ use crate::{
     options::Options,
     registry::{Absent, Registry},
     supervisor::{Never, Supervisor},
-    wallet::{Asked, Caller, Reply, Rules, Verb},
+    wallet::{Caller, Command, CommandTask, Reply, Rules},
 };
 
-/// Whose wallets, and what the catalog says of them at the moment of the request.
+/// A request's project, and what the catalog says of it at the moment of the request.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// The authenticated project.
     pub project: ProjectId,
     /// Free grants of its active products.
     pub free_grants: Arc<[FreeGrantRule]>,
-    /// Whether code wallets get them.
+    /// Whether anonymous wallets get them.
     pub free_grants_for_code_wallets: bool,
-    /// At which balances of its products its servers are told.
+    /// The balances of its products at which its servers are notified.
     pub low_balances: Arc<[LowBalance]>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub ahead_millis: i64,
@@ -65,38 +65,38 @@ pub enum Address {
     /// By the caller's own user id.
     External(ExternalUserId),
     /// By its recovery code.
-    Code(Code),
+    Code(RecoveryCode),
 }
 
 /// Which holds a caller may act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldAccess {
-    /// A publishable key: those of code wallets.
+    /// With a publishable key: holds of anonymous wallets.
     CodeWallets,
-    /// A secret key: all.
+    /// With a secret key: all holds.
     All,
 }
 
 /// A hold to place.
 #[derive(Debug, Clone)]
 pub struct NewHold {
-    /// Whose credits.
+    /// The product whose credits are set aside.
     pub product: ProductRef,
-    /// How many.
+    /// How many credits are set aside.
     pub amount: Amount,
-    /// For how long.
+    /// How long it stays open, counted from now.
     pub expires_in_seconds: u32,
-    /// Names the operation.
+    /// The caller's idempotency key.
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
-    /// Whether a publishable key places it: it ends when its wallet's code is replaced.
+    /// Whether a publishable key places it: then it ends when its wallet's code is replaced.
     pub publishable: bool,
-    /// Holds of the wallet that may be open at once, this one included.
+    /// The most holds that the wallet may have open, this one included.
     pub most_open: usize,
 }
 
-/// Cheap to clone; talks to the wallets.
+/// The way to the wallets and the journal, for the rest of the program. Cheap to clone.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) inner: Arc<Inner>,
@@ -110,8 +110,11 @@ pub(crate) struct Inner {
 }
 
 impl Handle {
-    /// Starts the supervisor and the sweeper. Must be called within a tokio runtime; fails only if
-    /// the runtime is stopping.
+    /// Starts the supervisor and the sweeper. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the runtime is stopping.
     pub async fn start(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -145,8 +148,8 @@ impl Handle {
         }
     }
 
-    /// Where a wallet is, and what it must check.
-    pub(crate) fn locate(
+    /// The key of a wallet, and what the wallet must check of the caller.
+    pub(crate) fn target_of(
         &self,
         scope: &Scope,
         address: &Address,
@@ -160,16 +163,16 @@ impl Handle {
         }
     }
 
-    /// Asks the wallet at a place. One that does not exist is woken only for a verb that makes it.
-    async fn ask<V: Verb>(
+    /// Asks the wallet with this key. One that does not exist is woken only for a command that creates it.
+    async fn ask<V: Command>(
         &self,
         scope: &Scope,
         (key, caller): (WalletKey, Caller),
-        verb: V,
+        command: V,
     ) -> Result<V::Answer, Error> {
         let registry = &self.inner.registry;
         let pass = registry.pass(1)?;
-        let absent = match verb.creates() {
+        let absent = match command.creates() {
             Some(_) => Absent::Wake,
             None => Absent::Leave,
         };
@@ -177,29 +180,30 @@ impl Handle {
         let permit = permit.ok_or(V::ABSENT)?;
         let awake = Arc::clone(&permit.awake);
         let (reply, answer) = Reply::new(permit);
-        awake.turnstile.bring(Asked {
-            verb,
+        awake.executor.bring(CommandTask {
+            command,
             caller,
             rules: Self::rules(scope),
             reply,
         });
         drop(awake);
-        // A wallet that is torn down drops the reply: nobody knows what became of it.
+        // A wallet that is torn down drops the reply: the outcome is unknown.
         answer.await.unwrap_or(Err(Error::Unavailable))
     }
 
     /// Asks the wallet that a request names.
-    pub(crate) async fn ask_at<V: Verb>(
+    pub(crate) async fn ask_at<V: Command>(
         &self,
         scope: &Scope,
         address: &Address,
-        verb: V,
+        command: V,
     ) -> Result<V::Answer, Error> {
-        self.ask(scope, self.locate(scope, address)?, verb).await
+        self.ask(scope, self.target_of(scope, address)?, command)
+            .await
     }
 }
 
-/// What makes a user's wallet should it not exist; nothing for a code.
+/// The creation of a user's wallet, should it not exist; `None` for a code.
 fn created(scope: &Scope, address: &Address) -> Option<Created> {
     match address {
         Address::Code(_) => None,
@@ -207,7 +211,7 @@ fn created(scope: &Scope, address: &Address) -> Option<Created> {
     }
 }
 
-/// A wallet that comes to be now.
+/// The creation of a wallet, with a new id.
 fn born(scope: &Scope, owner: Owner) -> Created {
     Created {
         id: WalletId(Uuid::now_v7().as_u128()),
@@ -221,12 +225,12 @@ fn born(scope: &Scope, owner: Owner) -> Created {
 pub struct Stats {
     /// Wallets in memory.
     pub awake: u64,
-    /// Commands being worked on.
+    /// Commands between their arrival and their answer.
     pub in_flight: u64,
-    /// Events logged and not folded yet.
+    /// Events that were logged and not folded yet.
     pub backlog: u64,
-    /// Their bytes.
+    /// The bytes of those events.
     pub backlog_bytes: u64,
-    /// How long the log takes to make them durable.
+    /// How long the log takes to make appends durable.
     pub commits: Commits,
 }

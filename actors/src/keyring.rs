@@ -1,18 +1,18 @@
-//! What only the server knows: how recovery codes are drawn, found and kept. A code is found by a
-//! keyed hash and kept encrypted; neither it nor the key is ever logged.
+//! The server's secrets: they draw, look up and encrypt recovery codes. A code is found by a
+//! keyed hash and stored encrypted; neither it nor the key is ever written to the logs.
 
 use std::fmt;
 
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
 use domain::{
-    code::{CODE_ALPHABET, Code},
+    code::{CODE_ALPHABET, RecoveryCode},
     id::{CodeHash, EventId, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
     text::{ExternalUserId, IdempotencyKey},
     time::Timestamp,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use persistence::NoticeNumber;
+use persistence::EventNumber;
 use sha2::{Digest as _, Sha256};
 
 /// One word a line, upper case, 4 to 6 letters.
@@ -22,15 +22,15 @@ const NONCE_BYTES: usize = 24;
 
 /// Encrypts small secrets for storage.
 #[derive(Clone)]
-pub struct Seal(XChaCha20Poly1305);
+pub struct Cipher(XChaCha20Poly1305);
 
-impl fmt::Debug for Seal {
+impl fmt::Debug for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seal(..)")
+        f.write_str("Cipher(..)")
     }
 }
 
-impl Seal {
+impl Cipher {
     /// Derives a key for one purpose, which `label` names, from the server key.
     #[must_use]
     pub fn new(server_key: &[u8; 32], label: &str) -> Self {
@@ -38,18 +38,18 @@ impl Seal {
         Self(XChaCha20Poly1305::new(&Key::from(key)))
     }
 
-    /// Encrypts.
+    /// Encrypts bytes under a random nonce, which comes first in the result.
     #[must_use]
-    pub fn seal(&self, plain: &[u8]) -> Box<[u8]> {
+    pub fn cipher(&self, plain: &[u8]) -> Box<[u8]> {
         let nonce: [u8; NONCE_BYTES] = rand::random();
         let sealed = self.0.encrypt(&XNonce::from(nonce), plain);
-        // Encrypting some bytes in memory has no way to fail; an empty seal opens to nothing.
+        // Encrypting some bytes in memory cannot fail; an empty result would not decrypt.
         let mut bytes = nonce.to_vec();
         bytes.extend(sealed.unwrap_or_default());
         bytes.into()
     }
 
-    /// Decrypts; `None` under another key.
+    /// Decrypts what [`Cipher::cipher`] returned; `None` if it was sealed under another key.
     #[must_use]
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
@@ -58,14 +58,14 @@ impl Seal {
     }
 }
 
-/// The server's secrets and the addresses made with them.
+/// The server's secrets, and the ids and hashes that are derived with them.
 #[derive(Clone)]
 pub struct Keyring {
     code_mac: Hmac<Sha256>,
     order_mac: Hmac<Sha256>,
     rotation_mac: Hmac<Sha256>,
     event_mac: Hmac<Sha256>,
-    seal: Seal,
+    cipher: Cipher,
     words: std::sync::Arc<[&'static str]>,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// Derives what is needed from the server key.
+    /// Derives all keys from the server key.
     #[must_use]
     pub fn new(server_key: &[u8; 32]) -> Self {
         let code_key = derive(server_key, b"scrip/code-hash/1");
@@ -85,22 +85,22 @@ impl Keyring {
             order_mac: mac(&derive(server_key, b"scrip/order/1")),
             rotation_mac: mac(&derive(server_key, b"scrip/rotation/1")),
             event_mac: mac(&derive(server_key, b"scrip/event/1")),
-            seal: Seal::new(server_key, "scrip/code-seal/1"),
+            cipher: Cipher::new(server_key, "scrip/code-seal/1"),
             words: WORDS.lines().collect(),
         }
     }
 
-    /// What a notice is called: its number, so that names are in the log's order, and a half that cannot
-    /// be guessed. It hangs on what the notice says, so that two histories that part after a backup was put
-    /// back do not call different things alike.
+    /// The id of a project event: its number, so that ids sort in the log's order, and a half that cannot be guessed.
+    /// That half depends on the project event, so that after a backup was restored a different project event with the
+    /// same number gets another id.
     #[must_use]
-    pub fn event(&self, number: NoticeNumber, notice: &Notice) -> EventId {
+    pub fn event(&self, number: EventNumber, project_event: &ProjectEvent) -> EventId {
         let mut mac = self.event_mac.clone();
-        mac.update(&notice.project.0.to_be_bytes());
+        mac.update(&project_event.project.0.to_be_bytes());
         mac.update(&number.to_be_bytes());
-        mac.update(&notice.at.0.to_be_bytes());
-        mac.update(&notice.wallet.0.to_be_bytes());
-        mac.update(&notice.key.0);
+        mac.update(&project_event.at.0.to_be_bytes());
+        mac.update(&project_event.wallet.0.to_be_bytes());
+        mac.update(&project_event.key.0);
         let half = first_half(&mac.finalize().into_bytes().into());
         let half = half.first_chunk::<8>().copied().unwrap_or_default();
         EventId((u128::from(number) << 64) | u128::from(u64::from_be_bytes(half)))
@@ -108,29 +108,29 @@ impl Keyring {
 
     /// Draws a code: a word and 60 random bits.
     #[must_use]
-    pub fn draw_code(&self) -> Code {
+    pub fn draw_code(&self) -> RecoveryCode {
         loop {
-            // Always well-formed; the loop is there so that nothing has to be assumed.
+            // The code is always well-formed; the loop avoids an `unwrap`.
             if let Some(code) = self.spell(rand::random(), rand::random()) {
                 return code;
             }
         }
     }
 
-    /// The code that a rotation of `old` under `key` draws within an hour: always the same, and not to
-    /// be guessed without the server key. So nothing needs to be kept to answer it again.
+    /// The code that a rotation of `old` under `key` draws within an hour: always the same, and impossible
+    /// to guess without the server key. So nothing has to be stored to repeat the answer.
     #[must_use]
     pub fn rotated_code(
         &self,
         project: ProjectId,
-        old: &Code,
+        old: &RecoveryCode,
         key: &IdempotencyKey,
         hour: i64,
-    ) -> Option<Code> {
+    ) -> Option<RecoveryCode> {
         let mut mac = self.rotation_mac.clone();
         mac.update(&project.0.to_be_bytes());
         mac.update(&hour.to_be_bytes());
-        // Codes are all of one alphabet, without a colon.
+        // No code contains a colon.
         mac.update(old.reveal().as_bytes());
         mac.update(b":");
         mac.update(key.as_str().as_bytes());
@@ -139,8 +139,8 @@ impl Keyring {
         self.spell(u64::try_from(word).ok()?, u64::try_from(bits).ok()?)
     }
 
-    /// A word, and 60 of `bits`.
-    fn spell(&self, word: u64, bits: u64) -> Option<Code> {
+    /// A code of a word, and of 60 bits of `bits`.
+    fn spell(&self, word: u64, bits: u64) -> Option<RecoveryCode> {
         let words = u64::try_from(self.words.len()).ok()?;
         let word = usize::try_from(word.checked_rem(words)?).ok()?;
         let mut text = String::from(*self.words.get(word)?);
@@ -152,12 +152,12 @@ impl Keyring {
             let digit = CODE_ALPHABET.get(usize::try_from(digit).ok()?)?;
             text.push(char::from(*digit));
         }
-        Code::parse(&text)
+        RecoveryCode::parse(&text)
     }
 
-    /// How a code is found within a project.
+    /// The keyed hash under which a project's code is looked up.
     #[must_use]
-    pub fn code_hash(&self, project: ProjectId, code: &Code) -> CodeHash {
+    pub fn code_hash(&self, project: ProjectId, code: &RecoveryCode) -> CodeHash {
         let mut mac = self.code_mac.clone();
         mac.update(&project.0.to_be_bytes());
         mac.update(code.reveal().as_bytes());
@@ -166,19 +166,19 @@ impl Keyring {
 
     /// Encrypts a code for storage.
     #[must_use]
-    pub fn seal(&self, code: &Code) -> Box<[u8]> {
-        self.seal.seal(code.reveal().as_bytes())
+    pub fn cipher(&self, code: &RecoveryCode) -> Box<[u8]> {
+        self.cipher.cipher(code.reveal().as_bytes())
     }
 
-    /// Decrypts a stored code; `None` under another server key.
+    /// Decrypts a stored code; `None` if it was encrypted under another server key.
     #[must_use]
-    pub fn unseal(&self, sealed: &[u8]) -> Option<Code> {
-        let plain = self.seal.open(sealed)?;
-        Code::parse(std::str::from_utf8(&plain).ok()?)
+    pub fn unseal(&self, sealed: &[u8]) -> Option<RecoveryCode> {
+        let plain = self.cipher.open(sealed)?;
+        RecoveryCode::parse(std::str::from_utf8(&plain).ok()?)
     }
 
-    /// The order that a paid invoice makes, or a payment that somebody assigns. Keyed, so that nobody who knows an invoice can name its
-    /// order; the invoice's time is in it, so that orders sort by time.
+    /// The order of a paid invoice, or of a payment that a person assigns. Keyed, so that knowing an invoice's id
+    /// does not give away its order; it contains the invoice's time, so that orders sort by time.
     pub(crate) fn renewal_order(
         &self,
         project: ProjectId,
@@ -193,8 +193,8 @@ impl Keyring {
     }
 }
 
-/// Where a user's wallet is stored. Not keyed: it must be found again without the server key, and
-/// 128 bits of SHA-256 leave nothing to collide by chance.
+/// The key under which a user's wallet is stored. Not keyed with a secret: it must be found without the server
+/// key, and 128 bits of SHA-256 do not collide by chance.
 #[must_use]
 pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletKey {
     let mut hash = Sha256::new();
@@ -204,8 +204,8 @@ pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletK
     WalletKey(first_half(&hash.finalize().into()))
 }
 
-/// A ledger entry's identifier, derived so that it need not be stored: sortable by time, and not
-/// to be guessed without the wallet's own unguessable identifier.
+/// A ledger entry's id, derived so that it need not be stored: it sorts by time, and cannot
+/// be guessed without the wallet's own unguessable id.
 #[must_use]
 pub fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
     let mut hash = Sha256::new();
@@ -216,7 +216,7 @@ pub fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
     LedgerId(timed(random, at))
 }
 
-/// Where the wallet is stored that an order of no other wallet fills.
+/// The key under which the wallet of an order is stored that names no other wallet.
 #[must_use]
 pub(crate) fn order_key(project: ProjectId, order: OrderSerial) -> WalletKey {
     let mut hash = Sha256::new();
@@ -242,7 +242,7 @@ fn derive(server_key: &[u8; 32], label: &[u8]) -> [u8; 32] {
 
 fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
-    // HMAC pads a short key with zeroes to the hash's block: the same as passing it as it is.
+    // HMAC itself pads a short key with zeroes to the hash's block.
     block.split_at_mut(32).0.copy_from_slice(key);
     Hmac::new(&block.into())
 }
@@ -262,7 +262,7 @@ mod tests {
         let keyring = Keyring::new(&[7; 32]);
         let code = keyring.draw_code();
         assert_ne!(code, keyring.draw_code());
-        let sealed = keyring.seal(&code);
+        let sealed = keyring.cipher(&code);
         assert_eq!(keyring.unseal(&sealed), Some(code.clone()));
         assert_eq!(Keyring::new(&[8; 32]).unseal(&sealed), None);
         let (one, two) = (ProjectId(1), ProjectId(2));

@@ -1,20 +1,20 @@
-//! How much the actors may take.
+//! The bounds of this crate.
 
 use std::time::Duration;
 
 /// Bounds and intervals.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Commands between their arrival and their answer, over all wallets; each item of a batch
-    /// counts. More is shed.
+    /// The most commands between their arrival and their answer, over all wallets; each item of a batch
+    /// counts. More are refused.
     pub max_in_flight: u64,
-    /// The same at one wallet, where a batch counts once.
+    /// The most commands in flight at one wallet, where a batch counts once.
     pub max_in_flight_per_wallet: u32,
-    /// Wallets in memory at once, about 8 KB each.
+    /// The most wallets in memory, about 8 KB each.
     pub max_awake: usize,
-    /// How often idle wallets are looked for.
+    /// How often a sweep evicts idle wallets.
     pub sweep_interval: Duration,
-    /// A wallet that was not asked for during so many sweeps goes to sleep.
+    /// A wallet that no command used during this many sweeps is evicted.
     pub idle_sweeps: u32,
 }
 

@@ -1,5 +1,4 @@
-//! The root supervisor: hears when a wallet's actor ends and has it reloaded if nobody asked for
-//! that end.
+//! The root supervisor: has a wallet reloaded when its actor fails.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use crate::registry::Registry;
 /// Parent of every wallet's actor.
 pub(crate) struct Supervisor;
 
-/// It is only spoken to by supervision.
+/// The supervisor's message type, which has no values: it only gets supervision events.
 pub(crate) enum Never {}
 
 impl Actor for Supervisor {

@@ -1,4 +1,4 @@
-//! What every benchmark works on.
+//! Sample data that all benchmarks use.
 #![allow(dead_code, reason = "each benchmark uses a part")]
 
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use criterion::Criterion;
 use domain::{
     Amount, Timestamp,
-    history::{Entry, Fact, Reason, Record},
+    history::{Entry, Reason, Record, RecordContent},
     id::{ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{
         Change, Created, Decision, Event, Owner, ProductRef, Wallet, credit::Credit, deduct::Deduct,
     },
 };
-use persistence::Logged;
+use persistence::LogEvent;
 
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
 pub(crate) const PRODUCT: ProductId = ProductId(1);
 
-/// Short samples: a trend, not a publication.
+/// Criterion with short samples: enough to see a trend.
 pub(crate) fn short() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -65,7 +65,7 @@ pub(crate) fn created(number: u64) -> Created {
     }
 }
 
-/// A wallet with a lot to take from.
+/// A wallet with enough credits to deduct from.
 pub(crate) fn funded_wallet() -> Wallet {
     let mut wallet = Wallet::born(WalletKey([1; 16]), NOW, created(1));
     if let Decision::Accept(change) = wallet.credit(credit(0), None, NOW).unwrap() {
@@ -74,8 +74,8 @@ pub(crate) fn funded_wallet() -> Wallet {
     wallet
 }
 
-/// A deduction as the log has it.
-pub(crate) fn logged(wallet: WalletKey, version: u64) -> Logged {
+/// A deduction as the log stores it.
+pub(crate) fn log_event(wallet: WalletKey, version: u64) -> LogEvent {
     let Deduct {
         amount, key, meta, ..
     } = deduct(version);
@@ -95,14 +95,14 @@ pub(crate) fn logged(wallet: WalletKey, version: u64) -> Logged {
         key,
         meta,
     };
-    Logged::Wallet {
+    LogEvent::Wallet {
         key: wallet,
         version,
         event: Event { at: NOW, change },
         record: Some(Record {
             seq: version,
             at: NOW,
-            fact: Fact::Entry(entry),
+            fact: RecordContent::Entry(entry),
         }),
     }
 }

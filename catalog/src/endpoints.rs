@@ -1,30 +1,30 @@
-//! Where a project's own servers are told what happens: made, changed, given new secrets, deleted. A
-//! secret exists in the clear once, in the answer that hands it out, and when something is signed.
+//! Webhook endpoints of a project: creating, changing, deleting, rotating secrets. A secret exists
+//! in the clear only in the answer that hands it out and while something is signed.
 
 use std::fmt;
 
 use data_encoding::BASE64;
 use domain::{
     catalog::{
-        Document, Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, NewEndpoint, Refusal,
-        Sealed,
+        Ciphertext, Document, Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, NewEndpoint,
+        Refusal,
     },
     id::{EndpointId, ProjectId},
 };
 
 use super::{CatalogStore, Error, new_id, store::find};
 
-/// What a secret of Standard Webhooks begins with, as people see it.
+/// Prefix of a Standard Webhooks secret as people see it.
 const PREFIX: &str = "whsec_";
-/// 24 to 64 are allowed.
+/// Standard Webhooks allows 24 to 64.
 const SECRET_BYTES: usize = 32;
 
-/// An endpoint with a secret that was just drawn.
+/// A webhook endpoint with the secret that was just generated for it.
 #[derive(Clone)]
 pub struct MintedEndpoint {
-    /// The endpoint.
+    /// The endpoint as it is stored, its secret encrypted.
     pub endpoint: Endpoint,
-    /// The secret, to be shown once.
+    /// The secret in the clear, to be shown once.
     pub plain: String,
 }
 
@@ -47,12 +47,12 @@ fn plain(secret: &[u8]) -> String {
 }
 
 impl CatalogStore {
-    /// Makes a webhook endpoint. It is told of all that happens from now on.
+    /// Creates a webhook endpoint. It receives every event from now on.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for an input that breaks a rule, also where there are as many as a project
-    /// may have; [`Refusal::ProjectNotFound`].
+    /// [`Refusal::Invalid`] when an input breaks a rule or the project has as many endpoints as it may have;
+    /// [`Refusal::ProjectNotFound`].
     pub async fn create_endpoint(
         &self,
         project: ProjectId,
@@ -61,9 +61,9 @@ impl CatalogStore {
         let secret = draw()?;
         let shared = self.shared.clone();
         self.change(move |catalog, now| {
-            let sealed = Sealed(shared.seal.seal(&secret));
+            let sealed = Ciphertext(shared.cipher.cipher(&secret));
             let of = (project, EndpointId(new_id()));
-            let endpoint = new.decide(of, sealed, shared.handle.last_told(), now)?;
+            let endpoint = new.decide(of, sealed, shared.handle.last_event_number(), now)?;
             if find(catalog, project)?.endpoints().count() >= MAX_ENDPOINTS {
                 let message = format!("A project has at most {MAX_ENDPOINTS} webhook endpoints.");
                 return Err(Refusal::invalid("url", message).into());
@@ -92,7 +92,7 @@ impl CatalogStore {
             .await
     }
 
-    /// Switches a webhook endpoint off for this reason, unless it is off already.
+    /// Disables a webhook endpoint for this reason, unless it is disabled already.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl CatalogStore {
         self.with_endpoint(project, id, disabled).await
     }
 
-    /// Gives a webhook endpoint a new secret. The one before signs beside it for a day more.
+    /// Gives a webhook endpoint a new secret. The former one also signs deliveries for another day.
     ///
     /// # Errors
     ///
@@ -119,9 +119,9 @@ impl CatalogStore {
         id: EndpointId,
     ) -> Result<MintedEndpoint, Error> {
         let secret = draw()?;
-        let seal = self.shared.seal.clone();
+        let cipher = self.shared.cipher.clone();
         let rotate = move |old: &Endpoint, now| {
-            let sealed = Sealed(seal.seal(&secret));
+            let sealed = Ciphertext(cipher.cipher(&secret));
             Ok(old.rotated(sealed, now))
         };
         let endpoint = self.with_endpoint(project, id, rotate).await?;
@@ -159,14 +159,14 @@ impl CatalogStore {
         .await
     }
 
-    /// What an endpoint's deliveries are signed with at this instant, the newest first. One that was
-    /// written under another server key is left out.
+    /// The secrets that sign an endpoint's deliveries at this instant, newest first. Secrets that
+    /// were encrypted under another server key are left out.
     #[must_use]
     pub fn signing_secrets(&self, endpoint: &Endpoint, now: domain::Timestamp) -> Vec<Vec<u8>> {
         let known = endpoint.secrets.iter();
         let valid = known.filter(|known| known.until.is_none_or(|until| now < until));
         valid
-            .filter_map(|known| self.shared.seal.open(&known.secret.0))
+            .filter_map(|known| self.shared.cipher.open(&known.secret.0))
             .collect()
     }
 }

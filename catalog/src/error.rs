@@ -2,16 +2,16 @@
 
 use domain::catalog::Refusal;
 
-/// Nothing was changed, except perhaps under [`Error::Wallets`].
+/// Why a change failed. Nothing was changed, except perhaps under [`Error::Wallets`].
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The rules refuse it.
+    /// The domain's rules refuse the change.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The operating system gave no random bytes.
     #[error("no random bytes: {0}")]
     Randomness(String),
-    /// The stored catalog does not hold together.
+    /// The stored documents contradict each other.
     #[error("the stored catalog is damaged: {0}")]
     Damaged(String),
     /// The stored catalog cannot be read.

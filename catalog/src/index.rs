@@ -10,10 +10,10 @@ use actors::Scope;
 use domain::{
     catalog::{
         Account, ApiKey, Document, Endpoint, EndpointStatus, KeyKind, Price, Product, Products,
-        Project, Provider, Sandbox, Tenure,
+        Project, Provider, ProviderEpoch, Sandbox,
     },
     id::{EndpointId, KeyId, PriceId, ProductId, ProjectId},
-    notice::LowBalance,
+    project_event::LowBalance,
     wallet::FreeGrantRule,
 };
 
@@ -22,38 +22,38 @@ use super::{
     key_hash::{ByHash, KeyHash},
 };
 
-/// Of a project that never had a provider.
-static NOBODY: Tenure = Tenure {
+/// The provider epoch of a project that never had a provider.
+static NOBODY: ProviderEpoch = ProviderEpoch {
     number: 0,
-    holder: None,
+    provider_account: None,
     leaving: false,
 };
 
-/// Every project at one moment.
+/// The catalogs of all projects at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     projects: BTreeMap<ProjectId, Arc<ProjectCatalog>>,
-    /// Keys that work. Revoked ones are not in it.
+    /// API keys that are not revoked.
     keys: ByHash<Authenticated>,
 }
 
-/// Who a key speaks for.
+/// What an API key gives access to.
 #[derive(Debug, Clone)]
 pub struct Authenticated {
     /// The key's project, as of the catalog that it was found in.
     pub project: Arc<ProjectCatalog>,
-    /// The key.
+    /// The API key's identifier.
     pub key: KeyId,
-    /// What it may do.
+    /// Whether the key is publishable or secret.
     pub kind: KeyKind,
 }
 
 /// One project with everything that belongs to it.
 #[derive(Debug, Clone)]
 pub struct ProjectCatalog {
-    /// Its settings.
+    /// The project's name and settings.
     pub project: Project,
-    /// What its wallets must know of the catalog.
+    /// What its wallets need of the catalog to decide commands.
     pub scope: Scope,
     keys: BTreeMap<KeyId, ApiKey>,
     products: Products,
@@ -70,7 +70,7 @@ impl Catalog {
         self.keys.get(&KeyHash(*key_sha256)).cloned()
     }
 
-    /// A project.
+    /// The project with this identifier, if there is one.
     #[must_use]
     pub fn project(&self, id: &ProjectId) -> Option<&Arc<ProjectCatalog>> {
         self.projects.get(id)
@@ -81,7 +81,7 @@ impl Catalog {
         self.projects.values()
     }
 
-    /// The catalog with these documents put: each replaces its former self.
+    /// A new catalog with these documents, each in place of its former version.
     pub(super) fn with(&self, documents: Vec<Document>) -> Result<Self, Error> {
         let mut touched: BTreeMap<ProjectId, ProjectCatalog> = BTreeMap::new();
         let (projects, others): (Vec<_>, Vec<_>) = documents
@@ -103,7 +103,7 @@ impl Catalog {
         Ok(next)
     }
 
-    /// What a project's documents are put into.
+    /// The project that documents are applied to: the known one, or a new one if `first` creates it.
     fn start(&self, id: ProjectId, first: &Document) -> Result<ProjectCatalog, Error> {
         match (self.projects.get(&id), first) {
             (Some(project), _) => Ok(ProjectCatalog::clone(project)),
@@ -175,7 +175,7 @@ impl ProjectCatalog {
             .values()
             .find(|p| !self.products.contains_key(&p.product))
         {
-            return Err(Error::Damaged(format!("{} is of no product", price.id)));
+            return Err(Error::Damaged(format!("{} has no product", price.id)));
         }
         let mut with_unit = self
             .products
@@ -225,7 +225,7 @@ impl ProjectCatalog {
         self.products.values()
     }
 
-    /// All products by their identifiers, as the rules look for them.
+    /// All products by identifier, in the form that the domain's rules take.
     pub(super) const fn shelf(&self) -> &Products {
         &self.products
     }
@@ -273,10 +273,10 @@ impl ProjectCatalog {
         self.provider.as_ref()
     }
 
-    /// Whose turn it is to take the project's money.
+    /// The provider epoch of the account that takes the project's money now.
     #[must_use]
-    pub fn tenure(&self) -> &Tenure {
-        self.provider.as_ref().map_or(&NOBODY, |it| &it.tenure)
+    pub fn epoch(&self) -> &ProviderEpoch {
+        self.provider.as_ref().map_or(&NOBODY, |it| &it.epoch)
     }
 
     /// The sandbox's settings, if the sandbox is the provider.

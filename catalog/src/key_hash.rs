@@ -17,7 +17,7 @@ impl Hash for KeyHash {
     }
 }
 
-/// Passes the one number that it is given through.
+/// A hasher that returns the one number it is given.
 #[derive(Default)]
 pub(super) struct PassThrough(u64);
 
@@ -27,7 +27,7 @@ impl Hasher for PassThrough {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Not reached by `KeyHash`; right for anything else too.
+        // `KeyHash` never calls this; it is right for any other type.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
@@ -38,5 +38,4 @@ impl Hasher for PassThrough {
     }
 }
 
-/// By hash.
 pub(super) type ByHash<T> = HashMap<KeyHash, T, BuildHasherDefault<PassThrough>>;

@@ -1,5 +1,5 @@
-//! Drawing an API key. Only its SHA-256 is kept; a secret key exists in the clear once, in the
-//! answer that hands it out.
+//! Generates API keys. Only a key's SHA-256 is stored; a secret key exists in the clear once, in
+//! the answer that hands it out.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// 32 characters of 62 carry 190 bits; a key needs at least 160.
 const BODY_LENGTH: usize = 32;
 
-/// A key that was just drawn.
+/// An API key that was just generated.
 #[derive(Clone)]
 pub struct MintedKey {
-    /// What is kept of it.
+    /// The key as it is stored: its SHA-256, and the text of a publishable key.
     pub key: ApiKey,
-    /// The key itself, to be shown once.
+    /// The key's text, to be shown once.
     pub plain: String,
 }
 
@@ -42,19 +42,23 @@ impl MintedKey {
     }
 }
 
-/// What a key is looked up by.
+/// The hash by which a key is stored and found.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Base62 characters, each equally likely.
+/// `length` random Base62 characters, each equally likely.
+///
+/// # Errors
+///
+/// [`Error::Randomness`] when the operating system gives no random bytes.
 pub fn random_text(length: usize) -> Result<String, Error> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0_u8; 64];
     while text.len() < length {
         getrandom::fill(&mut bytes).map_err(|error| Error::Randomness(error.to_string()))?;
-        // 248 is the last multiple of 62 in a byte: what is above would favour some characters.
+        // 248 is the last multiple of 62 in a byte: larger bytes would favour some characters.
         let fair = bytes.iter().filter(|byte| **byte < 248);
         let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
         text.extend(

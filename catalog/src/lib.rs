@@ -2,8 +2,8 @@
 //! whole after each change. Requests read it without a lock; changes are made one at a time, and
 //! nobody sees a change before it is durable.
 //!
-//! What a sound document is, `domain::catalog` decides. Here is how requests find one (`index.rs`),
-//! how secrets come in (`keys.rs`, `providers.rs`, `endpoints.rs`), and the one place that writes (`store.rs`).
+//! `domain::catalog` decides which documents are valid. This crate has how requests find one (`index.rs`), how
+//! secrets come in (`keys.rs`, `providers.rs`, `endpoints.rs`), and the one place that writes (`store.rs`).
 
 mod endpoints;
 mod error;
@@ -16,7 +16,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-/// What is asked of the catalog: its rules are in the domain.
+/// Commands of the catalog, whose rules are in the domain.
 pub use domain::catalog::{
     EndpointChange, NewEndpoint, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
     ProjectChange, SandboxChange,

@@ -1,22 +1,23 @@
-//! Origins as people type them, read by the parser that also reads redirects.
+//! Origins as people type them, read by the same parser that checks redirects.
 
 use domain::catalog::{Origin, Refusal};
 use url::{Host, Url};
 
-/// The origins that were typed, in their normal form.
+/// Parses origins that people typed, and returns them in their normal form.
 ///
 /// # Errors
 ///
-/// [`Refusal::Invalid`] for the first that is none: it has a path, say, or is `http` off loopback.
+/// [`Refusal::Invalid`] for the first that is not an origin: it has a path, for example, or is
+/// `http` and not loopback.
 pub fn origins(typed: &[String]) -> Result<Vec<Origin>, Refusal> {
     let read = typed.iter().enumerate();
     read.map(|(at, text)| origin(text).ok_or_else(|| Origin::refusal(at)))
         .collect()
 }
 
-/// Scheme, host and port and nothing else.
+/// An origin is scheme, host and port, and nothing else.
 fn origin(text: &str) -> Option<Origin> {
-    // What a parser would overlook, or an address that is only almost an origin.
+    // Characters that the parser would ignore, or that make it more than an origin.
     if text.contains(['*', '?', '#', '@', '\\']) {
         return None;
     }
@@ -24,7 +25,7 @@ fn origin(text: &str) -> Option<Origin> {
     Origin::new(&url.origin().ascii_serialization())
 }
 
-/// Whether an address leads to the very machine that opens it.
+/// Whether a URL's host is loopback: `localhost`, a name below it, or a loopback IP address.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

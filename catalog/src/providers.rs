@@ -1,43 +1,43 @@
-//! A provider's secrets on their way in: encrypted before a rule sees them, so that no document
-//! ever has them in the clear.
+//! Encrypts a provider's secrets before the domain's rules see them, so that no document ever has
+//! them in the clear.
 
-use actors::Seal;
+use actors::Cipher;
 use domain::{
     Timestamp,
-    catalog::{self, Found, Provider, Refusal, Sealed, SecretText},
+    catalog::{self, AccountCheck, Ciphertext, Provider, Refusal, SecretText},
     id::ProjectId,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// A provider to set.
+/// The payment provider to set for a project.
 #[derive(Debug, Clone)]
 pub enum ProviderChange {
-    /// None: nothing can be bought any more.
+    /// No provider: nothing can be bought any more.
     None,
-    /// The one that is built in.
+    /// The built-in sandbox.
     Sandbox,
-    /// A Stripe account. What is left out stays, where there is something to stay.
+    /// A Stripe account. A secret that is left out keeps its former value, if there is one.
     Stripe {
-        /// Its API key.
+        /// The account's API key.
         secret_key: Option<SecretString>,
-        /// What its webhooks are signed with.
+        /// The secret that its webhooks are signed with.
         webhook_secret: Option<SecretString>,
     },
 }
 
-/// A provider to set whose secrets fit their bounds and are encrypted.
+/// A [`ProviderChange`] whose secrets fit their bounds and are encrypted.
 pub(super) struct SealedChange {
     change: catalog::ProviderChange,
-    /// What a kept webhook secret is compared with: encrypting the same text twice gives two.
+    /// In the clear, to compare with a stored secret: encrypting one text twice gives two results.
     webhook_secret: Option<SecretText>,
 }
 
 impl ProviderChange {
-    /// What is wrong with its secrets by themselves.
+    /// Checks its secrets by themselves, without what is stored.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for the first one out of its bounds; it never repeats what was sent.
+    /// [`Refusal::Invalid`] for the first secret out of its bounds; it never repeats what was sent.
     pub fn check(&self) -> Result<(), Refusal> {
         let Self::Stripe {
             secret_key,
@@ -56,7 +56,7 @@ impl ProviderChange {
         webhook.map(SecretText::webhook).transpose().map(drop)
     }
 
-    pub(super) fn seal(self, seal: &Seal) -> Result<SealedChange, Refusal> {
+    pub(super) fn cipher(self, cipher: &Cipher) -> Result<SealedChange, Refusal> {
         let (secret_key, webhook_secret) = match self {
             Self::None => return Ok(SealedChange::bare(catalog::ProviderChange::None)),
             Self::Sandbox => return Ok(SealedChange::bare(catalog::ProviderChange::Sandbox)),
@@ -65,7 +65,7 @@ impl ProviderChange {
                 webhook_secret,
             } => (secret_key, webhook_secret),
         };
-        let sealed = |secret: &SecretText| Sealed(seal.seal(secret.as_str().as_bytes()));
+        let sealed = |secret: &SecretText| Ciphertext(cipher.cipher(secret.as_str().as_bytes()));
         let text = |secret: SecretString| secret.expose_secret().to_owned();
         let secret_key = secret_key.map(|key| SecretText::key(text(key)));
         let webhook_secret = webhook_secret.map(|secret| SecretText::webhook(text(secret)));
@@ -92,13 +92,13 @@ impl SealedChange {
         self,
         project: ProjectId,
         current: Option<&Provider>,
-        found: Found,
-        seal: &Seal,
+        found: AccountCheck,
+        cipher: &Cipher,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
         let secret = self.webhook_secret.as_ref().map(SecretText::as_str);
-        let is_other = |known: &Sealed| {
-            let known = seal.open(&known.0);
+        let is_other = |known: &Ciphertext| {
+            let known = cipher.open(&known.0);
             known.as_deref() != secret.map(str::as_bytes)
         };
         self.change.decide(project, current, found, is_other, now)
@@ -113,8 +113,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn seal() -> Seal {
-        Seal::new(&[1; 32], "test")
+    fn cipher() -> Cipher {
+        Cipher::new(&[1; 32], "test")
     }
 
     fn stripe(secret_key: Option<&str>, webhook_secret: Option<&str>) -> ProviderChange {
@@ -125,10 +125,10 @@ mod tests {
     }
 
     fn set(change: ProviderChange, current: Option<&Provider>) -> Provider {
-        let change = change.seal(&seal()).unwrap();
-        let found = Found::default();
+        let change = change.cipher(&cipher()).unwrap();
+        let found = AccountCheck::default();
         change
-            .decide(ProjectId(1), current, found, &seal(), NOW)
+            .decide(ProjectId(1), current, found, &cipher(), NOW)
             .unwrap()
     }
 
@@ -138,7 +138,7 @@ mod tests {
         };
         let known = account.webhook_secrets.iter();
         known
-            .map(|known| String::from_utf8(seal().open(&known.secret.0).unwrap()).unwrap())
+            .map(|known| String::from_utf8(cipher().open(&known.secret.0).unwrap()).unwrap())
             .collect()
     }
 
@@ -161,14 +161,15 @@ mod tests {
             panic!("a Stripe account was set")
         };
         let webhooks = account.webhook_secrets.iter().map(|known| &known.secret);
-        for Sealed(kept) in webhooks.chain([&account.secret_key]) {
+        for Ciphertext(kept) in webhooks.chain([&account.secret_key]) {
             assert!(!kept.windows(4).any(|part| part == b"hush"));
         }
     }
 
     #[test]
     fn a_secret_out_of_its_bounds_is_refused_before_it_is_sealed() {
-        let Err(Refusal::Invalid { param, .. }) = stripe(Some("pk_1"), None).seal(&seal()) else {
+        let Err(Refusal::Invalid { param, .. }) = stripe(Some("pk_1"), None).cipher(&cipher())
+        else {
             panic!("a publishable key is no secret one")
         };
         assert_eq!(param, "provider.secretKey");

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use actors::{Handle, Seal};
+use actors::{Cipher, Handle};
 use arc_swap::{ArcSwap, Guard};
 use domain::{
     Timestamp,
     catalog::{
-        Account, ApiKey, Document, Found, KeyKind, Price, Product, Project, Provider, Refusal,
-        Sandbox, Sealed, Stripe, Tenure,
+        Account, AccountCheck, ApiKey, Ciphertext, Document, KeyKind, Price, Product, Project,
+        Provider, ProviderEpoch, Refusal, Sandbox, Stripe,
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
@@ -22,31 +22,34 @@ use super::{
     ProjectCatalog, ProjectChange, ProviderChange, SandboxChange, new_id,
 };
 
-/// The catalog. Cheap to clone.
+/// The current catalog, and the way to change it. Cheap to clone.
 #[derive(Clone)]
 pub struct CatalogStore {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<CatalogState>,
 }
 
-pub(super) struct Shared {
+pub(super) struct CatalogState {
     current: ArcSwap<Catalog>,
     pub(super) handle: Handle,
-    pub(super) seal: Seal,
+    pub(super) cipher: Cipher,
     turn: Mutex<()>,
     changed: watch::Sender<()>,
 }
 
 impl CatalogStore {
-    /// Indexes the catalog that was recovered at start.
-    /// `seal` is what providers' secrets are encrypted with.
-    pub fn load(handle: Handle, seal: Seal) -> Result<Self, Error> {
+    /// Indexes the catalog that was recovered at start. `cipher` encrypts providers' secrets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stored`] when the documents cannot be read, [`Error::Damaged`] when they contradict each other.
+    pub fn load(handle: Handle, cipher: Cipher) -> Result<Self, Error> {
         let catalog = Catalog::default().with(handle.documents()?)?;
         let current = ArcSwap::from_pointee(catalog);
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CatalogState {
                 current,
                 handle,
-                seal,
+                cipher,
                 turn: Mutex::new(()),
                 changed: watch::Sender::new(()),
             }),
@@ -60,6 +63,10 @@ impl CatalogStore {
     }
 
     /// A project as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`].
     pub fn project(&self, id: ProjectId) -> Result<Arc<ProjectCatalog>, Error> {
         self.current()
             .project(&id)
@@ -67,13 +74,18 @@ impl CatalogStore {
             .ok_or(Refusal::ProjectNotFound(id).into())
     }
 
-    /// Hears of every change.
+    /// A receiver that is notified of every change.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.shared.changed.subscribe()
     }
 
     /// Makes a project with a key of each kind: publishable, then secret.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Error::Randomness`], [`Error::Wallets`]
+    /// when it cannot be logged.
     pub async fn create_project(
         &self,
         new: NewProject,
@@ -93,23 +105,32 @@ impl CatalogStore {
     }
 
     /// Changes a project, and its payment provider if there is one to set.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
+    /// cannot be logged.
     pub async fn update_project(
         &self,
         id: ProjectId,
         change: ProjectChange,
         provider: Option<ProviderChange>,
     ) -> Result<Project, Error> {
-        let provider = provider.map(|provider| (provider, Found::default()));
+        let provider = provider.map(|provider| (provider, AccountCheck::default()));
         self.update(id, change, provider).await
     }
 
-    /// The same with what was found out about the provider.
+    /// As [`Self::update_project`], with what was found out about the provider.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::update_project`].
     pub async fn set_provider(
         &self,
         id: ProjectId,
         change: ProjectChange,
         provider: ProviderChange,
-        found: Found,
+        found: AccountCheck,
     ) -> Result<Project, Error> {
         self.update(id, change, Some((provider, found))).await
     }
@@ -118,19 +139,19 @@ impl CatalogStore {
         &self,
         id: ProjectId,
         change: ProjectChange,
-        provider: Option<(ProviderChange, Found)>,
+        provider: Option<(ProviderChange, AccountCheck)>,
     ) -> Result<Project, Error> {
         change.check()?;
-        let seal = self.shared.seal.clone();
+        let cipher = self.shared.cipher.clone();
         let provider =
-            provider.map(|(provider, found)| Ok::<_, Refusal>((provider.seal(&seal)?, found)));
+            provider.map(|(provider, found)| Ok::<_, Refusal>((provider.cipher(&cipher)?, found)));
         let provider = provider.transpose()?;
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
             let project = change.decide(&current.project)?;
             let mut documents = vec![Document::Project(project.clone())];
             if let Some((provider, found)) = provider {
-                let provider = provider.decide(id, current.provider(), found, &seal, now)?;
+                let provider = provider.decide(id, current.provider(), found, &cipher, now)?;
                 documents.push(Document::Provider(provider));
             }
             Ok((documents, project))
@@ -138,34 +159,43 @@ impl CatalogStore {
         .await
     }
 
-    /// Adds what a Stripe account's webhooks are signed with, if it still has its turn.
+    /// Adds a webhook secret to a project's Stripe account, if `provider epoch` is still its provider's.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
+    /// cannot be logged.
     pub async fn add_webhook_secret(
         &self,
         project: ProjectId,
-        tenure: u32,
+        epoch: u32,
         secret: SecretString,
     ) -> Result<(), Error> {
         let change = ProviderChange::Stripe {
             secret_key: None,
             webhook_secret: Some(secret),
         };
-        let seal = self.shared.seal.clone();
-        let change = change.seal(&seal)?;
+        let cipher = self.shared.cipher.clone();
+        let change = change.cipher(&cipher)?;
         self.change_provider(project, move |current, now| {
-            let same = current.tenure.number == tenure;
+            let same = current.epoch.number == epoch;
             if !same || !matches!(current.account, Account::Stripe(_)) {
                 return Ok(None);
             }
-            let found = Found::default();
-            let changed = change.decide(project, Some(current), found, &seal, now);
+            let found = AccountCheck::default();
+            let changed = change.decide(project, Some(current), found, &cipher, now);
             changed.map(Some)
         })
         .await
     }
 
-    /// Keeps that an account's key was tried and works, if it still is the account's, and the account's
-    /// name where it could be read.
-    pub async fn provider_verified(
+    /// Marks a Stripe account as verified, unless its key was replaced since `tried`, and stores the account's name
+    /// if it could be read.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it cannot be logged.
+    pub async fn mark_provider_verified(
         &self,
         project: ProjectId,
         tried: &Stripe,
@@ -182,21 +212,29 @@ impl CatalogStore {
                     verified: true,
                     ..account.clone()
                 }),
-                tenure: current.tenure.clone().named(name),
+                epoch: current.epoch.clone().named(name),
                 ..current.clone()
             }))
         })
         .await
     }
 
-    /// Keeps that what was begun with the provider before this one has ended.
-    pub async fn provider_left(&self, project: ProjectId, tenure: u32) -> Result<(), Error> {
+    /// Stores that everything begun with the provider before `provider epoch` has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it cannot be logged.
+    pub async fn finish_leaving_provider(
+        &self,
+        project: ProjectId,
+        epoch: u32,
+    ) -> Result<(), Error> {
         self.change_provider(project, move |current, _| {
-            let leaving = current.tenure.number == tenure && current.tenure.leaving;
+            let leaving = current.epoch.number == epoch && current.epoch.leaving;
             Ok(leaving.then(|| Provider {
-                tenure: Tenure {
+                epoch: ProviderEpoch {
                     leaving: false,
-                    ..current.tenure.clone()
+                    ..current.epoch.clone()
                 },
                 ..current.clone()
             }))
@@ -204,7 +242,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Changes a project's provider, if it ever had one; `None`: it stays as it is.
+    /// Changes a project's provider, if it ever had one. `change` returns `None` to leave it as it is.
     async fn change_provider(
         &self,
         project: ProjectId,
@@ -220,6 +258,11 @@ impl CatalogStore {
     }
 
     /// Changes how a project's sandbox delivers webhooks.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::NoSandbox`],
+    /// [`Error::Wallets`] when it cannot be logged.
     pub async fn update_sandbox(
         &self,
         project: ProjectId,
@@ -230,16 +273,19 @@ impl CatalogStore {
             .await
     }
 
-    /// Moves a sandbox's clock on to an instant; it never goes back.
+    /// Moves a sandbox's clock to `ahead_millis` ahead of the server's; it never goes back.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`], [`Refusal::NoSandbox`], [`Error::Wallets`] when it cannot be logged.
     pub async fn advance_sandbox(
         &self,
         project: ProjectId,
         ahead_millis: i64,
     ) -> Result<Sandbox, Error> {
-        self.change_sandbox(
-            project,
-            move |sandbox, _| Ok(sandbox.moved_on(ahead_millis)),
-        )
+        self.change_sandbox(project, move |sandbox, _| {
+            Ok(sandbox.with_clock_ahead(ahead_millis))
+        })
         .await
     }
 
@@ -262,13 +308,17 @@ impl CatalogStore {
         .await
     }
 
-    /// A secret of a provider's account, as text. `None`: it was written under another server key.
+    /// Decrypts a secret of a provider's account; `None` if it was encrypted under another server key.
     #[must_use]
-    pub fn open_secret(&self, secret: &Sealed) -> Option<String> {
-        String::from_utf8(self.shared.seal.open(&secret.0)?).ok()
+    pub fn open_secret(&self, secret: &Ciphertext) -> Option<String> {
+        String::from_utf8(self.shared.cipher.open(&secret.0)?).ok()
     }
 
-    /// Adds a key to a project.
+    /// Adds an API key to a project.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`], [`Error::Randomness`], [`Error::Wallets`] when it cannot be logged.
     pub async fn create_key(&self, project: ProjectId, kind: KeyKind) -> Result<MintedKey, Error> {
         self.change(move |catalog, now| {
             find(catalog, project)?;
@@ -278,7 +328,11 @@ impl CatalogStore {
         .await
     }
 
-    /// Ends a key, for the next request. Ending it again changes nothing.
+    /// Revokes an API key, effective with the next request. Revoking it again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
         self.change(move |catalog, now| {
             let key = find(catalog, project)?.key(&id);
@@ -292,6 +346,11 @@ impl CatalogStore {
     }
 
     /// Makes a product.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
+    /// cannot be logged.
     pub async fn create_product(
         &self,
         project: ProjectId,
@@ -306,6 +365,11 @@ impl CatalogStore {
     }
 
     /// Changes a product.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
+    /// [`Error::Wallets`] when it cannot be logged.
     pub async fn update_product(
         &self,
         project: ProjectId,
@@ -324,6 +388,11 @@ impl CatalogStore {
     }
 
     /// Makes a price.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
+    /// [`Error::Wallets`] when it cannot be logged.
     pub async fn create_price(
         &self,
         project: ProjectId,
@@ -334,13 +403,18 @@ impl CatalogStore {
             let price = new.decide((project, product, PriceId(new_id())), now)?;
             let catalog = find(catalog, project)?;
             let price = price.fits(catalog.shelf())?;
-            let price = price.joins(catalog.active_prices(&product), "interval")?;
+            let price = price.checked_for_offer(catalog.active_prices(&product), "interval")?;
             Ok((vec![Document::Price(price.clone())], price))
         })
         .await
     }
 
     /// Changes a price.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule; [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
+    /// [`Refusal::PriceNotFound`]; [`Error::Wallets`] when it cannot be logged.
     pub async fn update_price(
         &self,
         project: ProjectId,
@@ -358,7 +432,7 @@ impl CatalogStore {
             let old = old.ok_or(Refusal::PriceNotFound(id))?;
             let mut price = change.decide(old)?;
             if price.active && !old.active {
-                price = price.joins(catalog.active_prices(&product), "active")?;
+                price = price.checked_for_offer(catalog.active_prices(&product), "active")?;
             }
             Ok((vec![Document::Price(price.clone())], price))
         })
@@ -386,7 +460,7 @@ impl CatalogStore {
             Ok(answer)
         };
         let task = tokio::spawn(change.in_current_span());
-        // A task that panicked or was cancelled says nothing about what was logged.
+        // After a panic or a cancellation it is not known what was logged.
         task.await
             .unwrap_or(Err(Error::Wallets(actors::Error::Unavailable)))
     }

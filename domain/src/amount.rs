@@ -11,7 +11,7 @@ pub const MAX_CREDITS: i64 = (1 << 53) - 1;
 pub struct Amount(i64);
 
 impl Amount {
-    /// `None` for zero, negatives and what passes [`MAX_CREDITS`].
+    /// `None` for zero, negative numbers and numbers above [`MAX_CREDITS`].
     #[must_use]
     pub const fn new(credits: i64) -> Option<Self> {
         if credits >= 1 && credits <= MAX_CREDITS {
@@ -21,25 +21,25 @@ impl Amount {
         }
     }
 
-    /// In credits.
+    /// The number of credits.
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
 }
 
-/// How many of a price are bought at once, 1 to 1,000.
+/// How many units of a price are bought at once, 1 to 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Quantity(u32);
 
 impl Quantity {
-    /// The usual one.
+    /// The usual quantity.
     pub const ONE: Self = Self(1);
-    /// The largest one.
+    /// The largest quantity.
     pub const MAX: u32 = 1000;
 
-    /// `None` for zero and what passes [`Quantity::MAX`].
+    /// `None` for zero and numbers above [`Quantity::MAX`].
     #[must_use]
     pub const fn new(quantity: u32) -> Option<Self> {
         if quantity >= 1 && quantity <= Self::MAX {
@@ -49,13 +49,13 @@ impl Quantity {
         }
     }
 
-    /// As a number.
+    /// The quantity as a number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// So many times this, as far as there are numbers.
+    /// `one` times the quantity, saturating.
     #[must_use]
     pub const fn of(self, one: i64) -> i64 {
         one.saturating_mul(self.0 as i64)

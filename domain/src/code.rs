@@ -9,9 +9,9 @@ pub const CODE_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// A well-formed recovery code in its normal form: upper case, I and L read as 1, O as 0 in the
 /// groups after the word. It opens a wallet: never logged, so `Debug` hides it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Code(Box<str>);
+pub struct RecoveryCode(Box<str>);
 
-impl Code {
+impl RecoveryCode {
     /// Reads a code as typed: any case, look-alikes folded. `None` when it is not code-shaped.
     /// The word is not looked up: an unknown one simply opens nothing.
     #[must_use]
@@ -60,7 +60,7 @@ fn symbol(byte: u8) -> Option<u8> {
     CODE_ALPHABET.contains(&folded).then_some(folded)
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for RecoveryCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Code(..)")
     }
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn what_people_type_is_read_as_meant() {
-        let code = Code::parse("olive-1io0-abcd-wxyz").unwrap();
+        let code = RecoveryCode::parse("olive-1io0-abcd-wxyz").unwrap();
         assert_eq!(code.reveal(), "OLIVE-1100-ABCD-WXYZ");
         assert_eq!(
-            Code::parse("OLIVE-LIOo-aBcD-WXYZ"),
-            Code::parse("olive-1100-abcd-wxyz")
+            RecoveryCode::parse("OLIVE-LIOo-aBcD-WXYZ"),
+            RecoveryCode::parse("olive-1100-abcd-wxyz")
         );
     }
 
@@ -96,13 +96,13 @@ mod tests {
             "OLIVE_1234_5678_9ABC",
             "external",
         ] {
-            assert_eq!(Code::parse(typed), None, "{typed}");
+            assert_eq!(RecoveryCode::parse(typed), None, "{typed}");
         }
     }
 
     #[test]
     fn a_code_does_not_print_itself() {
-        let code = Code::parse("OLIVE-1234-5678-9ABC").unwrap();
+        let code = RecoveryCode::parse("OLIVE-1234-5678-9ABC").unwrap();
         assert!(!format!("{code:?}").contains("OLIVE"));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     id::{HoldId, OrderSerial, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
-    wallet::{ArchivedOrder, Change, Instructed, SubscriptionOver},
+    wallet::{ArchivedOrder, Change, InstructionRecord, SubscriptionOver},
 };
 
 /// Why a balance changed.
@@ -26,7 +26,7 @@ pub enum Reason {
     FreeGrant,
     /// A grant made with a secret key.
     Manual,
-    /// Credits taken for a refund or dispute, or given back when that came to nothing.
+    /// Credits taken for a refund or dispute, or given back when that failed or was won.
     Refund,
     /// What was left of a lot when it expired.
     Expiry,
@@ -35,17 +35,17 @@ pub enum Reason {
 /// One change of one product's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Whose balance.
+    /// The product whose balance changed.
     pub product: ProductId,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
     /// The sum of this product's deltas up to and with this one: spendable and held credits.
     pub balance_after: i64,
-    /// Why.
+    /// Why the balance changed.
     pub reason: Reason,
-    /// The order behind it.
+    /// The order that caused it, if one did.
     pub order: Option<OrderSerial>,
-    /// The key that the caller gave.
+    /// The idempotency key of the call that caused it, if one did.
     pub key: Option<IdempotencyKey>,
     /// The caller's own note, JSON text.
     pub meta: Option<Meta>,
@@ -53,71 +53,70 @@ pub struct Entry {
     pub expires_at: Option<Timestamp>,
 }
 
-/// How a hold stands.
+/// The status of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldStatus {
     /// Credits are set aside.
     Open,
-    /// Some or all of them were deducted.
+    /// The cost of the work was deducted, the rest given back.
     Settled,
-    /// All were given back by the caller.
+    /// The caller released it: all credits were given back.
     Released,
-    /// All were given back by the clock.
+    /// Its time ran out: all credits were given back.
     Expired,
 }
 
-/// A hold's facts at one moment.
+/// The state of a hold at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HoldFacts {
-    /// Which hold.
+pub struct HoldSnapshot {
+    /// The hold's identifier.
     pub id: HoldId,
-    /// Whose credits.
+    /// The product whose credits are held.
     pub product: ProductId,
     /// Credits set aside when it was placed.
     pub amount: Amount,
-    /// How it stands.
+    /// The status at that moment.
     pub status: HoldStatus,
     /// Credits deducted when it was settled, else 0.
     pub settled: i64,
-    /// When an open hold gives its credits back by itself.
+    /// When an open hold expires and gives its credits back.
     pub expires_at: Timestamp,
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fact {
+pub enum RecordContent {
     /// A ledger entry.
     Entry(Entry),
     /// A hold was placed under this key. No ledger entry: the balance did not change.
-    HoldPlaced(HoldFacts, IdempotencyKey),
+    HoldPlaced(HoldSnapshot, IdempotencyKey),
     /// A hold was closed; settling more than nothing also wrote a ledger entry.
-    HoldClosed(HoldFacts, Option<Entry>),
+    HoldClosed(HoldSnapshot, Option<Entry>),
     /// An order was settled, or changed after that. No ledger entry: its credits have their own.
     Order(Box<ArchivedOrder>),
     /// A subscription is over.
     SubscriptionOver(Box<SubscriptionOver>),
-    /// The provider was asked to do something, or did it, or refused to. Of several with one key the
-    /// last one counts.
-    Instructed(Box<Instructed>),
+    /// An instruction to the provider was requested, done or refused. Of several with one key the last one counts.
+    Instructed(Box<InstructionRecord>),
 }
 
 /// One line of a wallet's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The wallet's version after the event that left it: rising, not without gaps.
+    /// The wallet's version after the event that left it: rising, with gaps.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
-    /// What happened.
-    pub fact: Fact,
+    /// What happened to the wallet.
+    pub fact: RecordContent,
 }
 
-/// What a record can be found by. A key is scoped by wallet and operation. Of several records that a
-/// look-up finds, the one with the largest number counts: an order may be archived more than once, and an
-/// instruction is asked for before it is done.
+/// What a record can be found by. A key is scoped by wallet and operation. Of several records that a look-up finds,
+/// the one with the largest number counts: an order may be archived more than once, and an instruction is requested
+/// before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lookup<'a> {
+pub enum RecordKey<'a> {
     /// A grant's key.
     Grant(&'a str),
     /// A deduction's key.
@@ -138,20 +137,20 @@ pub enum Lookup<'a> {
     Resume(&'a str),
 }
 
-impl<'a> Lookup<'a> {
-    /// What the record that a change leaves can be found by: known before the change is applied.
+impl<'a> RecordKey<'a> {
+    /// The look-up that will find the record of a change, known before the change is applied.
     #[must_use]
     pub fn of(change: &'a Change) -> Option<Self> {
         match change {
-            Change::Granted { key, .. } => Some(Lookup::Grant(key.as_str())),
-            Change::Deducted { key, .. } => Some(Lookup::Deduct(key.as_str())),
-            Change::HoldPlaced { key, .. } => Some(Lookup::Hold(key.as_str())),
+            Change::Granted { key, .. } => Some(RecordKey::Grant(key.as_str())),
+            Change::Deducted { key, .. } => Some(RecordKey::Deduct(key.as_str())),
+            Change::HoldPlaced { key, .. } => Some(RecordKey::Hold(key.as_str())),
             Change::HoldSettled { hold, .. }
             | Change::HoldReleased { hold }
-            | Change::HoldExpired { hold } => Some(Lookup::HoldClosed(hold.serial)),
-            Change::OrderArchived { order } => Some(Lookup::Order(*order)),
+            | Change::HoldExpired { hold } => Some(RecordKey::HoldClosed(hold.serial)),
+            Change::OrderArchived { order } => Some(RecordKey::Order(*order)),
             Change::SubscriptionGone { subscription } => {
-                Some(Lookup::Subscription(subscription.as_str()))
+                Some(RecordKey::Subscription(subscription.as_str()))
             }
             Change::Instructed(instructed) => Some(instructed.lookup()),
             _ => None,
@@ -189,76 +188,78 @@ fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
 }
 
 impl Record {
-    /// The settled order in it, if it is one.
+    /// The settled order, if the record is one.
     #[must_use]
     pub fn order(&self) -> Option<&ArchivedOrder> {
         match &self.fact {
-            Fact::Order(archived) => Some(archived),
+            RecordContent::Order(archived) => Some(archived),
             _ => None,
         }
     }
 
-    /// The instruction in it, if it is one.
+    /// The instruction, if the record is one.
     #[must_use]
-    pub fn instructed(&self) -> Option<&Instructed> {
+    pub fn instructed(&self) -> Option<&InstructionRecord> {
         match &self.fact {
-            Fact::Instructed(instructed) => Some(instructed),
+            RecordContent::Instructed(instructed) => Some(instructed),
             _ => None,
         }
     }
 
-    /// The subscription that is over in it, if it is one.
+    /// The subscription that ended, if the record is about one.
     #[must_use]
     pub fn subscription_over(&self) -> Option<&SubscriptionOver> {
         match &self.fact {
-            Fact::SubscriptionOver(over) => Some(over),
+            RecordContent::SubscriptionOver(over) => Some(over),
             _ => None,
         }
     }
 
-    /// The ledger entry in it, if it changed a balance.
+    /// The ledger entry, if the record changed a balance.
     #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
         match &self.fact {
-            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
-            Fact::HoldPlaced(..)
-            | Fact::HoldClosed(_, None)
-            | Fact::Order(_)
-            | Fact::SubscriptionOver(_)
-            | Fact::Instructed(_) => None,
+            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
+            RecordContent::HoldPlaced(..)
+            | RecordContent::HoldClosed(_, None)
+            | RecordContent::Order(_)
+            | RecordContent::SubscriptionOver(_)
+            | RecordContent::Instructed(_) => None,
         }
     }
 
-    /// The ledger entry itself.
+    /// Takes the ledger entry out of the record.
     #[must_use]
     pub fn into_entry(self) -> Option<Entry> {
         match self.fact {
-            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => Some(entry),
-            Fact::HoldPlaced(..)
-            | Fact::HoldClosed(_, None)
-            | Fact::Order(_)
-            | Fact::SubscriptionOver(_)
-            | Fact::Instructed(_) => None,
+            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
+            RecordContent::HoldPlaced(..)
+            | RecordContent::HoldClosed(_, None)
+            | RecordContent::Order(_)
+            | RecordContent::SubscriptionOver(_)
+            | RecordContent::Instructed(_) => None,
         }
     }
 
-    /// What this record can be found by later; `None` for what the wallet wrote by itself.
+    /// The look-up that finds this record; `None` for entries that follow from orders and the clock.
     #[must_use]
-    pub fn lookup(&self) -> Option<Lookup<'_>> {
+    pub fn lookup(&self) -> Option<RecordKey<'_>> {
         match &self.fact {
-            Fact::Entry(entry) => {
+            RecordContent::Entry(entry) => {
                 let key = entry.key.as_ref()?.as_str();
                 match entry.reason {
-                    Reason::Manual => Some(Lookup::Grant(key)),
-                    Reason::Deduction => Some(Lookup::Deduct(key)),
+                    Reason::Manual => Some(RecordKey::Grant(key)),
+                    Reason::Deduction => Some(RecordKey::Deduct(key)),
                     Reason::Purchase | Reason::FreeGrant | Reason::Refund | Reason::Expiry => None,
                 }
             }
-            Fact::HoldPlaced(_, key) => Some(Lookup::Hold(key.as_str())),
-            Fact::HoldClosed(hold, _) => Some(Lookup::HoldClosed(hold.id.serial)),
-            Fact::Order(archived) => Some(Lookup::Order(archived.serial)),
-            Fact::SubscriptionOver(over) => Some(Lookup::Subscription(over.id.as_str())),
-            Fact::Instructed(instructed) => Some(instructed.lookup()),
+            RecordContent::HoldPlaced(_, key) => Some(RecordKey::Hold(key.as_str())),
+            RecordContent::HoldClosed(hold, _) => Some(RecordKey::HoldClosed(hold.id.serial)),
+            RecordContent::Order(archived) => Some(RecordKey::Order(archived.serial)),
+            RecordContent::SubscriptionOver(over) => {
+                Some(RecordKey::Subscription(over.id.as_str()))
+            }
+            RecordContent::Instructed(instructed) => Some(instructed.lookup()),
         }
     }
 }
@@ -271,18 +272,18 @@ mod tests {
     fn hashes_on_disk_never_change() {
         let wallet = WalletKey([7; 16]);
         let hashes = [
-            Lookup::Grant("k").hash(&wallet),
-            Lookup::Deduct("k").hash(&wallet),
-            Lookup::Hold("k").hash(&wallet),
-            Lookup::HoldClosed(1).hash(&wallet),
-            Lookup::Order(OrderSerial(1)).hash(&wallet),
-            Lookup::Subscription("k").hash(&wallet),
-            Lookup::Refund("k").hash(&wallet),
-            Lookup::Cancel("k").hash(&wallet),
-            Lookup::Resume("k").hash(&wallet),
+            RecordKey::Grant("k").hash(&wallet),
+            RecordKey::Deduct("k").hash(&wallet),
+            RecordKey::Hold("k").hash(&wallet),
+            RecordKey::HoldClosed(1).hash(&wallet),
+            RecordKey::Order(OrderSerial(1)).hash(&wallet),
+            RecordKey::Subscription("k").hash(&wallet),
+            RecordKey::Refund("k").hash(&wallet),
+            RecordKey::Cancel("k").hash(&wallet),
+            RecordKey::Resume("k").hash(&wallet),
         ];
         assert_eq!(hashes, HASHES);
-        assert_ne!(Lookup::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
+        assert_ne!(RecordKey::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
     }
 
     const HASHES: [u64; 9] = [

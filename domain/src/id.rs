@@ -47,7 +47,7 @@ fn parse_body(text: &str) -> Result<u128, ParseIdError> {
     Ok(value)
 }
 
-/// In text formats an identifier is its text; where it is stored, its number or bytes.
+/// Serializes an identifier as its text in human-readable formats, and as its number or bytes elsewhere.
 macro_rules! serde_of_id {
     ($name:ident, $stored:ty, $to:expr, $from:expr) => {
         impl Serialize for $name {
@@ -109,7 +109,7 @@ macro_rules! id {
 
 id!(/// A project: the tenant that an API key belongs to.
     ProjectId, "proj_");
-id!(/// An API key's name, safe to show; not the key.
+id!(/// The identifier of an API key, safe to show; not the key itself.
     KeyId, "key_");
 id!(/// A product of the catalog.
     ProductId, "prod_");
@@ -117,11 +117,11 @@ id!(/// A price of a product.
     PriceId, "price_");
 id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
     WalletId, "wal_");
-id!(/// Something that a project's own servers are told.
+id!(/// A webhook event: something to tell a project's own servers.
     EventId, "evt_");
-id!(/// Where they are told.
+id!(/// A webhook endpoint of a project.
     EndpointId, "wh_");
-id!(/// That one of them was told something.
+id!(/// A delivery of one event to one endpoint.
     DeliveryId, "dlv_");
 id!(/// A ledger entry.
     LedgerId, "led_");
@@ -137,11 +137,11 @@ impl fmt::Debug for WalletKey {
 }
 
 impl WalletKey {
-    /// What its text starts with.
+    /// What its text form starts with.
     pub const PREFIX: &'static str = "wref_";
 }
 
-/// As an administrator reads and sends it.
+/// The text form, as the admin API shows and takes it.
 impl fmt::Display for WalletKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Self::PREFIX)?;
@@ -176,7 +176,7 @@ impl fmt::Debug for CodeHash {
 pub struct OrderSerial(pub u128);
 
 impl OrderSerial {
-    /// When it was drawn; of a derived one, when what it is derived from was made.
+    /// The time in the serial: when it was drawn or, if it is derived from an invoice, when that was made.
     #[must_use]
     pub fn made_at(self) -> Timestamp {
         Timestamp(i64::try_from(self.0 >> 80).unwrap_or(i64::MAX))
@@ -190,8 +190,8 @@ impl fmt::Debug for OrderSerial {
     }
 }
 
-/// A hold. It carries the wallet that it belongs to, so that no index from holds to wallets has to
-/// grow for ever; `serial` alone is unique and unguessable.
+/// The identifier of a hold. It contains the hold's wallet, so that no index from holds to wallets has to grow for
+/// ever; `serial` alone is unique and unguessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     /// A UUID version 7.
@@ -200,12 +200,12 @@ pub struct HoldId {
     pub wallet: WalletKey,
 }
 
-/// An order: one checkout or one renewal. Like a hold it carries its wallet, the one that it fills.
+/// The identifier of an order: one checkout, renewal or switch. Like [`HoldId`] it contains the wallet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OrderId {
-    /// Names it within its wallet; unguessable.
+    /// Unique within the wallet; unguessable.
     pub serial: OrderSerial,
-    /// The wallet that it fills.
+    /// The wallet that receives what the order buys.
     pub wallet: WalletKey,
 }
 

@@ -1,6 +1,6 @@
-//! Scrip's rules, pure: what a wallet is, which commands it takes, what each one changes or why it
-//! is refused. Nothing here reads a clock, draws a random number or touches a disk; time,
-//! identifiers and what the history says are passed in.
+//! Scrip's rules, pure: what a wallet is, which commands it takes, what each one changes or why it is refused.
+//! Nothing here reads a clock, draws a random number or touches a disk; time, identifiers and earlier records are
+//! passed in.
 //!
 //! A command is decided by a plain function over a borrowed [`wallet::Wallet`]; the state changes
 //! only in [`wallet::Wallet::apply`], so that replaying the events gives the same wallet.
@@ -11,7 +11,7 @@ pub mod code;
 pub mod history;
 pub mod id;
 pub mod metadata;
-pub mod notice;
+pub mod project_event;
 pub mod rejection;
 pub mod terms;
 pub mod text;

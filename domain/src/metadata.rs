@@ -1,4 +1,4 @@
-//! What a caller writes on an order for themselves.
+//! Metadata: key-value pairs that a caller attaches to an order for their own use.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::TextError;
 
-/// Pairs of one order.
+/// The most pairs on one order.
 pub const MAX_PAIRS: usize = 20;
-/// Characters of a key.
+/// The most characters of a key.
 pub const MAX_KEY: usize = 40;
-/// Characters of a value.
+/// The most characters of a value.
 pub const MAX_VALUE: usize = 500;
-/// All of it: 20 pairs at their longest in ASCII fit. What is settled about an order carries it twice, and
-/// all of that has to fit one append of the log.
+/// The most bytes of all pairs together: 20 of the longest ASCII pairs fit. Settling an order logs its metadata
+/// twice, and all of that has to fit one append of the log.
 pub const MAX_BYTES: usize = 11 * 1024;
 
 /// At most 20 pairs of a key of 1 to 40 characters and a value of up to 500.
@@ -22,7 +22,11 @@ pub const MAX_BYTES: usize = 11 * 1024;
 pub struct Metadata(BTreeMap<Box<str>, Box<str>>);
 
 impl Metadata {
-    /// Checks the bounds; the error says which one is broken, in one sentence.
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    ///
+    /// [`TextError`], one sentence that names the bound that is broken.
     pub fn new(pairs: BTreeMap<Box<str>, Box<str>>) -> Result<Self, TextError> {
         if pairs.len() > MAX_PAIRS {
             return Err(TextError("metadata has at most 20 pairs."));
@@ -30,25 +34,25 @@ impl Metadata {
         let mut bytes = 0_usize;
         for (key, value) in &pairs {
             if key.is_empty() || key.chars().count() > MAX_KEY {
-                return Err(TextError("A key of metadata has 1 to 40 characters."));
+                return Err(TextError("A metadata key has 1 to 40 characters."));
             }
             if value.chars().count() > MAX_VALUE {
-                return Err(TextError("A value of metadata has at most 500 characters."));
+                return Err(TextError("A metadata value has at most 500 characters."));
             }
             bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
         }
         if bytes > MAX_BYTES {
-            return Err(TextError("metadata has at most 11 KiB together."));
+            return Err(TextError("metadata has at most 11 KiB in total."));
         }
         Ok(Self(pairs))
     }
 
-    /// The pairs, by key.
+    /// The pairs, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there are no pairs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

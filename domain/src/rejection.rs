@@ -2,8 +2,8 @@
 
 use crate::id::ProductId;
 
-/// A refusal, in the order in which they win when several apply: an unknown id, then a reused key,
-/// then another state that conflicts, then funds.
+/// Why a command is refused. When several reasons apply, the first of these wins: an unknown id, a reused key,
+/// another state that conflicts, missing funds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// No such wallet in this project.
@@ -18,8 +18,8 @@ pub enum Rejection {
     /// The wallet has no such subscription.
     #[error("No such subscription.")]
     SubscriptionNotFound,
-    /// No product was named and the project has not exactly one that holds credits. Decided after
-    /// the replay, so that adding a product breaks no retry.
+    /// No product was named and the project does not have exactly one that holds credits. Checked after the replay,
+    /// so that adding a product breaks no retry.
     #[error("Name the product: this project does not have exactly one that holds credits.")]
     ProductRequired,
     /// The key was used for the same operation with another product, order or amount.
@@ -29,7 +29,7 @@ pub enum Rejection {
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,
     /// A refund asks for more than is left of the order.
-    #[error("{refundable_cents} can still be refunded of this order.")]
+    #[error("This order has {refundable_cents} left to refund, in the currency's minor unit.")]
     AlreadyRefunded {
         /// What is left, in the currency's minor unit.
         refundable_cents: i64,
@@ -37,14 +37,14 @@ pub enum Rejection {
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed,
-    /// The wallet has bought all that the price unlocks, and it brings nothing else.
+    /// The wallet has already bought every feature of the price, which brings nothing else.
     #[error("This wallet has bought all of this already.")]
     AlreadyOwned,
     /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in
     /// another currency.
     #[error("This wallet's subscriptions are charged in {currency}.")]
     CurrencyMismatch {
-        /// That one.
+        /// The currency of those subscriptions.
         currency: Box<str>,
     },
     /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.
@@ -63,9 +63,9 @@ pub enum Rejection {
     /// The balance would pass [`crate::MAX_CREDITS`].
     #[error("The balance would pass 9007199254740991 credits.")]
     BalanceLimit,
-    /// Credits were to be granted until an instant that is past. Decided after the replay, so that
-    /// what was granted in time can still be asked about.
-    #[error("expiresAt has to lie in the future.")]
+    /// The credits to grant would have expired already. Checked after the replay, so that a grant that was made in
+    /// time can still be repeated.
+    #[error("expiresAt must be in the future.")]
     ExpiryPast,
     /// Not enough credits that can be spent now.
     #[error("Not enough credits: {balance} available, {requested} requested.")]
@@ -76,7 +76,7 @@ pub enum Rejection {
         balance: i64,
         /// Credits asked for.
         requested: i64,
-        /// Credits missing.
+        /// Credits that are missing.
         shortfall: i64,
     },
 }

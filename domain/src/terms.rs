@@ -14,36 +14,36 @@ use crate::{
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// One sale's conditions.
+/// The terms of one sale, copied from a [`Price`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
-    /// Under which price.
+    /// The price that was bought.
     pub price: PriceId,
     /// The price's product.
     pub product: ProductId,
     /// The product whose balance it fills.
     pub fills: ProductId,
-    /// Credits for it, 0 to [`MAX_CREDITS`].
+    /// Credits that it brings, 0 to [`MAX_CREDITS`].
     pub credits: i64,
     /// Days until the credits expire; `None`: never.
     pub expire_after_days: Option<u32>,
-    /// Whether a cycle's unused credits stay.
+    /// Whether unused credits stay when their cycle ends.
     pub rollover: bool,
     /// Features that it unlocks.
     pub features: BTreeSet<Feature>,
     /// How often it is charged.
     pub interval: Interval,
-    /// Days for which a tier is free at first.
+    /// Days of a free trial at the start of a subscription.
     pub trial_days: Option<u32>,
-    /// Credits for those days.
+    /// Credits that the trial brings.
     pub trial_credits: i64,
-    /// Whether a wallet may buy what it unlocks once more.
+    /// Whether a wallet that has its features may buy it again.
     pub repeatable: bool,
     /// The tier's name.
     pub label: Option<Box<str>>,
-    /// In the currency's minor unit, before any discount; 0 or more.
+    /// The price in the currency's minor unit, before any discount; 0 or more.
     pub amount_cents: i64,
-    /// ISO 4217, upper case.
+    /// The currency's ISO 4217 code, upper case.
     pub currency: Box<str>,
 }
 
@@ -76,8 +76,8 @@ impl Terms {
         Some(now.plus_seconds(days.saturating_mul(DAY_SECONDS)))
     }
 
-    /// What so many of it cost and bring: cents and credits. `None`: more than anybody can count, or more
-    /// than one of what is charged again each cycle.
+    /// The cents and credits of this quantity. `None` if either passes [`MAX_CREDITS`], or for more than one of a
+    /// recurring price.
     #[must_use]
     pub fn times(&self, quantity: Quantity) -> Option<(i64, i64)> {
         let bounded = |each: i64| {
@@ -93,7 +93,7 @@ impl Terms {
         Some((bounded(self.amount_cents)?, bounded(self.credits)?))
     }
 
-    /// A tier that is had so many times, such as once for each seat: as one that costs and brings as much.
+    /// A tier with a quantity, such as seats, as one tier that costs and brings all of it.
     #[must_use]
     pub fn many(self, quantity: Quantity) -> Self {
         let times = |each: i64| quantity.of(each).min(MAX_CREDITS);
@@ -105,8 +105,7 @@ impl Terms {
         }
     }
 
-    /// Whether it brings nothing but features that are kept for good: a wallet that has them all gains nothing by
-    /// it.
+    /// Whether it brings only features that are kept for good: a wallet that has them all gains nothing by it.
     #[must_use]
     pub fn is_unlock(&self) -> bool {
         !self.recurs() && self.credits == 0 && !self.features.is_empty()

@@ -16,7 +16,11 @@ macro_rules! text {
         pub struct $name(Box<str>);
 
         impl $name {
-            /// Checks the bounds; the error says which one is broken, in one sentence.
+            /// Checks the bounds.
+            ///
+            /// # Errors
+            ///
+            /// [`TextError`], one sentence that names the bound that is broken.
             pub fn new(text: impl Into<Box<str>>) -> Result<Self, TextError> {
                 let text = text.into();
                 $check(&text)?;
@@ -50,7 +54,7 @@ macro_rules! text {
     };
 }
 
-/// A provider's name for something.
+/// A provider's identifier of an object, 1 to 255 printable ASCII characters.
 macro_rules! reference {
     ($(#[$doc:meta])* $name:ident) => {
         text!($(#[$doc])* $name, check_reference);
@@ -86,10 +90,10 @@ reference!(/// The provider's name for an invoice.
 reference!(/// The provider's name for a subscription.
     SubscriptionId);
 
-text!(/// The address of a page of the provider's: `https:` or `http:`, up to 1,000 printable characters.
+text!(/// The URL of one of the provider's pages: `https:` or `http:`, up to 1,000 printable characters.
     PageUrl, check_page);
 
-/// Largest `meta`, in bytes of JSON text.
+/// The largest `meta`, in bytes of JSON text.
 pub const MAX_META_BYTES: usize = 4096;
 
 fn check_length(text: &str, max: usize, message: &'static str) -> Result<(), TextError> {
@@ -116,7 +120,7 @@ fn check_user(text: &str) -> Result<(), TextError> {
 
 fn check_email(text: &str) -> Result<(), TextError> {
     check_length(text, 320, "An email address has 3 to 320 characters.")?;
-    // Whether mail arrives only mail can tell; this keeps out what cannot be an address at all.
+    // Only sending mail shows whether it arrives; this keeps out what cannot be an address at all.
     let halves = text.rsplit_once('@');
     let shaped = halves.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty());
     if shaped && !text.chars().any(|c| c.is_control() || c.is_whitespace()) {
@@ -131,9 +135,9 @@ fn check_reference(text: &str) -> Result<(), TextError> {
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(TextError("A provider's id has only printable characters."));
     }
-    // They would climb the path that the id is put into.
+    // `.` and `..` would climb the URL path that the id is put into.
     if text.bytes().all(|byte| byte == b'.') {
-        return Err(TextError("A provider's id has not only dots."));
+        return Err(TextError("A provider's id cannot consist of dots only."));
     }
     Ok(())
 }
@@ -146,7 +150,7 @@ fn check_page(text: &str) -> Result<(), TextError> {
     if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         Ok(())
     } else {
-        Err(TextError("This is not the address of a page."))
+        Err(TextError("This is not the URL of a web page."))
     }
 }
 

@@ -39,9 +39,9 @@ pub enum Period {
 /// One period: from `start` up to but not including `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// First instant.
+    /// The period's first instant.
     pub start: Timestamp,
-    /// First instant after; [`Timestamp::NEVER`] for [`Period::Once`].
+    /// The first instant after it; [`Timestamp::NEVER`] for [`Period::Once`].
     pub end: Timestamp,
 }
 

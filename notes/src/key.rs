@@ -1,21 +1,21 @@
-//! What names a note within its kind, as bytes: those of one project or endpoint stand together.
+//! Keys of notes within their kind, as bytes: keys of one project or endpoint sort together.
 
 use domain::{
     id::{DeliveryId, EndpointId, ProjectId},
     text::PaymentId,
 };
 
-/// Names a note within its kind.
+/// The key of a note within its kind.
 pub trait NoteKey: Sized {
-    /// As bytes.
+    /// The bytes that follow the kind's number in the journal's key.
     fn encode(&self) -> Vec<u8>;
 
-    /// `None`: not the bytes of any.
+    /// Reads a key back; `None` if the bytes are not such a key.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 
-/// A [`NoteKey`] of sixteen bytes, behind which another may stand: see the tuple.
-pub trait Owner: NoteKey {}
+/// A [`NoteKey`] of sixteen bytes, which another may follow in the tuple `(O, N)`.
+pub trait NoteOwner: NoteKey {}
 
 macro_rules! ids {
     ($($id:ident),*) => { $(
@@ -29,13 +29,13 @@ macro_rules! ids {
             }
         }
 
-        impl Owner for $id {}
+        impl NoteOwner for $id {}
     )* };
 }
 
 ids!(ProjectId, EndpointId, DeliveryId);
 
-impl<O: Owner, N: NoteKey> NoteKey for (O, N) {
+impl<O: NoteOwner, N: NoteKey> NoteKey for (O, N) {
     fn encode(&self) -> Vec<u8> {
         [self.0.encode(), self.1.encode()].concat()
     }

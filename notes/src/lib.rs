@@ -8,7 +8,6 @@
 //! A note that cannot be read is an error that names it: it is never skipped and never replaced by a default, since
 //! each stands for something that was promised.
 
-pub mod as_text;
 mod key;
 #[cfg(test)]
 mod tests;
@@ -18,42 +17,42 @@ use data_encoding::HEXLOWER;
 use persistence::Note;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::key::{NoteKey, Owner};
+pub use self::key::{NoteKey, NoteOwner};
 
-/// Of bodies that are written and read.
+/// The first byte of every body.
 const VERSION: u8 = 1;
 
-/// A kind of notes.
+/// A kind of notes, declared by the code that keeps them.
 pub trait NoteKind {
-    /// Stands first in every key. Never used again for another kind.
+    /// The first byte of every key. Never used again for another kind.
     const NUMBER: u8;
-    /// What one of them is, for an error.
+    /// What errors call a note of this kind.
     const NAME: &'static str;
-    /// What names one of them.
+    /// The key of a note within its kind.
     type Key: NoteKey;
-    /// What it says.
+    /// The content of a note, stored as JSON.
     type Body: Serialize + DeserializeOwned;
 
-    /// Whether a body is what its key names.
+    /// Checks whether a body belongs under its key.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// What is wrong, for people to read.
     fn check(_: &Self::Key, _: &Self::Body) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// Notes of a kind: what names each, and what it says.
+/// Notes of a kind: the key and the body of each.
 pub type Notes<K> = Vec<(<K as NoteKind>::Key, <K as NoteKind>::Body)>;
 
-/// Notes cannot be read.
+/// Why notes cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// One of them.
+    /// One of them cannot be decoded.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// The journal.
+    /// The journal cannot be read.
     #[error(transparent)]
     Store(#[from] persistence::Error),
 }
@@ -62,18 +61,18 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the note {key} ({name}) cannot be read: {reason}")]
 pub struct Unreadable {
-    /// In hexadecimal digits.
+    /// The journal's key, in hexadecimal digits.
     key: String,
-    /// What kind of note it is.
+    /// [`NoteKind::NAME`], or "unknown".
     name: &'static str,
     reason: String,
 }
 
-/// A note as the journal takes it.
+/// A note to write, in the journal's form.
 #[must_use]
 pub fn put<K: NoteKind>(key: &K::Key, body: &K::Body) -> Note {
     let mut bytes = vec![VERSION];
-    // Texts and numbers: nothing in a body can fail to be JSON.
+    // Bodies consist of texts and numbers, which always become JSON.
     bytes.extend(serde_json::to_vec(body).unwrap_or_default());
     Note {
         key: encoded::<K>(&key.encode()),
@@ -81,7 +80,7 @@ pub fn put<K: NoteKind>(key: &K::Key, body: &K::Body) -> Note {
     }
 }
 
-/// What the journal is asked to forget a note by.
+/// A note to delete, in the journal's form.
 #[must_use]
 pub fn forget<K: NoteKind>(key: &K::Key) -> Note {
     Note {
@@ -94,11 +93,11 @@ fn encoded<K: NoteKind>(key: &[u8]) -> Box<[u8]> {
     [&[K::NUMBER], key].concat().into()
 }
 
-/// Reads a note as the journal keeps it.
+/// Decodes a note from the journal's key and body.
 ///
 /// # Errors
 ///
-/// [`Unreadable`], also where it is of another kind.
+/// [`Unreadable`] when it is damaged, of another version or of another kind.
 pub fn read<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), Unreadable> {
     parsed::<K>(key, body).map_err(|reason| Unreadable {
         key: HEXLOWER.encode(key),
@@ -109,8 +108,8 @@ pub fn read<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), U
 
 fn parsed<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), String> {
     let key = key.strip_prefix(&[K::NUMBER]).and_then(NoteKey::decode);
-    let key = key.ok_or("its key is not formed as its kind's are")?;
-    let (version, json) = body.split_first().ok_or("it is empty")?;
+    let key = key.ok_or("its key does not have the form of its kind's keys")?;
+    let (version, json) = body.split_first().ok_or("its body is empty")?;
     if *version != VERSION {
         let reason = format!("its version is {version}, and this release reads {VERSION}");
         return Err(reason);
@@ -120,21 +119,21 @@ fn parsed<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), Str
     Ok((key, body))
 }
 
-/// All notes of a kind, by key, as far as they are folded.
+/// All folded notes of a kind, in the order of their keys.
 ///
 /// # Errors
 ///
-/// [`Error::Unreadable`] for the first that cannot be read, [`Error::Store`] where the journal cannot be.
+/// [`Error::Unreadable`] for the first that cannot be decoded, [`Error::Store`] when the journal cannot be read.
 pub fn all<K: NoteKind>(handle: &Handle) -> Result<Notes<K>, Error> {
     with_prefix::<K>(handle, &[])
 }
 
-/// Those of one project or endpoint.
+/// All folded notes of a kind that belong to one project or endpoint.
 ///
 /// # Errors
 ///
 /// As [`all`].
-pub fn of<K: NoteKind<Key = (O, N)>, O: Owner, N>(
+pub fn of<K: NoteKind<Key = (O, N)>, O: NoteOwner, N>(
     handle: &Handle,
     owner: &O,
 ) -> Result<Notes<K>, Error>
@@ -144,7 +143,7 @@ where
     with_prefix::<K>(handle, &owner.encode())
 }
 
-/// One of them, where it is there.
+/// The body of one folded note, if it exists.
 ///
 /// # Errors
 ///
@@ -162,24 +161,24 @@ fn with_prefix<K: NoteKind>(handle: &Handle, prefix: &[u8]) -> Result<Notes<K>, 
     Ok(read.collect::<Result<_, _>>()?)
 }
 
-/// Logs any number of notes, some at a time: all of them together might not fit one append. Those before
-/// one that fails are logged.
+/// Logs any number of notes, in several appends where one is too small. When an append fails, those before it stay
+/// logged.
 ///
 /// # Errors
 ///
-/// Those of [`Handle::put_notes`].
+/// As for [`Handle::put_notes`].
 pub async fn put_all(
     handle: &Handle,
     notes: impl IntoIterator<Item = Note>,
 ) -> Result<(), actors::Error> {
-    /// Of one append, which takes 56 KiB.
-    const MOST_NOTES: usize = 256;
+    /// Limits of one append, which takes 56 KiB.
+    const MAX_NOTES: usize = 256;
     const MOST_BYTES: usize = 24_000;
     let (mut some, mut bytes) = (Vec::new(), 0_usize);
     for note in notes {
         let body = note.body.as_ref().map_or(0, |body| body.len());
         let size = note.key.len().saturating_add(body);
-        if some.len() >= MOST_NOTES || bytes.saturating_add(size) > MOST_BYTES {
+        if some.len() >= MAX_NOTES || bytes.saturating_add(size) > MOST_BYTES {
             handle.put_notes(std::mem::take(&mut some)).await?;
             bytes = 0;
         }
@@ -192,15 +191,15 @@ pub async fn put_all(
     }
 }
 
-/// One of the kinds that there are: see [`verify`].
+/// A [`NoteKind`] as a value, for [`verify`] and [`refuse_unknown`].
 #[derive(Debug, Clone, Copy)]
-pub struct AnyKind {
+pub struct ErasedKind {
     number: u8,
     read: fn(&[u8], &[u8]) -> Result<(), Unreadable>,
 }
 
-impl AnyKind {
-    /// This one.
+impl ErasedKind {
+    /// The kind `K` as a value.
     #[must_use]
     pub const fn of<K: NoteKind>() -> Self {
         Self {
@@ -210,10 +209,10 @@ impl AnyKind {
     }
 }
 
-/// Whether notes can all be read: an error for each that cannot, or that is of none of these kinds. Takes keys and
-/// bodies as the journal keeps them.
+/// Checks whether notes, as keys and bodies of the journal, can all be read: returns an error for each that cannot,
+/// or that is of none of these kinds.
 pub fn verify<'a>(
-    kinds: &[AnyKind],
+    kinds: &[ErasedKind],
     notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
 ) -> Vec<Unreadable> {
     let read = notes.into_iter().map(|(key, body)| {
@@ -223,12 +222,12 @@ pub fn verify<'a>(
     read.filter_map(Result::err).collect()
 }
 
-/// Refuses to go on where a note is of none of these kinds: a later release may have written it.
+/// Fails if a note is of none of these kinds: a later release may have written it.
 ///
 /// # Errors
 ///
-/// As [`all`].
-pub fn refuse_unknown(handle: &Handle, kinds: &[AnyKind]) -> Result<(), Error> {
+/// [`Error::Unreadable`] for the first such note, [`Error::Store`] when the journal cannot be read.
+pub fn refuse_unknown(handle: &Handle, kinds: &[ErasedKind]) -> Result<(), Error> {
     let known = |number: &u8| kinds.iter().any(|kind| kind.number == *number);
     for number in (0..=u8::MAX).filter(|number| !known(number)) {
         if let Some((key, _)) = handle.notes(&[number])?.first() {
@@ -242,6 +241,6 @@ fn of_no_kind(key: &[u8]) -> Unreadable {
     Unreadable {
         key: HEXLOWER.encode(key),
         name: "unknown",
-        reason: "this release knows no such kind; a later one may have written it".into(),
+        reason: "this release does not know its kind; a later one may have written it".into(),
     }
 }

@@ -4,7 +4,7 @@ use domain::id::ProjectId;
 
 use super::*;
 
-/// A number for each name.
+/// A kind of notes for these tests: a number for each name.
 struct Counts;
 
 impl NoteKind for Counts {
@@ -19,7 +19,7 @@ impl NoteKind for Counts {
     }
 }
 
-const KINDS: &[AnyKind] = &[AnyKind::of::<Counts>()];
+const KINDS: &[ErasedKind] = &[ErasedKind::of::<Counts>()];
 
 fn stored() -> (Box<[u8]>, Box<[u8]>) {
     let key = (ProjectId(7), "four".into());
@@ -27,7 +27,7 @@ fn stored() -> (Box<[u8]>, Box<[u8]>) {
     (key, body.unwrap())
 }
 
-/// What is said of a note that cannot be read; it names the key.
+/// The error for a note that cannot be read, which must name the key.
 fn refused(key: &[u8], body: &[u8]) -> String {
     let [error] = verify(KINDS, [(key, body)]).try_into().unwrap();
     let text = Unreadable::to_string(&error);

@@ -1,5 +1,5 @@
-//! Stored events that could not be worked off yet, by when they are tried again. What waits for a permission of the
-//! key is not tried one by one: the first of them asks for all, and once the question is answered all are due.
+//! Stored events that could not be processed yet, by when they are tried again. Events that wait for a permission of
+//! the key are not tried one by one: one of them probes for all, and once its request succeeds all are due.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,51 +11,50 @@ use super::{
     note_kinds::{EventKey, StoredEvent},
 };
 
-/// Pauses between attempts, in seconds; the last one again and again.
+/// Pauses between attempts, in seconds; the last one repeats.
 const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
-/// While it does not answer the pauses are no longer than this: whoever paid meanwhile waits for its return, and
-/// a provider that is away is asked by a few at most.
+/// The longest pause while the provider does not answer, in seconds: buyers who paid meanwhile wait for its return,
+/// and a sweep sends it only a few requests before it stops.
 const LONGEST_WHILE_SILENT: i64 = 120;
-/// What the provider does not know is asked about so often, which takes a day: it may be told of
-/// something before it is there.
+/// Attempts for an object that the provider does not have, which take a day: an event may come before its
+/// object can be fetched.
 const MOST_UNKNOWN: usize = 29;
-/// What is paid by money on its way is asked about so often, and for so long.
+/// How often, and for how long, a payment is checked that has not settled yet.
 const ON_ITS_WAY_SECONDS: i64 = 3600;
 const LONGEST_WAY_SECONDS: i64 = 30 * 24 * 3600;
-/// So often is it tried whether the key has a permission by now.
+/// How often a missing permission of the key is probed.
 const PROBE_SECONDS: i64 = 30;
-/// Given out at once.
+/// Events that [`Backlog::due`] returns at most.
 const PAGE: usize = 64;
 
-/// A stored event that waits.
+/// A stored event that waits for its next attempt.
 #[derive(Debug, Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct BacklogEntry {
     pub(crate) event: StoredEvent,
-    /// Attempts that failed.
+    /// Failed attempts so far.
     attempts: usize,
-    /// Whether nothing is wrong but that its money is on its way.
+    /// Whether it only waits for its payment to settle.
     is_on_its_way: bool,
     due: Timestamp,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Backlog(Mutex<HashMap<ProjectId, OfProject>>);
+pub(crate) struct Backlog(Mutex<HashMap<ProjectId, ProjectBacklog>>);
 
 #[derive(Debug, Default)]
-struct OfProject {
-    by_time: BTreeMap<(Timestamp, EventKey), Waiting>,
-    /// By the permission that the key lacked.
+struct ProjectBacklog {
+    by_time: BTreeMap<(Timestamp, EventKey), BacklogEntry>,
+    /// Events by the permission that the key lacked.
     blocked: BTreeMap<String, Blocked>,
 }
 
 #[derive(Debug, Default)]
 struct Blocked {
-    waiting: Vec<Waiting>,
+    waiting: Vec<BacklogEntry>,
     probe: Timestamp,
 }
 
-impl Waiting {
+impl BacklogEntry {
     pub(crate) const fn new(event: StoredEvent) -> Self {
         Self {
             event,
@@ -65,13 +64,13 @@ impl Waiting {
         }
     }
 
-    /// Whether the provider has said for a day that it does not know it.
+    /// Whether the provider has answered for a day that it has no such object.
     pub(crate) const fn is_hopeless(&self, error: &Error) -> bool {
         self.attempts >= MOST_UNKNOWN && matches!(error, Error::Provider(port::Error::Missing(_)))
     }
 
-    /// Whether its money was on its way for a month.
-    pub(crate) fn is_lost(&self, now: Timestamp, error: &Error) -> bool {
+    /// Whether its payment has not settled for 30 days.
+    pub(crate) fn never_settled(&self, now: Timestamp, error: &Error) -> bool {
         let end = self.event.told.at.plus_seconds(LONGEST_WAY_SECONDS);
         matches!(error, Error::OnItsWay) && end <= now
     }
@@ -82,8 +81,8 @@ impl Waiting {
 }
 
 impl Backlog {
-    /// After an attempt that failed.
-    pub(crate) fn add(&self, mut waiting: Waiting, now: Timestamp, error: &Error) {
+    /// Schedules the next attempt after a failed one.
+    pub(crate) fn add(&self, mut waiting: BacklogEntry, now: Timestamp, error: &Error) {
         waiting.is_on_its_way = matches!(error, Error::OnItsWay);
         let last = PAUSES.last().copied().unwrap_or_default();
         let mut pause = match waiting.is_on_its_way {
@@ -104,21 +103,21 @@ impl Backlog {
         blocked.probe = blocked.probe.max(now.plus_seconds(PROBE_SECONDS));
     }
 
-    /// To be tried then.
-    pub(crate) fn put(&self, waiting: Waiting, due: Timestamp) {
-        let waiting = Waiting { due, ..waiting };
+    /// Schedules an event for an instant.
+    pub(crate) fn put(&self, waiting: BacklogEntry, due: Timestamp) {
+        let waiting = BacklogEntry { due, ..waiting };
         let mut projects = self.0.lock();
         let of = projects.entry(waiting.event.key.project).or_default();
         of.by_time.insert(waiting.place(), waiting);
     }
 
-    /// Some that are due by now, the longest first. They stay until they are removed.
+    /// Events that are due, the longest overdue first. They stay until they are removed.
     pub(crate) fn due(
         &self,
         project: ProjectId,
         now: Timestamp,
         missing: &[String],
-    ) -> Vec<Waiting> {
+    ) -> Vec<BacklogEntry> {
         let mut projects = self.0.lock();
         let Some(of) = projects.get_mut(&project) else {
             return Vec::new();
@@ -130,20 +129,20 @@ impl Backlog {
         due.take(PAGE).cloned().collect()
     }
 
-    pub(crate) fn remove(&self, waiting: &Waiting) {
+    pub(crate) fn remove(&self, waiting: &BacklogEntry) {
         if let Some(of) = self.0.lock().get_mut(&waiting.event.key.project) {
             of.by_time.remove(&waiting.place());
         }
     }
 
-    /// Whether anything of a project waits.
+    /// Whether any event of a project waits.
     pub(crate) fn has(&self, project: ProjectId) -> bool {
         let projects = self.0.lock();
         let of = projects.get(&project);
         of.is_some_and(|of| !of.by_time.is_empty() || !of.blocked.is_empty())
     }
 
-    /// How many wait for nothing but their money.
+    /// How many events only wait for their payment to settle.
     pub(crate) fn on_their_way(&self) -> usize {
         let projects = self.0.lock();
         let waiting = projects.values().flat_map(|of| of.by_time.values());
@@ -155,7 +154,7 @@ impl Backlog {
     }
 }
 
-impl OfProject {
+impl ProjectBacklog {
     fn unblock(&mut self, now: Timestamp, missing: &[String]) {
         let mut due = Vec::new();
         self.blocked.retain(|permission, blocked| {
@@ -168,7 +167,7 @@ impl OfProject {
             !blocked.waiting.is_empty()
         });
         for waiting in due {
-            let waiting = Waiting {
+            let waiting = BacklogEntry {
                 due: now,
                 ..waiting
             };
@@ -186,7 +185,7 @@ mod tests {
 
     const PROJECT: ProjectId = ProjectId(7);
 
-    fn waiting(id: &str) -> Waiting {
+    fn waiting(id: &str) -> BacklogEntry {
         let told = ProviderEvent {
             id: id.into(),
             kind: "charge.refunded".into(),
@@ -194,14 +193,14 @@ mod tests {
             about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
             origin: Origin::Unsaid,
         };
-        Waiting::new(StoredEvent::new(PROJECT, told))
+        BacklogEntry::new(StoredEvent::new(PROJECT, told))
     }
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp(0).plus_seconds(seconds)
     }
 
-    fn names(due: &[Waiting]) -> Vec<&str> {
+    fn names(due: &[BacklogEntry]) -> Vec<&str> {
         due.iter().map(|it| it.event.told.id.as_str()).collect()
     }
 

@@ -1,10 +1,10 @@
-//! Sending a buyer to the provider: is the order welcome, a page for it, the order itself. What fails
-//! before the page leaves nothing; what fails after it leaves a page whose payment is fulfilled all the
-//! same, by what is written on it.
+//! Opens checkouts in three steps: the wallet drafts the order, the provider opens a page, the order is placed. A
+//! failure before the page leaves nothing; a failure after it leaves a page whose payment is fulfilled all the
+//! same, by the page's metadata.
 
 use std::sync::Arc;
 
-use actors::{Address, Draft};
+use actors::{Address, OrderDraft};
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
@@ -14,28 +14,28 @@ use domain::{
     text::{CheckoutId, Email, ExternalUserId},
     wallet::place_order::PlaceOrder,
 };
-use port::{CheckoutRequest, Discount, OpenedCheckout, Provider, Reference};
+use port::{CheckoutRequest, Discount, OpenedCheckout, OrderReference, Provider};
 
 use super::{Error, Payments, failpoint};
 
-/// What a buyer wants.
+/// A request for a checkout.
 #[derive(Debug, Clone)]
 pub struct NewCheckout {
-    /// What to buy; it must be offered.
+    /// The price to buy; it must be offered.
     pub price: PriceId,
-    /// Which wallet to fill; `None`: one of its own.
+    /// The wallet that gets the credits; `None`: a new anonymous wallet.
     pub wallet: Option<Address>,
     /// Where the buyer goes after paying.
     pub success_url: String,
-    /// Where the buyer goes instead.
+    /// Where the buyer goes on giving up.
     pub cancel_url: String,
-    /// The buyer's address, if it is known.
+    /// The buyer's email address, if it is known.
     pub email: Option<Email>,
-    /// What makes it cheaper.
+    /// The discount to apply or to offer.
     pub discount: Discount,
-    /// How many, of a price that is paid once.
+    /// How many of the price; more than one only of a price that is paid once.
     pub quantity: Quantity,
-    /// The shop's own words on the order.
+    /// The shop's own metadata of the order.
     pub metadata: Metadata,
     /// The language of the provider's page.
     pub locale: Option<String>,
@@ -46,9 +46,9 @@ pub struct NewCheckout {
 pub struct OpenCheckout {
     /// Where to send the buyer.
     pub url: String,
-    /// The provider's name for it.
+    /// The provider's id of the page.
     pub checkout: CheckoutId,
-    /// The order.
+    /// The order that the page pays.
     pub order: OrderId,
 }
 
@@ -57,7 +57,7 @@ impl Payments {
     ///
     /// # Errors
     ///
-    /// See [`Error`]; nothing is visible of what failed.
+    /// [`Error`] when the wallet refuses the order or the provider fails; no order is visible then.
     pub async fn open_checkout(
         &self,
         project: Arc<ProjectCatalog>,
@@ -77,7 +77,7 @@ impl Payments {
         let context = &self.0.context;
         let handle = &context.handle;
         let provider = context.providers.of(project)?;
-        let _at_work = context.tenures.begin(project).await?;
+        let _at_work = context.provider_locks.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;
@@ -86,9 +86,9 @@ impl Payments {
         let draft = handle
             .draft_order(scope, new.wallet.as_ref(), &terms, new.quantity)
             .await?;
-        let Draft { order, customer } = draft;
+        let OrderDraft { order, customer } = draft;
         let request = CheckoutRequest {
-            reference: Reference {
+            reference: OrderReference {
                 project: project.project.id,
                 order,
                 price: price.id,
@@ -131,11 +131,11 @@ impl Payments {
     }
 }
 
-/// Closes a page whose order was refused. If that fails it closes by itself, and if it is paid before
-/// that, it is fulfilled.
+/// Closes the page of an order that was refused. If that fails, the page expires by itself; if it is paid before
+/// that, the order is fulfilled.
 async fn call_off(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
     if let Err(error) = provider.close_checkout(checkout, order).await {
-        tracing::warn!(%error, %order, "A checkout that was refused stays open");
+        tracing::warn!(%error, %order, "The page of a refused checkout could not be closed");
     }
 }
 

@@ -1,12 +1,12 @@
-//! Why a checkout or a portal could not be opened, or a report not be worked off.
+//! Why a request to payments failed, or an event could not be processed.
 
-/// Nothing is visible of what failed.
+/// Why payments could not do what was asked. What failed left no visible effect.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The project has no payment provider.
     #[error("the project has no payment provider")]
     NotConfigured,
-    /// The project's provider is being changed: what was begun with the one before has to end first.
+    /// The project's provider is being changed: orders and subscriptions of the former one have to end first.
     #[error("the project's payment provider is being changed")]
     Changing,
     /// The provider refused or failed.
@@ -18,34 +18,34 @@ pub enum Error {
     /// Money went back for an order that is not known yet.
     #[error("money went back for an order that is not known yet")]
     TooEarly,
-    /// The buyer is done, and the money is on its way.
+    /// The buyer has finished the checkout, and the payment has not settled yet.
     #[error("the money is on its way")]
     OnItsWay,
-    /// No such payment waits for somebody to decide about it.
+    /// No such payment is on the list of unfulfilled payments.
     #[error("no such unfulfilled payment")]
     NoSuchPayment,
-    /// Something else was decided about a payment.
-    #[error("something else was decided about the payment")]
+    /// An earlier decision about the payment differs.
+    #[error("the payment was already decided otherwise")]
     Decided,
-    /// A payment is to become an order of a price that is not there.
+    /// A payment is to be assigned to a price that does not exist.
     #[error("no such price")]
     NoSuchPrice,
-    /// What a subscription is billed by is not what the price that is to be its own charges; both in words.
+    /// A subscription is billed by other terms than the price that it is to be imported under; both in words.
     #[error("the provider charges {0}")]
     OtherTerms(String),
-    /// A payment of no subscription is to become an order of one.
-    #[error("the payment is of no subscription")]
+    /// A payment that is not for a subscription is to be assigned to a subscription's price.
+    #[error("the payment is not for a subscription")]
     NoCycle,
-    /// More payments lead to no order than are kept.
+    /// The list of payments that lead to no order is full.
     #[error("too many payments lead to no order")]
     TooManyUnfulfilled,
-    /// Something of ours that has to be there is not.
+    /// Something of Scrip's own that has to exist does not.
     #[error("{0}")]
     Defect(&'static str),
 }
 
 impl Error {
-    /// Whether everything that is asked would fail alike now.
+    /// Whether every request for this project would fail the same way now.
     pub(super) const fn is_about_the_account(&self) -> bool {
         matches!(
             self,
@@ -56,12 +56,12 @@ impl Error {
         )
     }
 
-    /// Whether the provider gave no answer to what was asked.
+    /// Whether the provider gave no answer.
     pub(super) const fn is_silence(&self) -> bool {
         matches!(self, Self::Provider(error) if error.is_silence())
     }
 
-    /// Whether the same may succeed later: what a wallet or a person decided stays decided.
+    /// Whether a retry may succeed: what a wallet or a person decided stays decided.
     pub(super) const fn is_passing(&self) -> bool {
         match self {
             Self::Wallet(error) => {
@@ -75,7 +75,7 @@ impl Error {
             | Self::NoSuchPrice
             | Self::OtherTerms(_)
             | Self::NoCycle => false,
-            // An account's key may be put right, and with it what the account knows.
+            // The account's key may be corrected, which may also make missing objects appear.
             _ => true,
         }
     }

@@ -1,10 +1,10 @@
-//! Reading a provider's own list of events, so that a webhook is a shortcut and not a need: an endpoint
+//! Reads a provider's own list of events, so that webhooks are a shortcut and not a requirement: an endpoint
 //! that was down for a day loses nothing, a laptop without a public address needs none, and a backup
-//! that was put back catches up.
+//! that was restored catches up.
 //!
-//! All of it is reckoned by the provider's time. Each reading begins some minutes before the newest event that was
-//! ever seen, since events are listed late and in any order; what is known by then costs nothing. What is too
-//! much for one reading is read in slices, the oldest first, and how far it came is noted behind each.
+//! All instants are the provider's. Each reading begins some minutes before the newest event that was
+//! ever seen, since events are listed late and in any order; events that are known by then cost nothing. A list too
+//! long for one reading is read in slices, the oldest first, and the position is noted after each slice.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,84 +17,83 @@ use super::{
     Context, Error,
     inbox::Inbox,
     note_kinds::{EventKey, Position, PositionNote, StoredEvent},
-    sweep::{Source, Sweep, Work},
+    sweep::{ProjectRun, Source, Sweep},
 };
 
-/// While the last minutes saw a checkout, or no webhook has ever come.
+/// The pause between readings soon after a checkout, or while no webhook has ever come.
 const OFTEN_SECONDS: i64 = 5;
-/// Else.
+/// The pause between readings otherwise.
 const SELDOM_SECONDS: i64 = 300;
-/// How long a checkout has the list read often.
+/// How long the list is read often after a checkout was opened.
 const AFTER_A_CHECKOUT_SECONDS: i64 = 60;
-/// How far a reading goes back behind the newest event: lists lag by minutes under load.
+/// How far before the newest event a reading begins: lists lag by minutes under load.
 const OVERLAP_SECONDS: i64 = 15 * 60;
-/// So often a reading goes back further, and by so much.
+/// How often a reading goes back further, and how far.
 const FAR_EVERY_SECONDS: i64 = 3600;
 const FAR_SECONDS: i64 = 2 * 3600;
-/// The first reading begins so long before the first order, or before the project was made: nobody's clock is
-/// further off.
+/// How long before the first order, or the project's creation, the first reading begins: no clock is further off.
 const BEFORE_THE_FIRST_SECONDS: i64 = 24 * 3600;
-/// Orders among which the first one is looked for.
+/// With this many orders or more, the first one is not looked for.
 const ORDERS: usize = 1000;
-/// Pages of a slice; a longer one is cut in half.
+/// The most pages of a slice; a longer slice is cut in half.
 const PAGES: usize = 10;
 
-/// Reads lists of events.
+/// The sweep over providers' lists of events.
 pub type EventPoller = Sweep<EventList>;
 
-/// See the module.
+/// The source of that sweep: how far each project's list was read.
 pub struct EventList {
     context: Context,
     inbox: Inbox,
-    projects: DashMap<ProjectId, Reading>,
+    projects: DashMap<ProjectId, ReadState>,
 }
 
-/// How far a project's list was read.
+/// How far a project's list was read, and when.
 #[derive(Debug, Clone, Copy, Default)]
-struct Reading {
-    /// The newest event before which all is read, by the provider's clock; `None`: never read.
+struct ReadState {
+    /// All events up to here were read, by the provider's clock; `None`: never read.
     until: Option<Timestamp>,
-    /// Whether a webhook had ever come by then: kept with it.
+    /// Whether a webhook had ever come by then; stored with the position.
     heard: bool,
-    /// When it was last read to its end, by our own clock.
+    /// When it was last read to its end, by Scrip's clock.
     read: Option<Timestamp>,
-    /// When a reading last went back far, likewise.
+    /// When a reading last went back far, by Scrip's clock.
     far: Option<Timestamp>,
-    /// When the last checkout was opened, likewise.
+    /// When the last checkout was opened, by Scrip's clock.
     checkout: Option<Timestamp>,
 }
 
-/// Events about one thing that are not known yet: it is looked at once for all of them.
+/// New events about one object, which is fetched once for all of them.
 #[derive(Debug)]
-pub(crate) struct Unseen {
+pub(crate) struct UnseenEvents {
     about: ObjectRef,
     events: Vec<StoredEvent>,
 }
 
-/// One reading.
+/// The progress of one reading.
 #[derive(Debug, Default)]
-pub(crate) struct Slices {
-    /// The next one; `None` before the first.
+pub(crate) struct TimeSlices {
+    /// The next slice, or the one that was just read; `None` before the first.
     next: Option<Span>,
-    /// The newest event of the one that was just read.
+    /// The newest event of the slice that was just read.
     newest: Option<Timestamp>,
     /// The newest event of all, where there is more than one slice.
     last: Option<Timestamp>,
     is_long: bool,
     is_over: bool,
-    /// What tells of money in the slice that was just read: looked at once what was bought is known.
-    money: Vec<Unseen>,
+    /// Events about payments in the slice that was just read: handled once its purchases are known.
+    money: Vec<UnseenEvents>,
 }
 
-/// A slice of the list, as far as it is new.
+/// The new events of a slice of the list.
 struct Slice {
-    /// What was bought comes before what went back of it.
-    bought: Vec<Unseen>,
-    money: Vec<Unseen>,
+    /// Events about purchases, handled before those about their refunds.
+    bought: Vec<UnseenEvents>,
+    money: Vec<UnseenEvents>,
     newest: Option<Timestamp>,
-    /// Whether there is more than was read.
+    /// Whether it has more pages than may be read.
     is_cut: bool,
-    /// Whether one of twice the length would be.
+    /// Whether a slice of twice the length might have.
     is_long: bool,
 }
 
@@ -107,25 +106,25 @@ impl EventList {
         }
     }
 
-    /// Takes up how far an earlier process had read.
+    /// Restores the position of an earlier process.
     pub(crate) fn restore(&self, project: ProjectId, position: Position) {
         let mut reading = self.projects.entry(project).or_default();
         (reading.until, reading.heard) = (Some(position.until), position.heard);
     }
 
-    /// A checkout was opened: soon there will be something to read.
+    /// Notes that a checkout was opened: soon there will be events to read.
     pub(crate) fn expect(&self, project: ProjectId) {
         let mut reading = self.projects.entry(project).or_default();
         reading.checkout = Some(self.context.handle.now());
     }
 
-    fn reading(&self, project: ProjectId) -> Reading {
+    fn reading(&self, project: ProjectId) -> ReadState {
         let known = self.projects.get(&project);
         known.map(|reading| *reading).unwrap_or_default()
     }
 
-    /// From when on a project's list is read.
-    fn since(&self, project: &ProjectCatalog, reading: Reading) -> Result<Timestamp, Error> {
+    /// The instant from which a project's list is read.
+    fn since(&self, project: &ProjectCatalog, reading: ReadState) -> Result<Timestamp, Error> {
         let handle = &self.context.handle;
         if let Some(until) = reading.until {
             let now = handle.now();
@@ -136,17 +135,17 @@ impl EventList {
             return Ok(until.plus_seconds(back));
         }
         let placed = handle.placed(&project.scope, None, ORDERS)?;
-        // Without one nothing may have been sold yet, or a backup was put back that is older than the first.
+        // Without an order nothing may have been sold yet, or a backup from before the first was restored.
         let first = placed.last().filter(|_| placed.len() < ORDERS);
         let first = first.map_or(project.project.created_at, |place| place.at);
         Ok(first.plus_seconds(-BEFORE_THE_FIRST_SECONDS))
     }
 
-    async fn slice(&self, work: Work<'_>, span: Span) -> Result<Slice, Error> {
+    async fn slice(&self, work: ProjectRun<'_>, span: Span) -> Result<Slice, Error> {
         let id = work.project.project.id;
-        let silence = self.context.fulfilment.silence();
+        let outages = self.context.fulfilment.outages();
         let is_instant = span.until.is_some_and(|until| until <= span.since);
-        let mut unseen: BTreeMap<(Timestamp, String), Unseen> = BTreeMap::new();
+        let mut unseen: BTreeMap<(Timestamp, String), UnseenEvents> = BTreeMap::new();
         let mut subjects: HashMap<ObjectRef, (Timestamp, String)> = HashMap::new();
         let mut seen: HashSet<EventKey> = HashSet::new();
         let mut newest = None;
@@ -154,7 +153,7 @@ impl EventList {
         let mut pages = 0_usize;
         loop {
             let page = work.provider.events(span, next.as_deref()).await;
-            silence.note(id, self.context.handle.now(), &page);
+            outages.note(id, self.context.handle.now(), &page);
             let page = page?;
             newest = newest.max(page.events.iter().map(|told| told.at).max());
             for told in page.events {
@@ -172,12 +171,12 @@ impl EventList {
                 let place = subjects.entry(about.clone()).or_insert(at);
                 let events = Vec::new();
                 let of = unseen.entry(place.clone());
-                let of = of.or_insert(Unseen { about, events });
+                let of = of.or_insert(UnseenEvents { about, events });
                 of.events.push(StoredEvent { key, told });
             }
             next = page.next;
             pages = pages.saturating_add(1);
-            // What happened within one second cannot be cut.
+            // A span of one second cannot be cut.
             let is_cut = next.is_some() && pages >= PAGES && !is_instant;
             if next.is_none() || is_cut {
                 let unseen = unseen.into_values();
@@ -194,10 +193,14 @@ impl EventList {
         }
     }
 
-    /// Without what is another product's.
-    fn of_ours(&self, project: &ProjectCatalog, unseen: Vec<Unseen>) -> Result<Vec<Unseen>, Error> {
+    /// Drops the events of other products.
+    fn of_ours(
+        &self,
+        project: &ProjectCatalog,
+        unseen: Vec<UnseenEvents>,
+    ) -> Result<Vec<UnseenEvents>, Error> {
         let mut ours = Vec::new();
-        for Unseen { about, events } in unseen {
+        for UnseenEvents { about, events } in unseen {
             let mut left = Vec::new();
             for event in events {
                 match self.inbox.is_foreign(project, &event.told)? {
@@ -207,7 +210,7 @@ impl EventList {
             }
             if !left.is_empty() {
                 let events = left;
-                ours.push(Unseen { about, events });
+                ours.push(UnseenEvents { about, events });
             }
         }
         Ok(ours)
@@ -228,8 +231,8 @@ impl EventList {
 }
 
 impl Source for EventList {
-    type Candidate = Unseen;
-    type Run = Slices;
+    type Candidate = UnseenEvents;
+    type Run = TimeSlices;
 
     const AT_ONCE: usize = 8;
 
@@ -250,7 +253,11 @@ impl Source for EventList {
         now >= read.plus_seconds(pause)
     }
 
-    async fn next(&self, work: Work<'_>, run: &mut Slices) -> Result<Option<Vec<Unseen>>, Error> {
+    async fn next(
+        &self,
+        work: ProjectRun<'_>,
+        run: &mut TimeSlices,
+    ) -> Result<Option<Vec<UnseenEvents>>, Error> {
         if run.is_over {
             return Ok(None);
         }
@@ -275,7 +282,7 @@ impl Source for EventList {
                 run.money = slice.money;
                 return Ok(Some(slice.bought));
             }
-            // The newest come first, and are to be worked off last.
+            // The newest come first, and are to be handled last.
             run.last = run.last.max(slice.newest);
             let until = span.until.or(slice.newest).unwrap_or(span.since);
             let half = until.0.saturating_sub(span.since.0) / 2;
@@ -284,8 +291,8 @@ impl Source for EventList {
         }
     }
 
-    async fn look(&self, work: Work<'_>, unseen: &Unseen) -> Result<(), Error> {
-        let Work { project, provider } = work;
+    async fn look(&self, work: ProjectRun<'_>, unseen: &UnseenEvents) -> Result<(), Error> {
+        let ProjectRun { project, provider } = work;
         let fulfilment = &self.context.fulfilment;
         fulfilment.look(project, provider, &unseen.about).await?;
         for event in &unseen.events {
@@ -294,8 +301,13 @@ impl Source for EventList {
         Ok(())
     }
 
-    async fn keep(&self, _: Work<'_>, unseen: Unseen, error: Error) -> Result<(), Error> {
-        // One of them stands for all: they only say where to look.
+    async fn keep(
+        &self,
+        _: ProjectRun<'_>,
+        unseen: UnseenEvents,
+        error: Error,
+    ) -> Result<(), Error> {
+        // One of them stands for all: they only say which object to fetch.
         let mut events = unseen.events.into_iter();
         if let Some(event) = events.next() {
             self.inbox.keep(event, &error).await?;
@@ -306,12 +318,12 @@ impl Source for EventList {
         Ok(())
     }
 
-    async fn advance(&self, work: Work<'_>, run: &mut Slices) -> Result<(), Error> {
+    async fn advance(&self, work: ProjectRun<'_>, run: &mut TimeSlices) -> Result<(), Error> {
         let Some(span) = run.next.filter(|_| run.money.is_empty()) else {
             return Ok(());
         };
         let id = work.project.project.id;
-        // Nothing happened since then: the next reading need not look for the beginning again.
+        // Without events the position is the slice's end or start: the next reading need not find the start again.
         self.note(id, run.newest.max(span.until).or(Some(span.since)))
             .await?;
         let Some(until) = span.until else {
@@ -327,8 +339,8 @@ impl Source for EventList {
             reading.read = Some(now);
             return Ok(());
         };
-        // The next slice may be twice as long, unless that were too much; it has no end where it reaches what
-        // was seen.
+        // The next slice may be twice as long, unless that would be too much; it is open-ended where it reaches
+        // the newest event that was seen.
         let since = until.plus_seconds(1);
         let length = until.0.saturating_sub(span.since.0).saturating_add(1000);
         let times = if run.is_long { 1 } else { 2 };

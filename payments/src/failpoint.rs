@@ -1,20 +1,19 @@
-//! Places at which a test may have the process die, as it would of a power cut: between any two
-//! steps of which the first is done and the second is not. In a release build there are none.
+//! Points at which a test may abort the process, as a power cut would: between two steps, with the first
+//! done and the second not. A release build has none.
 
-/// What names the place at which to die.
+/// The environment variable that names the point at which to abort.
 #[cfg(debug_assertions)]
 const VARIABLE: &str = "SCRIP_DIE_AT";
 
-/// Does not return where the environment names this place.
+/// Aborts the process where the environment names this point.
 #[cfg(debug_assertions)]
 pub(crate) fn reached(place: &str) {
     if std::env::var_os(VARIABLE).is_some_and(|named| named == place) {
-        tracing::error!(place, "told to die here");
+        tracing::error!(place, "Aborting at a failpoint");
         std::process::abort();
     }
 }
 
-/// Does nothing.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub(crate) const fn reached(_: &str) {}

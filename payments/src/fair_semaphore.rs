@@ -1,6 +1,6 @@
-//! A semaphore of slots at the providers, shared so that no project can use up those of another: one may take
-//! another slot while it has fewer than are left. Alone it gets half of them; however many hungry
-//! projects there are, each newcomer finds as many as each of them has.
+//! A semaphore whose permits are shared fairly, so that no project can use up those of another: a project may take
+//! another permit while it holds fewer than are left. Alone it gets half of them; however many busy
+//! projects there are, a new one finds as many free as each of them holds.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use super::Error;
 
-/// So many places.
+/// A semaphore with `number` permits over all projects.
 #[derive(Debug, Clone)]
 pub(super) struct FairSemaphore {
     taken: Arc<Mutex<Taken>>,
@@ -22,12 +22,12 @@ pub(super) struct FairSemaphore {
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// Projects that have some.
+    /// Permits by the project that holds them.
     by_project: HashMap<ProjectId, usize>,
     all: usize,
 }
 
-/// One of them; given back when it is dropped.
+/// One permit; released when it is dropped.
 #[derive(Debug)]
 struct FairPermit {
     project: ProjectId,
@@ -42,11 +42,11 @@ impl FairSemaphore {
         }
     }
 
-    /// Carries something out in one of them, also when its caller goes away in the middle.
+    /// Runs work under a permit, to its end even if the caller goes away.
     ///
     /// # Errors
     ///
-    /// [`actors::Error::Overloaded`] where the project has its share; else those of the work.
+    /// [`actors::Error::Overloaded`] when the project holds its share; else the error of the work.
     pub(super) async fn carry_out<T: Send + 'static>(
         &self,
         project: ProjectId,
@@ -62,7 +62,7 @@ impl FairSemaphore {
             .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }
 
-    /// One for this project; `None`: it has its share.
+    /// A permit for this project; `None`: it holds its share.
     fn take(&self, project: ProjectId) -> Option<FairPermit> {
         let mut taken = self.taken.lock();
         let left = self.number.saturating_sub(taken.all);
@@ -107,7 +107,7 @@ mod tests {
         let second = all(&places, 2);
         let third = all(&places, 3);
         assert_eq!((first.len(), second.len(), third.len()), (128, 64, 32));
-        // What is given back is there for those who have less.
+        // Released permits go to projects that hold fewer.
         drop(first);
         assert_eq!(all(&places, 1).len(), 80);
         assert_eq!(all(&places, 3).len(), 64);
@@ -120,7 +120,7 @@ mod tests {
     fn two_hundred_hungry_projects_leave_a_place_for_one_more() {
         let places = FairSemaphore::new(256);
         let mut held = Vec::new();
-        // In turns, as requests come.
+        // The projects take turns, as requests do.
         for _ in 0..256 {
             held.extend((0..200).filter_map(|project| places.take(ProjectId(project))));
         }

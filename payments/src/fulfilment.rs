@@ -2,7 +2,7 @@
 //! carries the time at which it was requested: of two reports about one object the later one wins, in whichever
 //! order they arrive.
 
-use actors::{Handle, Paid, Scope};
+use actors::{CompletedPayment, Handle, Scope};
 use catalog::ProjectCatalog;
 use domain::{
     Rejection, Timestamp,
@@ -13,61 +13,61 @@ use domain::{
     wallet::{
         Currency, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
     },
 };
 use port::{
-    InvoiceName, ObjectRef, Owners, PaidInvoice, PaidOrder, PaymentReversal, PaymentTarget,
-    Provider, Report, SubscriptionNow, Unplaceable, Unplaced,
+    InvoiceName, NoOrderReason, ObjectRef, Owners, PaidInvoice, PaidOrder, PaymentReversal,
+    PaymentTarget, PaymentWithoutOrder, Provider, Report, SubscriptionState,
 };
 
 use super::{
     Error, failpoint,
-    silence::Silence,
-    tenures::Tenures,
-    turns::{Turn, Turns},
+    named_locks::{NamedLock, NamedLocks},
+    outages::Outages,
+    provider_locks::ProviderLocks,
     unfulfilled::List,
 };
 
-/// See the module. Cheap to clone.
+/// Applies the provider's state to wallets: see the module. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Fulfilment {
     handle: Handle,
-    tenures: Tenures,
-    silence: Silence,
+    provider_locks: ProviderLocks,
+    outages: Outages,
     unfulfilled: List,
     /// At most one look at a payment at a time, by the provider's id of it.
-    payments: Turns,
+    payments: NamedLocks,
 }
 
 /// How far the buyer of a checkout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum CheckoutProgress {
     /// The buyer has not paid, and still may.
     Open,
-    /// The buyer is done and the money is on its way.
+    /// The buyer has finished the checkout, and the payment has not settled yet.
     Processing,
     /// There is nothing left to wait for.
     Settled,
 }
 
 impl Fulfilment {
-    pub(crate) fn new(handle: Handle, tenures: Tenures, unfulfilled: List) -> Self {
+    pub(crate) fn new(handle: Handle, provider_locks: ProviderLocks, unfulfilled: List) -> Self {
         Self {
             handle,
-            tenures,
-            silence: Silence::default(),
+            provider_locks,
+            outages: Outages::default(),
             unfulfilled,
-            payments: Turns::default(),
+            payments: NamedLocks::default(),
         }
     }
 
     /// Since when each project's provider has answered nothing at all.
-    pub(crate) const fn silence(&self) -> &Silence {
-        &self.silence
+    pub(crate) const fn outages(&self) -> &Outages {
+        &self.outages
     }
 
     /// Fetches an object and applies what follows from its state. Repeating it changes nothing.
@@ -80,26 +80,26 @@ impl Fulfilment {
         project: &ProjectCatalog,
         provider: &dyn Provider,
         subject: &ObjectRef,
-    ) -> Result<Progress, Error> {
-        let _at_work = self.tenures.begin(project).await?;
+    ) -> Result<CheckoutProgress, Error> {
+        let _at_work = self.provider_locks.begin(project).await?;
         // If two fetches of one payment overlapped, nobody could say which answer is the newer one.
         let _turn = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
             ObjectRef::Checkout(_) | ObjectRef::Subscription(_) | ObjectRef::Invoice(_) => None,
         };
         let applier = self.applier(project, provider, subject);
-        let mut progress = Progress::Settled;
+        let mut progress = CheckoutProgress::Settled;
         let owners = WalletOwners {
             handle: &self.handle,
             project,
         };
         let reports = provider.look(subject, &owners).await;
-        self.silence
+        self.outages
             .note(project.project.id, self.handle.now(), &reports);
         for report in reports? {
             match &report {
-                Report::Open(_) => progress = Progress::Open,
-                Report::Processing(_) => progress = Progress::Processing,
+                Report::Open(_) => progress = CheckoutProgress::Open,
+                Report::Processing(_) => progress = CheckoutProgress::Processing,
                 _ => {}
             }
             applier.apply(report).await?;
@@ -111,7 +111,7 @@ impl Fulfilment {
     ///
     /// # Errors
     ///
-    /// As of [`Fulfilment::look`].
+    /// The same as [`Fulfilment::look`].
     pub(crate) async fn place(
         &self,
         project: &ProjectCatalog,
@@ -119,7 +119,7 @@ impl Fulfilment {
         subject: &ObjectRef,
         paid: PaidOrder,
     ) -> Result<(), Error> {
-        let _at_work = self.tenures.begin(project).await?;
+        let _at_work = self.provider_locks.begin(project).await?;
         let applier = self.applier(project, provider, subject);
         applier.paid(paid).await
     }
@@ -149,6 +149,25 @@ pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -
     [&invoice.id, &switches].map(|id| handle.renewal_order(scope, id, invoice.created))
 }
 
+/// The order that an object belongs to, as the look-ups know it.
+pub(crate) fn order_of(
+    handle: &Handle,
+    scope: &Scope,
+    subject: &ObjectRef,
+) -> Result<Option<OrderId>, actors::Error> {
+    match subject {
+        ObjectRef::Checkout(id) => handle.checkout_order(scope, id),
+        ObjectRef::Subscription(id) => handle.order_of_subscription(scope, id),
+        ObjectRef::Invoice(id) => handle.order_of_invoice(scope, id),
+        ObjectRef::Payment(id) => handle.order_of_payment(scope, id),
+    }
+}
+
+/// What one of the project's prices sells, also one that is not offered any more.
+fn terms_of(project: &ProjectCatalog, price: PriceId) -> Option<Terms> {
+    project.any_price(&price).map(Terms::from)
+}
+
 /// Answers whose an object is from the wallets of a project.
 pub(crate) struct WalletOwners<'a> {
     pub(crate) handle: &'a Handle,
@@ -157,13 +176,7 @@ pub(crate) struct WalletOwners<'a> {
 
 impl Owners for WalletOwners<'_> {
     fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, port::Error> {
-        let scope = &self.project.scope;
-        let found = match subject {
-            ObjectRef::Checkout(id) => self.handle.checkout_order(scope, id),
-            ObjectRef::Subscription(id) => self.handle.order_of_subscription(scope, id),
-            ObjectRef::Invoice(id) => self.handle.order_of_invoice(scope, id),
-            ObjectRef::Payment(id) => self.handle.order_of_payment(scope, id),
-        };
+        let found = order_of(self.handle, &self.project.scope, subject);
         found.map_err(|error| port::Error::Unavailable {
             reason: error.to_string(),
             retry_after_seconds: None,
@@ -171,7 +184,7 @@ impl Owners for WalletOwners<'_> {
     }
 
     fn terms(&self, price: PriceId) -> Option<Terms> {
-        self.project.any_price(&price).map(Terms::from)
+        terms_of(self.project, price)
     }
 }
 
@@ -239,7 +252,7 @@ impl ReportApplier<'_> {
             checkout: self.checkout(),
             email: None,
         });
-        let paid = Paid {
+        let paid = CompletedPayment {
             placed,
             payment: Payment {
                 amount_cents: amount_cents
@@ -247,21 +260,21 @@ impl ReportApplier<'_> {
                     .unwrap_or_default(),
                 ..payment
             },
-            billing: billing.map(|billing| Billing {
+            billing: billing.map(|billing| PaidCycle {
                 reported_at: self.at,
                 ..billing
             }),
         };
-        let mut unplaced = Unplaced {
+        let mut unplaced = PaymentWithoutOrder {
             why: match known {
-                Some(_) if other => Unplaceable::OtherCurrency,
-                Some(_) => Unplaceable::UnknownWallet,
-                None => Unplaceable::UnknownPrice,
+                Some(_) if other => NoOrderReason::OtherCurrency,
+                Some(_) => NoOrderReason::UnknownWallet,
+                None => NoOrderReason::UnknownPrice,
             },
             payment: paid.payment.clone(),
             billing: paid.billing.clone(),
         };
-        let Some(_turn) = self.turn(&unplaced, order).await? else {
+        let Some(_turn) = self.lock(&unplaced, order).await? else {
             return Ok(());
         };
         if other {
@@ -274,7 +287,7 @@ impl ReportApplier<'_> {
             let billing = unplaced.billing.as_ref();
             let subscription = billing.map(|billing| &billing.subscription);
             if it.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
-                unplaced.why = Unplaceable::AlreadyPaid;
+                unplaced.why = NoOrderReason::AlreadyPaid;
                 return self.unplaced(unplaced).await;
             }
         }
@@ -300,8 +313,8 @@ impl ReportApplier<'_> {
         let carried = matches!(pays, Some(Pays::Carried(_)));
         let [whole, switches] = orders_of(self.handle, &self.project.scope, &invoice);
         let order = if carried { switches } else { whole };
-        let mut unplaced = Unplaced {
-            why: Unplaceable::UnknownOrder,
+        let mut unplaced = PaymentWithoutOrder {
+            why: NoOrderReason::UnknownOrder,
             payment: payment.clone(),
             billing: Some(billing.clone()),
         };
@@ -312,18 +325,18 @@ impl ReportApplier<'_> {
         // The payment belongs to the order of the cycle; the order of its switches comes on top.
         let _turn = match carried {
             true => None,
-            false => match self.turn(&unplaced, made).await? {
-                Some(turn) => turn,
+            false => match self.lock(&unplaced, made).await? {
+                Some(lock) => lock,
                 None => return Ok(()),
             },
         };
-        let terms = price.and_then(|price| self.terms(price));
+        let terms = price.and_then(|price| terms_of(self.project, price));
         if terms.is_none() {
             tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
         }
         // A switch from a tier that is not ours has no price to compute a proration from.
         let Some(pays) = pays else {
-            unplaced.why = Unplaceable::UnknownPrice;
+            unplaced.why = NoOrderReason::UnknownPrice;
             return self.unplaced(unplaced).await;
         };
         let bill = Purchase::Bill(Box::new(Bill {
@@ -342,18 +355,22 @@ impl ReportApplier<'_> {
     /// Waits until nobody else works on a payment. `None` means that there is nothing to do: by now the payment
     /// belongs to another order, or a person has decided about it. An order that cost nothing has no payment and
     /// needs no turn.
-    async fn turn(&self, of: &Unplaced, order: OrderId) -> Result<Option<Option<Turn>>, Error> {
+    async fn lock(
+        &self,
+        of: &PaymentWithoutOrder,
+        order: OrderId,
+    ) -> Result<Option<Option<NamedLock>>, Error> {
         let Some(payment) = &of.payment.payment else {
             return Ok(Some(None));
         };
-        let turn = self
+        let lock = self
             .unfulfilled
-            .turn(self.project.project.id, payment)
+            .lock(self.project.project.id, payment)
             .await;
         let elsewhere = self
             .unfulfilled
-            .is_elsewhere(self.project, payment, order)?;
-        Ok((!elsewhere).then_some(Some(turn)))
+            .belongs_to_other_order(self.project, payment, order)?;
+        Ok((!elsewhere).then_some(Some(lock)))
     }
 
     /// Takes a payment off the list of unfulfilled payments once it has its order, or puts it there if the wallet
@@ -362,7 +379,7 @@ impl ReportApplier<'_> {
         &self,
         order: OrderId,
         done: Result<bool, actors::Error>,
-        unplaced: Unplaced,
+        unplaced: PaymentWithoutOrder,
     ) -> Result<(), Error> {
         match (done, &unplaced.payment.payment) {
             (Ok(_), Some(payment)) => {
@@ -378,7 +395,7 @@ impl ReportApplier<'_> {
         }
     }
 
-    async fn unplaced(&self, unplaced: Unplaced) -> Result<(), Error> {
+    async fn unplaced(&self, unplaced: PaymentWithoutOrder) -> Result<(), Error> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
         list.keep(self.project, self.provider, unplaced, checkout)
             .await
@@ -386,7 +403,7 @@ impl ReportApplier<'_> {
 
     /// Applies the paid invoices first, so that the rest of the report is about a cycle that the wallet knows. An
     /// invoice that cannot be placed does not hold up the others.
-    async fn subscription(&self, now: SubscriptionNow) -> Result<(), Error> {
+    async fn subscription(&self, now: SubscriptionState) -> Result<(), Error> {
         for paid in now.paid {
             failpoint::reached("cycle.asked");
             self.bill(now.first, paid).await?;
@@ -395,7 +412,7 @@ impl ReportApplier<'_> {
         let Some(status) = now.status else {
             return Ok(());
         };
-        let terms = now.price.and_then(|price| self.terms(price));
+        let terms = now.price.and_then(|price| terms_of(self.project, price));
         let report = UpdateSubscription {
             subscription: now.id,
             first: Some(now.first.serial).filter(|_| status == SubscriptionStatus::PastDue),
@@ -478,15 +495,11 @@ impl ReportApplier<'_> {
         let report = Purchase::Reverse(order.serial, reversal);
         let scope = &self.project.scope;
         match self.handle.report(scope, order.wallet, report).await {
-            // Nothing went back, and there is no order it could have gone back from.
+            // Nothing was refunded or disputed, so nothing is lost without the order.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
             told => self.known(order, told).map(drop),
         }
-    }
-
-    fn terms(&self, price: PriceId) -> Option<Terms> {
-        self.project.any_price(&price).map(Terms::from)
     }
 
     async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
@@ -501,7 +514,7 @@ impl ReportApplier<'_> {
         match done {
             Ok(changed) => Ok(changed),
             Err(actors::Error::Rejected(rejection)) => {
-                tracing::warn!(%order, reason = %rejection, "A report of the payment provider was of no use");
+                tracing::warn!(%order, reason = %rejection, "A wallet rejected a report of the payment provider");
                 Ok(false)
             }
             Err(error) => Err(error.into()),

@@ -1,9 +1,9 @@
-//! Webhooks on their way in: what a verified one tells is stored before it is acknowledged, worked off,
-//! and then forgotten. The same is worked off once at a time; what is told again later finds nothing
-//! left to do, since each wallet takes each report once.
+//! Receives webhooks: the event of a verified one is stored before it is acknowledged, processed, and then
+//! forgotten. One event is processed once at a time; a later duplicate finds nothing left to do, since each
+//! wallet applies each report once.
 //!
-//! What cannot be looked at now, whoever told of it, is stored here and waits in the [`Backlog`]: it is tried
-//! again until it can, also after a restart.
+//! An object that cannot be fetched now, whether a webhook or a sweep named it, is stored here as an event and waits
+//! in the [`Backlog`]: it is retried until it can be fetched, also after a restart.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -20,50 +20,50 @@ use tracing::Instrument as _;
 
 use super::{
     Context, Error,
-    backlog::{Backlog, Waiting},
+    backlog::{Backlog, BacklogEntry},
     failpoint,
-    fulfilment::Progress,
+    fulfilment::CheckoutProgress,
     note_kinds::{EventKey, EventNote, StoredEvent},
-    sweep::{Source, Work},
+    sweep::{ProjectRun, Source},
 };
 
-/// Events that were worked off and are remembered, so that a duplicate costs nothing.
+/// Processed events that are remembered, so that a duplicate costs nothing.
 const REMEMBERED: usize = 65_536;
-/// Events worked off at once, over all projects, and of one.
+/// Events processed at once in a lane, over all projects, and of one.
 const AT_ONCE: usize = 64;
 const OF_A_PROJECT: usize = 32;
-/// Events that may wait, over all projects: past it the provider is asked to send them again later.
+/// Events that may wait, over all projects; beyond them the provider is asked to send them again later.
 const WAITING: usize = 100_000;
-/// How long an acknowledgement waits for the work: mostly it is done before, and whoever sent the
+/// How long an acknowledgement waits for the processing: mostly it is done before, and the sender of the
 /// event sees its effect at once.
 const WAIT: Duration = Duration::from_secs(5);
-/// Why a webhook was not taken in.
+/// Why a webhook was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiveError {
     /// Not signed by the project's provider, or there is no such project.
     Signature,
-    /// Signed, and not an event.
+    /// Signed, but not an event.
     Malformed,
     /// It could not be stored now; it will be sent again.
     Unavailable,
 }
 
-/// See the module. Cheap to clone.
+/// The stored events of all projects: see the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Inbox(Arc<Inner>);
 
 struct Inner {
     context: Context,
     state: Mutex<State>,
-    /// What buyers wait for, and all else: of that thousands may wait for their turn at the provider.
+    /// Events that buyers wait for, and all others, thousands of which may wait for the provider's rate limit.
     waited_for: Lane,
     others: Lane,
     backlog: Backlog,
-    /// Stored by an earlier process; taken up once the service runs.
+    /// Events of an earlier process; queued once the service runs.
     left: Mutex<Vec<StoredEvent>>,
 }
 
-/// Events that are worked off at once.
+/// Limits how many events are processed at once.
 struct Lane {
     at_once: Arc<Semaphore>,
     of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
@@ -79,11 +79,11 @@ impl Default for Lane {
 }
 
 impl Lane {
-    /// Waits for a place. A project whose provider hangs leaves some for the others.
+    /// Waits for permits. A project whose provider hangs leaves some for the others.
     async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
         let of = self.of.entry(project);
         let of = Arc::clone(&of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
-        // Closed by nobody.
+        // The semaphores are never closed.
         let own = of.acquire_owned().await.ok();
         let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
         [own, any]
@@ -92,18 +92,18 @@ impl Lane {
 
 #[derive(Default)]
 struct State {
-    /// Not worked off yet.
+    /// Events that are not processed yet.
     current: HashMap<EventKey, Current>,
-    /// How many of them may be purchases, by project.
+    /// How many of them may be about purchases, by project.
     purchases: HashMap<ProjectId, usize>,
     done: HashSet<EventKey>,
     in_order: VecDeque<EventKey>,
-    /// When a webhook came in, by project.
+    /// Projects that a webhook has come in for since the start.
     came: HashSet<ProjectId>,
 }
 
 struct Current {
-    /// Hears when it is stored, or done.
+    /// Becomes true once the event is stored.
     stored: watch::Receiver<bool>,
     may_be_purchase: bool,
 }
@@ -147,7 +147,7 @@ impl State {
 }
 
 impl Inbox {
-    /// With what an earlier process stored and did not work off.
+    /// Takes the unprocessed events of an earlier process.
     pub(crate) fn new(context: Context, left: Vec<StoredEvent>) -> Self {
         let mut state = State::default();
         for event in &left {
@@ -163,7 +163,7 @@ impl Inbox {
         }))
     }
 
-    /// Webhooks that were stored and not worked off yet.
+    /// Events that are stored and not processed yet, without those that only wait for their payment to settle.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
@@ -176,13 +176,13 @@ impl Inbox {
         self.0.state.lock().came.contains(&project)
     }
 
-    /// Whether this was worked off, or is being.
+    /// Whether this event was processed or is being processed.
     pub(crate) fn knows(&self, key: EventKey) -> bool {
         let state = self.0.state.lock();
         state.done.contains(&key) || state.current.contains_key(&key)
     }
 
-    /// Remembers that something was worked off that did not come in here.
+    /// Remembers an event that was processed elsewhere.
     pub(crate) fn remember(&self, key: EventKey) {
         self.0.state.lock().finished(key);
     }
@@ -195,11 +195,11 @@ impl Inbox {
         known.is_ok_and(|known| context.providers.of(&known).is_ok())
     }
 
-    /// Takes a webhook in: checks it, stores it, works it off. An `Ok` may be acknowledged.
+    /// Verifies, stores and processes a webhook. After `Ok` it may be acknowledged.
     ///
     /// # Errors
     ///
-    /// See [`ReceiveError`].
+    /// [`ReceiveError`] when it is not signed, not an event, or cannot be stored now.
     pub async fn receive(
         &self,
         project: ProjectId,
@@ -211,12 +211,12 @@ impl Inbox {
         let known = known.map_err(|_| ReceiveError::Signature)?;
         let provider = context.providers.of(&known);
         let provider = provider.map_err(|_| ReceiveError::Signature)?;
-        // Signed by the machine's clock, whatever a sandbox's own clock says, and however slowly ours follows
-        // where the machine's was put right.
+        // The signature's time is checked against the machine's clock: neither a sandbox's own clock nor Scrip's,
+        // which follows a corrected machine clock slowly, would do.
         let told = provider.webhook(signature, body, context.handle.wall());
         let told = told.map_err(|untrusted| match untrusted {
             WebhookError::Signature(reason) => {
-                // By anybody, as often as they like: not a warning each time.
+                // Anybody can cause this, as often as they like: it is not worth a warning each time.
                 tracing::debug!(%project, reason, "A webhook was refused");
                 ReceiveError::Signature
             }
@@ -240,8 +240,8 @@ impl Inbox {
         }
     }
 
-    /// Whether an event is of another product in the same account. While something is not worked off that may
-    /// be the purchase whose money it tells of, nobody can say so.
+    /// Whether an event belongs to another product in the same account. An event about a payment does not count as
+    /// such while an unprocessed event may be about its purchase.
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
@@ -275,7 +275,7 @@ impl Inbox {
         };
         let tell = match begun {
             Ok(tell) => tell,
-            // The same event is here already: it may be acknowledged when that one may.
+            // The same event is being stored already: both may be acknowledged then.
             Err(mut other) => {
                 return match other.wait_for(|stored| *stored).await {
                     Ok(_) => Ok(()),
@@ -284,7 +284,7 @@ impl Inbox {
             }
         };
         let inbox = self.clone();
-        // In a task of its own: a sender who goes away must not leave it half done.
+        // In a task of its own: a sender that disconnects must not leave it half done.
         let work = async move { inbox.store_and_work(event, tell).await };
         let task = tokio::spawn(work.in_current_span());
         task.await.unwrap_or(Err(ReceiveError::Unavailable))
@@ -309,20 +309,20 @@ impl Inbox {
             let _tell = tell;
             match inbox.attempt(stored.key.project, &stored.told).await {
                 Ok(()) => inbox.finish(stored.key),
-                Err(error) => inbox.postpone(Waiting::new(stored), &error),
+                Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
             }
         };
         let mut work = tokio::spawn(work.in_current_span());
-        // It is stored: the work goes on either way.
+        // The event is stored: processing goes on after the timeout.
         drop(tokio::time::timeout(WAIT, &mut work).await);
         Ok(())
     }
 
-    /// Keeps what could not be looked at, to look again.
+    /// Stores an event whose object could not be fetched, and schedules a retry.
     ///
     /// # Errors
     ///
-    /// Those of the journal; [`actors::Error::Overloaded`] where enough is waiting.
+    /// The journal's; [`actors::Error::Overloaded`] when too many events wait.
     pub(crate) async fn keep(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
         let key = event.key;
         {
@@ -339,11 +339,11 @@ impl Inbox {
             self.0.state.lock().end(key);
             return Err(error.into());
         }
-        self.postpone(Waiting::new(event), error);
+        self.postpone(BacklogEntry::new(event), error);
         Ok(())
     }
 
-    /// The same of something that a sweep came upon by itself.
+    /// Stores an event of Scrip's own about an object that a sweep could not fetch.
     pub(crate) async fn keep_subject(
         &self,
         project: ProjectId,
@@ -360,10 +360,10 @@ impl Inbox {
         self.keep(StoredEvent::new(project, told), error).await
     }
 
-    /// It is worked off.
+    /// Forgets an event that was processed.
     fn finish(&self, key: EventKey) {
         failpoint::reached("inbox.worked");
-        // Nobody waits for it. Where it fails, the event is worked off again after a restart, which
+        // Nobody waits for this. If it fails, the event is processed again after a restart, which
         // changes nothing.
         let (handle, forget) = (
             self.0.context.handle.clone(),
@@ -371,49 +371,49 @@ impl Inbox {
         );
         tokio::spawn(async move {
             if let Err(error) = handle.put_notes(vec![forget]).await {
-                tracing::warn!(%error, "A webhook that was worked off could not be forgotten");
+                tracing::warn!(%error, "The note of a processed event could not be deleted");
             }
         });
         self.0.state.lock().finished(key);
     }
 
-    /// It could not be worked off: it waits for its next attempt, or for the next start.
-    fn postpone(&self, waiting: Waiting, error: &Error) {
+    /// Schedules the next attempt of an event that could not be processed, or leaves it for the next start.
+    fn postpone(&self, waiting: BacklogEntry, error: &Error) {
         let StoredEvent { key, told } = &waiting.event;
         let (id, kind) = (&told.id, &told.kind);
         let mut state = self.0.state.lock();
-        // Nobody is there any more who could be asked about it.
+        // It was forgotten with the project's former provider.
         if !state.current.contains_key(key) {
             return;
         }
         let now = self.0.context.handle.now();
-        if waiting.is_lost(now, error) {
+        if waiting.never_settled(now, error) {
             drop(state);
             self.finish(*key);
         } else if waiting.is_hopeless(error) {
-            tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not know what it told of; it is kept and asked about again at the next start");
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not have the object of an event; the event is kept and tried again at the next start");
             self.0.context.give_up();
             state.end(*key);
         } else if error.is_passing() {
             if !matches!(error, Error::OnItsWay) {
-                tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be worked off yet");
+                tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be processed yet; trying again later");
             }
             self.0.backlog.add(waiting, now, error);
         } else {
-            tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be worked off; it is kept and tried again at the next start");
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be processed; it is kept and tried again at the next start");
             state.end(*key);
         }
     }
 
-    /// Forgets what a project's former provider told and was not worked off: nobody is there any more
-    /// who could be asked about it.
+    /// Forgets the unprocessed events of a project's former provider, which cannot be asked about their objects
+    /// any more.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.0.left.lock().retain(|it| it.key.project != project);
         let keys: Vec<EventKey> = {
             let mut state = self.0.state.lock();
             let current = state.current.keys().copied();
             let keys: Vec<_> = current.filter(|key| key.project == project).collect();
-            // Whoever waits to try again finds it gone.
+            // A retry that is under way finds it gone.
             for key in &keys {
                 state.end(*key);
             }
@@ -427,7 +427,7 @@ impl Inbox {
     }
 
     async fn attempt(&self, project: ProjectId, told: &ProviderEvent) -> Result<(), Error> {
-        // A buyer waits for what was just paid, and nobody for anything else.
+        // A buyer waits for the checkout that was just paid; nobody waits for other events.
         let is_waited_for = matches!(
             (&told.about, &told.origin),
             (ObjectRef::Checkout(_), Origin::Ours)
@@ -439,7 +439,7 @@ impl Inbox {
         let _places = lane.enter(project).await;
         let context = &self.0.context;
         let project = context.catalog.project(project);
-        let project = project.map_err(|_| Error::Defect("its project is gone"))?;
+        let project = project.map_err(|_| Error::Defect("the project no longer exists"))?;
         let mut provider = context.providers.of(&project)?;
         if !is_waited_for {
             provider = provider.in_background();
@@ -448,18 +448,18 @@ impl Inbox {
         looked.await.map(drop)
     }
 
-    /// Takes up what an earlier process stored and did not work off.
-    pub(crate) fn take_up(&self) {
+    /// Queues the unprocessed events of an earlier process.
+    pub(crate) fn queue_stored(&self) {
         let now = self.0.context.handle.now();
         for event in std::mem::take(&mut *self.0.left.lock()) {
-            self.0.backlog.put(Waiting::new(event), now);
+            self.0.backlog.put(BacklogEntry::new(event), now);
         }
     }
 }
 
-/// What waits for its next attempt, gone over like everything else.
+/// The sweep over stored events that wait for their next attempt.
 impl Source for Inbox {
-    type Candidate = Waiting;
+    type Candidate = BacklogEntry;
     type Run = ();
 
     const AT_ONCE: usize = 8;
@@ -468,17 +468,21 @@ impl Source for Inbox {
         self.0.backlog.has(project)
     }
 
-    async fn next(&self, work: Work<'_>, (): &mut ()) -> Result<Option<Vec<Waiting>>, Error> {
+    async fn next(
+        &self,
+        work: ProjectRun<'_>,
+        (): &mut (),
+    ) -> Result<Option<Vec<BacklogEntry>>, Error> {
         let (now, id) = (self.0.context.handle.now(), work.project.project.id);
         let missing = work.provider.missing_permissions();
         let due = self.0.backlog.due(id, now, &missing);
         Ok(Some(due).filter(|due| !due.is_empty()))
     }
 
-    async fn look(&self, work: Work<'_>, waiting: &Waiting) -> Result<(), Error> {
+    async fn look(&self, work: ProjectRun<'_>, waiting: &BacklogEntry) -> Result<(), Error> {
         let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.told.about);
         let progress = fulfilment.look(work.project, work.provider, about).await?;
-        if progress == Progress::Processing {
+        if progress == CheckoutProgress::Processing {
             return Err(Error::OnItsWay);
         }
         self.0.backlog.remove(waiting);
@@ -486,7 +490,12 @@ impl Source for Inbox {
         Ok(())
     }
 
-    async fn keep(&self, _: Work<'_>, waiting: Waiting, error: Error) -> Result<(), Error> {
+    async fn keep(
+        &self,
+        _: ProjectRun<'_>,
+        waiting: BacklogEntry,
+        error: Error,
+    ) -> Result<(), Error> {
         self.0.backlog.remove(&waiting);
         self.postpone(waiting, &error);
         Ok(())

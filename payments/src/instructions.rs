@@ -1,6 +1,6 @@
-//! What is common to all that a caller has the provider do. The wallet logs that it is asked for before
-//! the provider is asked, and what came of it afterwards, each under the caller's key. Whoever asks again,
-//! after a crash or a provider's silence, meets the same name at the provider: it is done once.
+//! What refunds, cancellations and resumptions have in common. The wallet logs the request before the
+//! provider is asked, and the outcome afterwards, both under the caller's key. A retry, after a crash or
+//! without an answer, uses the same operation name at the provider: it is done once.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use sha2::{Digest as _, Sha256};
 use super::{Error, Payments};
 
 impl Payments {
-    /// Looks at what was just changed, so that the answer shows it. What cannot be seen now is told
-    /// later, as everything is.
-    pub(super) async fn look_after(
+    /// Fetches an object that was just changed, so that the answer shows the change. If that fails, an event
+    /// will bring it later.
+    pub(super) async fn refresh_quietly(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
@@ -24,12 +24,12 @@ impl Payments {
     ) {
         let looked = self.0.context.fulfilment.look(project, provider, subject);
         if let Err(error) = looked.await {
-            tracing::warn!(%error, ?subject, "What a caller had done cannot be looked at yet");
+            tracing::warn!(%error, ?subject, "An object that a caller changed at the payment provider cannot be fetched yet");
         }
     }
 }
 
-/// Names what is done under a key: the same after a restart, and after a backup was put back.
+/// The operation's name at the provider: the same after a restart, and after a backup was restored.
 pub(super) fn operation(
     kind: InstructionKind,
     project: &Arc<ProjectCatalog>,
@@ -39,20 +39,20 @@ pub(super) fn operation(
     let mut digest = Sha256::new();
     digest.update(project.project.id.0.to_be_bytes());
     digest.update(about.as_bytes());
-    // Neither names nor keys have one.
+    // A separator: neither names nor keys contain a NUL.
     digest.update([0]);
     digest.update(key.as_str().as_bytes());
     let hash = digest.finalize();
     let (hash, _) = hash.split_at(16);
     let name = format!("{}/{}", kind.as_str(), HEXLOWER.encode(hash));
-    Operation::new(name).ok_or(Error::Defect("an operation has no name"))
+    Operation::new(name).ok_or(Error::Defect("an operation's name is invalid"))
 }
 
-/// What the provider's answer means for what it was asked; `None`: nobody knows.
+/// What the provider's answer means for the instruction; `None`: the outcome is unknown.
 pub(super) fn stage<T>(answer: &Result<T, port::Error>) -> Option<InstructionStage> {
     match answer {
         Ok(_) => Some(InstructionStage::Done),
-        Err(error) if error.is_a_no() => Some(InstructionStage::Refused),
+        Err(error) if error.nothing_was_done() => Some(InstructionStage::Refused),
         Err(_) => None,
     }
 }

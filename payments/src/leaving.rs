@@ -1,10 +1,9 @@
-//! The end of what was begun with a provider that a project no longer has: pending orders expire,
-//! subscriptions are canceled, what was to be asked of it is forgotten. Nothing is asked of the next one
-//! until all of it is done, so that no old subscription is taken for one of its own.
+//! Ends what belongs to a project's former provider: pending orders expire, subscriptions are canceled,
+//! stored events are forgotten. The next provider is not asked anything until all of it is done, so that no
+//! old subscription is taken for one of its own.
 //!
-//! The catalog says that a provider is being left, in the very document that names the next one. So a
-//! process that dies in the middle begins again where it started: what has ended stays ended, and is
-//! passed over.
+//! The document that names the next provider in the catalog also says that the former one is being left. So
+//! after a crash it begins again from the start: what has ended stays ended, and is skipped.
 
 use std::collections::HashSet;
 
@@ -14,61 +13,63 @@ use futures_util::{StreamExt as _, stream};
 
 use super::{Error, Payments, failpoint};
 
-/// Orders whose wallets are looked at before the next ones are read: what is in memory of a project
-/// with a hundred thousand subscriptions.
+/// Orders that are read at once; it bounds the memory for a project with a hundred thousand subscriptions.
 const PAGE: usize = 256;
-/// Each waits for a sync, which all of them share.
+/// Wallets that work concurrently: each waits for a sync, which all of them share.
 const AT_ONCE: usize = 64;
 
-/// What was ended.
+/// How many orders and subscriptions were ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Ended {
+struct EndedCounts {
     orders: usize,
     subscriptions: usize,
 }
 
 impl Payments {
-    /// Finishes with the provider that a project had before, if there is anything to finish.
+    /// Ends all orders and subscriptions of a project's former provider, if it is being left.
     ///
     /// # Errors
     ///
-    /// See [`Error`]; it goes on with the next round.
-    pub async fn finish_leaving(&self, project: ProjectId) -> Result<(), Error> {
-        // One at a time for each project: two would only do the same.
+    /// [`Error`] when a wallet, the journal or the catalog fails; a later call starts again.
+    pub async fn end_former_provider(&self, project: ProjectId) -> Result<(), Error> {
+        // One at a time for each project: two would do the same work twice.
         let _turn = self.0.leaving.take(&project.to_string()).await;
         let context = &self.0.context;
         let known = context.catalog.project(project);
-        let known = known.map_err(|_| Error::Defect("its project is gone"))?;
-        if !known.tenure().leaving {
+        let known = known.map_err(|_| Error::Defect("the project no longer exists"))?;
+        if !known.epoch().leaving {
             return Ok(());
         }
-        context.tenures.settled(project).await;
-        // Before its wallets are looked at: nothing of it is to be asked about any more.
+        context.provider_locks.settled(project).await;
+        // First the sweeps forget the project, so that they ask about nothing that is being ended.
         self.0.backlog.forget(project).await?;
         self.0.reconciler.forget(project).await?;
         self.0.overdue.forget(project).await?;
         self.0.event_poller.forget(project).await?;
         let ended = self.end_all(&known).await?;
         context.providers.forget(project).await?;
-        let tenure = known.tenure().number;
-        let left = context.catalog.provider_left(project, tenure).await;
+        let epoch = known.epoch().number;
+        let left = context
+            .catalog
+            .finish_leaving_provider(project, epoch)
+            .await;
         left.map_err(|error| {
-            tracing::error!(%error, %project, "That a payment provider was left could not be kept");
+            tracing::error!(%error, %project, "The end of a payment provider's change could not be stored");
             Error::Wallet(actors::Error::Unavailable)
         })?;
-        let Ended {
+        let EndedCounts {
             orders,
             subscriptions,
         } = ended;
-        tracing::warn!(%project, orders, subscriptions, "The former payment provider is left: its pending orders and subscriptions have ended here. There they go on until somebody ends them");
+        tracing::warn!(%project, orders, subscriptions, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
         Ok(())
     }
 
-    /// All wallets that ever had an order: whichever still has something open, was in none but those.
-    async fn end_all(&self, project: &ProjectCatalog) -> Result<Ended, Error> {
+    /// Goes through every wallet that ever had an order: only those can have a pending order or a subscription.
+    async fn end_all(&self, project: &ProjectCatalog) -> Result<EndedCounts, Error> {
         let handle = &self.0.context.handle;
         let scope = &project.scope;
-        let (mut ended, mut before) = (Ended::default(), None);
+        let (mut ended, mut before) = (EndedCounts::default(), None);
         loop {
             let page = handle.placed(scope, before, PAGE)?;
             let wallets: HashSet<WalletKey> = page.iter().map(|place| place.order.wallet).collect();
@@ -81,7 +82,7 @@ impl Payments {
                         let subscriptions = left.subscriptions;
                         ended.subscriptions = ended.subscriptions.saturating_add(subscriptions);
                     }
-                    // It was not logged after all.
+                    // The order was never logged: its wallet does not exist.
                     Err(actors::Error::Rejected(_)) => {}
                     Err(error) => return Err(error.into()),
                 }

@@ -1,13 +1,14 @@
-//! Money in: joins the payment provider and the wallets. A buyer is sent to the provider
-//! ([`Payments::open_checkout`]); what the provider tells is stored before it is acknowledged ([`Inbox`]), or read in
-//! its own list of events ([`EventPoller`]); what was never told is asked for ([`Reconciler`],
-//! [`Payments::refresh_order`]): each is a [`Sweep`] that fails by itself, and what it cannot look at waits in the inbox. All of them say
-//! only what to look at: [`Fulfilment`] asks how it stands, and tells the wallet. What a caller has the
-//! provider do ([`Payments::refund`], [`Payments::cancel`]) is looked at likewise once it is done. What was begun with a
-//! provider that a project has no more is ended ([`Payments::finish_leaving`]).
+//! Money in: joins the payment provider and the wallets. A buyer is sent to the provider ([`Payments::open_checkout`]).
+//! The provider's events come as webhooks, stored before they are acknowledged ([`Inbox`]), or are read from its list
+//! of events ([`EventPoller`]); objects that no event named are asked about ([`PendingOrderSweep`],
+//! [`Payments::refresh_order`]). Each of these is a [`Sweep`] that fails by itself, and an object that cannot be
+//! fetched waits in the inbox. All of them only say which object to fetch: [`Fulfilment`] fetches it and reports its
+//! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`],
+//! [`Payments::cancel`]). Orders and subscriptions of a project's former provider are ended
+//! ([`Payments::end_former_provider`]).
 //!
-//! It decides nothing about orders and credits: wallets do. It may do everything twice, since each
-//! wallet takes each report once. It names no provider: see the crate `port`.
+//! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each
+//! wallet applies each report once. It names no provider: see the crate `port`.
 
 mod backlog;
 mod checkouts;
@@ -19,20 +20,20 @@ mod fulfilment;
 mod inbox;
 mod instructions;
 mod leaving;
+mod named_locks;
 mod note_kinds;
 mod order_refresh;
+mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
 mod portals;
 mod proof;
+mod provider_locks;
 mod refunds;
 mod scheduler;
-mod silence;
 mod subscription_imports;
 mod subscriptions;
 mod sweep;
-mod tenures;
-mod turns;
 mod unfulfilled;
 
 use std::{
@@ -56,8 +57,10 @@ pub use self::{
     inbox::{Inbox, ReceiveError},
     note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
     order_refresh::{OrderRefresh, RefreshOutcome},
-    pending_orders::Reconciler,
-    proof::{DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs, Sum},
+    pending_orders::PendingOrderSweep,
+    proof::{
+        CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
+    },
     refunds::RefundResult,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
@@ -70,45 +73,45 @@ pub use self::{
 use self::{
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
-    fulfilment::Fulfilment,
+    fulfilment::{Fulfilment, order_of},
+    named_locks::NamedLocks,
     note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
-    tenures::Tenures,
-    turns::Turns,
+    provider_locks::ProviderLocks,
 };
-pub use port::Unplaceable;
+pub use port::NoOrderReason;
 use tokio::sync::Semaphore;
 
-/// Checkouts that may be being opened at once, over all projects; of instructions likewise.
+/// Checkouts that may be opened at once, over all projects; and as many instructions.
 const AT_ONCE: usize = 256;
-/// Orders that are asked about at once because somebody wants to know; more are refused.
+/// Orders that callers may have refreshed at once; more are refused.
 const ASKED_AT_ONCE: usize = 4;
 
-/// Who takes each project's money.
+/// Finds each project's payment provider.
 pub trait Providers: Send + Sync {
     /// A project's provider.
     ///
     /// # Errors
     ///
-    /// [`Error::NotConfigured`] where it has none, [`Error::Provider`] where it cannot be set up.
+    /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
-    /// Does what time brings, where a project's provider is one that has to be told the time.
+    /// Does the periodic work of a project's provider: verifies a new account, runs what is due in the sandbox.
     fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
 
-    /// Forgets what was made for a project at the provider that it had before.
+    /// Forgets the ids of objects that were created for a project at its former provider.
     fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
 }
 
-/// What all of payments stand on. Cheap to clone.
+/// What all parts of this crate share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) handle: Handle,
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
-    pub(crate) tenures: Tenures,
+    pub(crate) provider_locks: ProviderLocks,
     pub(crate) unfulfilled: List,
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
@@ -116,13 +119,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Something was told of or asked about that the provider does not know.
+    /// Counts an object that an event or a caller named and that the provider does not have.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether an event is of another product in the same account: nothing says that it is the project's, and
-    /// no wallet knows it.
+    /// Whether an event belongs to another product in the same account: its copy does not carry the project's
+    /// metadata, and no wallet knows its object.
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
@@ -137,15 +140,11 @@ impl Context {
         };
         let (handle, scope) = (&self.handle, &project.scope);
         let known = match (&event.about, subscription) {
-            (ObjectRef::Checkout(id), _) => handle.checkout_order(scope, id)?,
-            // A bill that was never heard of is known by its subscription.
-            (ObjectRef::Subscription(id), _) | (ObjectRef::Invoice(_), Some(id)) => {
-                handle.order_of_subscription(scope, id)?
-            }
-            (ObjectRef::Invoice(id), None) => handle.order_of_invoice(scope, id)?,
-            (ObjectRef::Payment(id), _) => handle.order_of_payment(scope, id)?,
+            // A new invoice is recognized by its subscription.
+            (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
+            (about, _) => order_of(handle, scope, about)?,
         };
-        // A payment that was never heard of is a bill's, of a customer who is known.
+        // A new payment pays an invoice, and is recognized by its customer.
         let of_a_customer = match (&event.about, customer) {
             (ObjectRef::Payment(_), Some(customer)) => {
                 !handle.orders_of_customer(scope, customer, 1)?.is_empty()
@@ -156,49 +155,49 @@ impl Context {
     }
 }
 
-/// All of it. Cheap to clone.
+/// The payments of all projects. Cheap to clone.
 #[derive(Clone)]
 pub struct Payments(Arc<Inner>);
 
 struct Inner {
     context: Context,
-    /// Checkouts that are being opened.
     checkouts: FairSemaphore,
-    /// Orders that are asked about because somebody wants to know.
+    /// Bounds the orders that callers have refreshed.
     asking: Semaphore,
-    leaving: Turns,
-    /// What callers have the provider do.
+    leaving: NamedLocks,
+    /// Bounds refunds, cancellations and resumptions under way.
     instructions: FairSemaphore,
-    turns: Turns,
+    named_locks: NamedLocks,
     inbox: Inbox,
     event_poller: Arc<EventPoller>,
-    reconciler: Arc<Reconciler>,
+    reconciler: Arc<PendingOrderSweep>,
     overdue: Arc<Sweep<OverdueSubscriptions>>,
     backlog: Arc<Sweep<Inbox>>,
     proofs: Proofs,
 }
 
 impl Payments {
-    /// With what an earlier process stored and did not work off.
+    /// Loads the notes of an earlier process, among them its unprocessed events.
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] where a note cannot be read: it stands for something that was promised, and nothing is
+    /// [`notes::Error`] when a note cannot be read: each note stands for a promise, and nothing is
     /// started without it.
     pub fn new(
         handle: Handle,
         catalog: Arc<CatalogStore>,
         providers: Arc<dyn Providers>,
     ) -> Result<Self, notes::Error> {
-        let tenures = Tenures::new(Arc::clone(&catalog));
+        let provider_locks = ProviderLocks::new(Arc::clone(&catalog));
         let unfulfilled = List::new(handle.clone());
-        let fulfilment = Fulfilment::new(handle.clone(), tenures.clone(), unfulfilled.clone());
+        let fulfilment =
+            Fulfilment::new(handle.clone(), provider_locks.clone(), unfulfilled.clone());
         let context = Context {
             handle,
             catalog,
             providers,
             fulfilment,
-            tenures,
+            provider_locks,
             unfulfilled: unfulfilled.clone(),
             missing: Arc::default(),
             given_up: Arc::default(),
@@ -225,11 +224,11 @@ impl Payments {
         let overdue = Sweep::new(context.clone(), overdue);
         let backlog = Sweep::new(context.clone(), inbox.clone());
         Ok(Self(Arc::new(Inner {
-            leaving: Turns::default(),
+            leaving: NamedLocks::default(),
             checkouts: FairSemaphore::new(AT_ONCE),
             asking: Semaphore::new(ASKED_AT_ONCE),
             instructions: FairSemaphore::new(AT_ONCE),
-            turns: Turns::default(),
+            named_locks: NamedLocks::default(),
             proofs,
             inbox,
             event_poller,
@@ -240,49 +239,49 @@ impl Payments {
         })))
     }
 
-    /// What was paid and leads to no order.
+    /// Payments that lead to no order.
     #[must_use]
     pub fn unfulfilled(&self) -> &List {
         &self.0.context.unfulfilled
     }
 
-    /// Holds the provider's books against the orders.
+    /// The reconciliation of the provider's lists with the orders.
     #[must_use]
     pub fn proofs(&self) -> &Proofs {
         &self.0.proofs
     }
 
-    /// Takes webhooks in.
+    /// The receiver of webhooks.
     #[must_use]
     pub fn inbox(&self) -> &Inbox {
         &self.0.inbox
     }
 
-    /// Reads providers' lists of events.
+    /// The reader of providers' lists of events.
     #[must_use]
     pub fn event_poller(&self) -> &EventPoller {
         &self.0.event_poller
     }
 
-    /// Asks about what was never told.
+    /// The sweep over orders that stay pending.
     #[must_use]
-    pub fn reconciler(&self) -> &Reconciler {
+    pub fn reconciler(&self) -> &PendingOrderSweep {
         &self.0.reconciler
     }
 
-    /// Somebody waits for a payment of a project: its provider's list of events is read often for a minute.
+    /// Has the list of events of a project's provider read often for a minute, since somebody waits for a payment.
     pub fn expect(&self, project: ProjectId) {
         self.0.event_poller.source().expect(project);
     }
 
-    /// What the keys of all projects' providers were last not allowed to do, in the providers' words.
+    /// Permissions that the provider keys of all projects lacked when last needed, by the providers' names.
     #[must_use]
     pub fn missing_permissions(&self) -> BTreeSet<String> {
         let missing = self.0.context.missing.iter();
         missing.flat_map(|missing| missing.clone()).collect()
     }
 
-    /// What was told of or asked about since the start, and the provider does not know.
+    /// Objects that events or callers named since the start and that the provider answered 404 for.
     #[must_use]
     pub fn given_up(&self) -> u64 {
         self.0.context.given_up.load(Ordering::Relaxed)

@@ -1,22 +1,22 @@
-//! What is kept in the journal of payments: see the crate `notes`.
+//! The kinds of notes that payments store in the journal: see the crate `notes`.
 
 use domain::{Timestamp, id::ProjectId, text::PaymentId};
-use notes::{AnyKind, NoteKey, NoteKind};
+use notes::{ErasedKind, NoteKey, NoteKind};
 use port::ProviderEvent;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{proof::Proof, unfulfilled::UnfulfilledPayment};
 
-/// All kinds of notes that payments keep.
-pub const KINDS: &[AnyKind] = &[
-    AnyKind::of::<EventNote>(),
-    AnyKind::of::<PositionNote>(),
-    AnyKind::of::<UnfulfilledNote>(),
-    AnyKind::of::<ProofNote>(),
+/// All kinds of notes that payments store.
+pub const KINDS: &[ErasedKind] = &[
+    ErasedKind::of::<EventNote>(),
+    ErasedKind::of::<PositionNote>(),
+    ErasedKind::of::<UnfulfilledNote>(),
+    ErasedKind::of::<ProofNote>(),
 ];
 
-/// What a provider told, was acknowledged and has to be worked off.
+/// A provider's event that was acknowledged and has yet to be processed.
 #[derive(Debug)]
 pub struct EventNote;
 
@@ -33,7 +33,7 @@ impl NoteKind for EventNote {
     }
 }
 
-/// How far a provider's list of events was read and worked off.
+/// How far a provider's list of events was read and processed.
 pub(crate) struct PositionNote;
 
 impl NoteKind for PositionNote {
@@ -43,10 +43,9 @@ impl NoteKind for PositionNote {
     type Body = Position;
 }
 
-/// See [`PositionNote`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Position {
-    /// By the provider's clock.
+    /// All events up to here were read and processed, by the provider's clock.
     pub(crate) until: Timestamp,
     /// Whether a webhook had ever come by then.
     pub(crate) heard: bool,
@@ -68,7 +67,7 @@ impl NoteKind for UnfulfilledNote {
     }
 }
 
-/// What the last proof of a project's books came to.
+/// The result of a project's last reconciliation.
 pub(crate) struct ProofNote;
 
 impl NoteKind for ProofNote {
@@ -78,7 +77,7 @@ impl NoteKind for ProofNote {
     type Body = Proof;
 }
 
-/// What a provider told a project.
+/// An event of a project's provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredEvent {
     pub(crate) key: EventKey,
@@ -91,23 +90,23 @@ impl StoredEvent {
         Self { key, told }
     }
 
-    /// As the journal takes it.
+    /// The note that stores it.
     pub(crate) fn put(&self) -> persistence::Note {
         notes::put::<EventNote>(&self.key, &self.told)
     }
 }
 
-/// Names an event within all projects.
+/// The key of an event, unique over all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventKey {
-    /// Whose.
+    /// The project whose provider sent it.
     pub project: ProjectId,
-    /// Half of a SHA-256 of project and event: nothing collides by chance.
+    /// Half of the SHA-256 of project and event id: collisions by chance are out of the question.
     hash: [u8; 16],
 }
 
 impl EventKey {
-    /// Of an event of a project, by the provider's name for it.
+    /// The key of a project's event, from the provider's id of it.
     #[must_use]
     pub fn new(project: ProjectId, event: &str) -> Self {
         let mut digest = Sha256::new();
@@ -141,14 +140,14 @@ mod tests {
     const UNFULFILLED: &str = r#"{"payment":"pi_1","checkout":"cs_1","paid":{"amountCents":900,"payment":"pi_1","invoice":null,"customer":"cus_1","email":null,"receipt":{"provider":"stripe","livemode":true,"receiptUrl":null,"invoiceUrl":null}},"billing":null,"currency":"EUR","paidAt":1795000000000,"reason":"unknown_price","seenAt":1795000000000,"state":"open"}"#;
     const PROOF: &str = r#"{"from":1,"until":2,"beganAt":3,"endedAt":4,"charges":5,"refunds":6,"disputes":7,"mended":8,"differences":0,"sums":[],"found":[]}"#;
 
-    /// Reads a note and writes it again: on the disk it is as it always was.
+    /// Reads a note and writes it again: its bytes on the disk have not changed.
     fn is_on_the_disk_as<K: NoteKind>(key: &str, body: &str) {
         let key = HEXLOWER.decode(key.as_bytes()).unwrap();
         let body = [b"\x01", body.as_bytes()].concat();
         let (name, read) = notes::read::<K>(&key, &body).unwrap();
         let again = notes::put::<K>(&name, &read);
         assert_eq!((&*again.key, &*again.body.unwrap()), (&*key, &*body));
-        // Nor is any other key one of this kind, or any body one of this key.
+        // Other keys and bodies are rejected.
         for (key, body) in [
             (key.split_last().unwrap().1, &body[..]),
             (&[&key[..], &[0]].concat(), &body),

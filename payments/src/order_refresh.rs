@@ -1,5 +1,5 @@
-//! Asking the provider about one order, because somebody who looks at it wants to know. It is asked as in the
-//! background: at the account's pace, behind what buyers wait for.
+//! Refreshes one order from the provider at a caller's request. Its requests count as background work: at the
+//! account's pace, behind those that buyers wait for.
 
 use actors::OrderAnswer;
 use catalog::ProjectCatalog;
@@ -9,37 +9,37 @@ use domain::{
 };
 use port::ObjectRef;
 
-use super::{Context, Error, Payments, fulfilment::Progress};
+use super::{Context, Error, Payments, fulfilment::CheckoutProgress};
 
-/// What came of it.
+/// The outcome of a refresh.
 #[derive(Debug, Clone)]
 pub struct OrderRefresh {
-    /// As it stands now.
+    /// The order after the refresh.
     pub order: OrderAnswer,
-    /// What that means.
+    /// What the refresh found.
     pub outcome: RefreshOutcome,
 }
 
-/// What the provider's word means for an order.
+/// What a refresh found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshOutcome {
-    /// Something is not as it was.
+    /// Something about the order changed.
     Changed,
-    /// The buyer is done, and the money is on its way.
+    /// The buyer has finished the checkout, and the payment has not settled yet.
     Processing,
     /// The buyer has not paid, and still may.
     Open,
-    /// All is as it was.
+    /// Nothing about the order changed.
     Same,
 }
 
 impl Payments {
-    /// Asks how an order's checkout, payment and subscription stand now, and does what follows. `None`: the
-    /// order has nothing at the provider to be asked about.
+    /// Fetches an order's checkout, or its payment and subscription, and applies their state. `None`: the
+    /// order has no object at the provider.
     ///
     /// # Errors
     ///
-    /// [`actors::Error::Overloaded`] where enough is being asked; [`domain::Rejection::OrderNotFound`];
+    /// [`actors::Error::Overloaded`] when too many refreshes are under way; [`domain::Rejection::OrderNotFound`];
     /// else see [`Error`].
     pub async fn refresh_order(
         &self,
@@ -61,7 +61,7 @@ impl Payments {
             return Ok(None);
         }
         let provider = providers.of(project)?.in_background();
-        let mut progress = Progress::Settled;
+        let mut progress = CheckoutProgress::Settled;
         for subject in &subjects {
             progress = fulfilment.look(project, &*provider, subject).await?;
         }
@@ -70,9 +70,9 @@ impl Payments {
             RefreshOutcome::Changed
         } else {
             match progress {
-                Progress::Processing => RefreshOutcome::Processing,
-                Progress::Open => RefreshOutcome::Open,
-                Progress::Settled => RefreshOutcome::Same,
+                CheckoutProgress::Processing => RefreshOutcome::Processing,
+                CheckoutProgress::Open => RefreshOutcome::Open,
+                CheckoutProgress::Settled => RefreshOutcome::Same,
             }
         };
         Ok(Some(OrderRefresh {
@@ -82,7 +82,7 @@ impl Payments {
     }
 }
 
-/// What there is to ask about: until it is paid how the buyer's page stands, then the money and what goes on.
+/// The objects to fetch: the checkout page until the order is paid, then the payment and the subscription.
 fn subjects(order: &Order) -> Vec<ObjectRef> {
     if order.paid_at.is_none() {
         let checkout = order.checkout.clone().map(ObjectRef::Checkout);
@@ -93,7 +93,7 @@ fn subjects(order: &Order) -> Vec<ObjectRef> {
     payment.into_iter().chain(subscription).collect()
 }
 
-/// What people would notice.
+/// What people would notice of a change.
 fn facts(order: &Order) -> (OrderStatus, i64, i64, i64, i64) {
     let back = order.reversal;
     (

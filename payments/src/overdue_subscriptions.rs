@@ -1,9 +1,9 @@
-//! Subscriptions whose periods ended more than a day ago, and of which nobody told since: the provider
-//! is asked about them, at the start too. Where it knows them no more, or answers nothing at all for the days of
-//! grace, they lose their features then, and not before.
+//! Asks the provider about subscriptions whose periods ended more than a day ago without any event since, also
+//! at the start. Where it no longer has them, or gives no answer at all for the days of grace, they lose their
+//! features then, and not before.
 //!
-//! They are found by when their periods end, among those that are not over. Each is asked about once,
-//! and all that are still there once a day.
+//! They are found by the ends of their periods, among subscriptions that have not ended. Each is asked about
+//! once, and those that are still overdue once a day.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -21,21 +21,20 @@ use port::ObjectRef;
 
 use super::{
     Context, Error, Inbox,
-    sweep::{Source, Work},
+    sweep::{ProjectRun, Source},
 };
 
-/// All of them are gone over anew so often.
+/// How often the walk over all of them begins again.
 const ANEW_SECONDS: i64 = 24 * 3600;
-/// Read from the books at once.
+/// Ends of periods that are read from the books at once.
 const PAGE: usize = 64;
-/// Wallets that are looked into at once.
+/// Wallets that are asked for their overdue subscriptions concurrently.
 const WALLETS_AT_ONCE: usize = 16;
 
-/// A place among the ends of periods.
-type Place = (Timestamp, u128);
+/// A position in the look-up of periods by their ends.
+type PeriodCursor = (Timestamp, u128);
 type Overdue = (WalletKey, SubscriptionId);
 
-/// See the module.
 pub(crate) struct OverdueSubscriptions {
     context: Context,
     inbox: Inbox,
@@ -43,18 +42,18 @@ pub(crate) struct OverdueSubscriptions {
     missed: DashMap<ProjectId, Cursor>,
 }
 
-/// How far a project's were gone over.
+/// How far the walk over a project's overdue subscriptions has come.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
-    to: Option<Place>,
-    /// When they are gone over anew.
+    to: Option<PeriodCursor>,
+    /// When the walk begins again.
     anew: Timestamp,
 }
 
-/// A page of them, and whether it was the last.
+/// The position after the last page that was read, and whether that was the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    to: Option<Place>,
+    to: Option<PeriodCursor>,
     is_over: bool,
 }
 
@@ -68,13 +67,13 @@ impl OverdueSubscriptions {
         }
     }
 
-    /// Where nothing at all was answered for the days of grace, those without a word for as long lose their
-    /// features.
+    /// Where the provider gave no answer at all for the days of grace, subscriptions that are overdue for as long
+    /// lose their features.
     pub(crate) async fn miss(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
         let grace = i64::from(project.project.subscription_grace_days).saturating_mul(24 * 3600);
         let grace = grace.max(LAPSES_AFTER_SECONDS);
-        let silent = self.context.fulfilment.silence().since(id);
+        let silent = self.context.fulfilment.outages().since(id);
         if silent.is_none_or(|since| self.context.handle.now() < since.plus_seconds(grace)) {
             return Ok(());
         }
@@ -88,7 +87,7 @@ impl OverdueSubscriptions {
         Ok(())
     }
 
-    /// Those whose periods ended so long ago, from where the cursor is.
+    /// The next page, from the cursor on, of subscriptions whose periods ended at least `seconds` ago.
     async fn page(
         &self,
         cursors: &DashMap<ProjectId, Cursor>,
@@ -160,7 +159,7 @@ impl OverdueSubscriptions {
     }
 }
 
-/// A clock that went back begins anew, too.
+/// A project's cursor. A new day begins a new walk, and so does a clock that went back.
 fn cursor(
     cursors: &DashMap<ProjectId, Cursor>,
     project: &ProjectCatalog,
@@ -178,13 +177,17 @@ impl Source for OverdueSubscriptions {
 
     const AT_ONCE: usize = 16;
 
-    async fn next(&self, work: Work<'_>, run: &mut Pages) -> Result<Option<Vec<Overdue>>, Error> {
+    async fn next(
+        &self,
+        work: ProjectRun<'_>,
+        run: &mut Pages,
+    ) -> Result<Option<Vec<Overdue>>, Error> {
         self.page(&self.asked, work.project, LAPSES_AFTER_SECONDS, run)
             .await
     }
 
-    async fn look(&self, work: Work<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
-        let Work { project, provider } = work;
+    async fn look(&self, work: ProjectRun<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
+        let ProjectRun { project, provider } = work;
         let subject = ObjectRef::Subscription(id.clone());
         match self
             .context
@@ -192,12 +195,12 @@ impl Source for OverdueSubscriptions {
             .look(project, provider, &subject)
             .await
         {
-            // Of an account that the project had before, or deleted with its test data.
+            // It was of a former account, or was deleted with the account's test data.
             Err(Error::Provider(port::Error::Missing(what))) => {
                 tracing::warn!(
                     subscription = id.as_str(),
                     what,
-                    "The payment provider does not know a subscription"
+                    "The payment provider has no such subscription; its features end"
                 );
                 self.context.give_up();
                 self.lapse(project, *wallet, id.clone()).await
@@ -206,12 +209,17 @@ impl Source for OverdueSubscriptions {
         }
     }
 
-    async fn keep(&self, work: Work<'_>, (_, id): Overdue, error: Error) -> Result<(), Error> {
+    async fn keep(
+        &self,
+        work: ProjectRun<'_>,
+        (_, id): Overdue,
+        error: Error,
+    ) -> Result<(), Error> {
         let (project, subject) = (work.project.project.id, ObjectRef::Subscription(id));
         self.inbox.keep_subject(project, subject, &error).await
     }
 
-    async fn advance(&self, work: Work<'_>, run: &mut Pages) -> Result<(), Error> {
+    async fn advance(&self, work: ProjectRun<'_>, run: &mut Pages) -> Result<(), Error> {
         self.note(&self.asked, work.project, run);
         Ok(())
     }

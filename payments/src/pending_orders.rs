@@ -1,9 +1,9 @@
-//! Asking about orders that stay pending, so that a lost report loses no payment: some minutes after
-//! the buyer was sent off, some hours, and shortly before the order expires. Where the buyer is done and the
-//! money is on its way, it is a stored event's to be asked about until the money came or will not.
+//! Asks the provider about orders that stay pending, so that a lost event loses no payment: ten minutes and two
+//! hours after the buyer was sent off, and shortly before the order expires. Where the buyer has paid and the
+//! payment has not settled, a stored event takes over and asks until it succeeds or fails.
 //!
 //! Orders are found in the books by the time at which they expire: each is looked at once for each
-//! age, and no other one on the way. How far that came is not kept: after a start each is asked about once.
+//! age, and no others are read. The progress is not stored: after a start each order is asked about once.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -18,35 +18,35 @@ use port::ObjectRef;
 
 use super::{
     Context, Error, Inbox,
-    fulfilment::Progress,
-    sweep::{Source, Sweep, Work},
+    fulfilment::CheckoutProgress,
+    sweep::{ProjectRun, Source, Sweep},
 };
 
-/// So long before they expire orders are asked about, in seconds, the next to expire first.
+/// How long before they expire orders are asked about, in seconds, the next to expire first.
 const BEFORE_THEY_EXPIRE: [i64; 3] = [45, PENDING_SECONDS - 2 * 3600, PENDING_SECONDS - 600];
-/// The first going-over asks about everything that may still be pending.
+/// How far back the first walk begins: it asks about every order that may still be pending.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
 /// Orders read from the books at once.
 const PAGE: usize = 64;
 
-/// Asks about orders that stay pending.
-pub type Reconciler = Sweep<PendingOrders>;
+/// The sweep over orders that stay pending.
+pub type PendingOrderSweep = Sweep<PendingOrders>;
 
-/// See the module.
+/// The source of that sweep: each project's walk over its pending orders.
 pub struct PendingOrders {
     context: Context,
     inbox: Inbox,
-    projects: DashMap<ProjectId, Walk>,
+    projects: DashMap<ProjectId, SweepPass>,
 }
 
-/// A going-over of a project's: by when they expire, and each once.
+/// One walk over a project's pending orders, by the time at which they expire.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Walk {
-    /// When the one before it began, which came to its end.
+pub(crate) struct SweepPass {
+    /// When the last finished walk began.
     from: Timestamp,
-    /// When this one did.
+    /// When this walk began.
     to: Timestamp,
-    /// Ages that are done.
+    /// How many of the ages are done.
     done: usize,
     /// The last order that was asked about.
     after: Option<(Timestamp, OrderSerial)>,
@@ -61,13 +61,13 @@ impl PendingOrders {
         }
     }
 
-    /// The one that was not ended, or a new one. A clock that went back (the sandbox's was left for Stripe's)
-    /// begins anew.
-    fn walk(&self, project: ProjectId, now: Timestamp) -> Walk {
+    /// The unfinished walk, or a new one. A clock that went back (the project went from the sandbox to Stripe)
+    /// begins a new walk from the start.
+    fn walk(&self, project: ProjectId, now: Timestamp) -> SweepPass {
         let known = self.projects.get(&project).map(|known| *known);
         match known.filter(|known| known.to <= now) {
             Some(begun) if begun.after.is_some() => begun,
-            known => Walk {
+            known => SweepPass {
                 from: known.map_or(now.plus_seconds(-FIRST_SECONDS), |known| known.from),
                 to: now,
                 done: 0,
@@ -76,7 +76,7 @@ impl PendingOrders {
         }
     }
 
-    /// Until when overdue orders may be expired: those that are about to be asked about are not.
+    /// Until when overdue orders may be expired: not those that are yet to be asked about.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
         let now = self.context.handle.now_in(&project.scope);
         let account = project.provider().map(|provider| &provider.account);
@@ -87,8 +87,12 @@ impl PendingOrders {
         asked.plus_seconds(BEFORE_THEY_EXPIRE[0]).min(now)
     }
 
-    /// What an order waits for, unless it is settled.
-    async fn checkout(&self, work: Work<'_>, order: OrderId) -> Result<Option<CheckoutId>, Error> {
+    /// The checkout that an order waits for; `None`: its outcome is known.
+    async fn checkout(
+        &self,
+        work: ProjectRun<'_>,
+        order: OrderId,
+    ) -> Result<Option<CheckoutId>, Error> {
         let known = match self.context.handle.order(&work.project.scope, order).await {
             Ok(known) => known.order,
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => return Ok(None),
@@ -103,14 +107,14 @@ impl PendingOrders {
 
 impl Source for PendingOrders {
     type Candidate = OrderId;
-    type Run = Option<Walk>;
+    type Run = Option<SweepPass>;
 
     const AT_ONCE: usize = 16;
 
     async fn next(
         &self,
-        work: Work<'_>,
-        run: &mut Option<Walk>,
+        work: ProjectRun<'_>,
+        run: &mut Option<SweepPass>,
     ) -> Result<Option<Vec<OrderId>>, Error> {
         let (handle, scope) = (&self.context.handle, &work.project.scope);
         let id = work.project.project.id;
@@ -126,7 +130,7 @@ impl Source for PendingOrders {
             }
             walk.done = walk.done.saturating_add(1);
         }
-        let ended = Walk {
+        let ended = SweepPass {
             from: walk.to,
             done: 0,
             after: None,
@@ -136,17 +140,17 @@ impl Source for PendingOrders {
         Ok(None)
     }
 
-    async fn look(&self, work: Work<'_>, order: &OrderId) -> Result<(), Error> {
+    async fn look(&self, work: ProjectRun<'_>, order: &OrderId) -> Result<(), Error> {
         let Some(checkout) = self.checkout(work, *order).await? else {
             return Ok(());
         };
         let subject = ObjectRef::Checkout(checkout);
         let fulfilment = &self.context.fulfilment;
         match fulfilment.look(work.project, work.provider, &subject).await {
-            Ok(Progress::Processing) => Err(Error::OnItsWay),
-            // Of a provider that the project had before.
+            Ok(CheckoutProgress::Processing) => Err(Error::OnItsWay),
+            // A checkout of the project's former provider.
             Err(Error::Provider(port::Error::Missing(what))) => {
-                tracing::warn!(%order, what, "The payment provider does not know an order's checkout; it is not asked about again");
+                tracing::warn!(%order, what, "The payment provider does not have an order's checkout; it is not asked about again");
                 self.context.give_up();
                 Ok(())
             }
@@ -154,7 +158,7 @@ impl Source for PendingOrders {
         }
     }
 
-    async fn keep(&self, work: Work<'_>, order: OrderId, error: Error) -> Result<(), Error> {
+    async fn keep(&self, work: ProjectRun<'_>, order: OrderId, error: Error) -> Result<(), Error> {
         let Some(checkout) = self.checkout(work, order).await? else {
             return Ok(());
         };
@@ -162,7 +166,11 @@ impl Source for PendingOrders {
         self.inbox.keep_subject(project, subject, &error).await
     }
 
-    async fn advance(&self, work: Work<'_>, run: &mut Option<Walk>) -> Result<(), Error> {
+    async fn advance(
+        &self,
+        work: ProjectRun<'_>,
+        run: &mut Option<SweepPass>,
+    ) -> Result<(), Error> {
         if let Some(walk) = *run {
             self.projects.insert(work.project.project.id, walk);
         }

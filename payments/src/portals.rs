@@ -1,4 +1,4 @@
-//! The provider's portal, where customers see bills, change cards, switch tiers and cancel.
+//! The provider's portal, where customers see invoices, change cards, switch tiers and cancel.
 
 use actors::Address;
 use catalog::ProjectCatalog;
@@ -12,11 +12,11 @@ use port::PortalRequest;
 use super::{Error, Payments};
 
 impl Payments {
-    /// The address of a portal for a wallet's owner.
+    /// Opens a portal page for a wallet's owner; its URL.
     ///
     /// # Errors
     ///
-    /// [`Rejection::NoPurchase`] where the provider knows no such customer; else see [`Error`].
+    /// [`Rejection::NoPurchase`] when the provider has no such customer; else see [`Error`].
     pub async fn open_portal(
         &self,
         project: &ProjectCatalog,
@@ -42,15 +42,15 @@ impl Payments {
             .open_portal(&request)
             .await
         {
-            // Of a provider that the project had before.
+            // A customer of the project's former provider.
             Err(port::Error::Missing(_)) => Err(Error::Wallet(Rejection::NoPurchase.into())),
             opened => Ok(opened?),
         }
     }
 }
 
-/// The tiers that subscriptions may be switched to, the nearest ones first: providers offer only so
-/// many. Where several products are subscribed to, each has its turn, so that none is left out.
+/// The tiers that subscriptions may be switched to, the nearest ones first, since providers limit their
+/// number. With subscriptions to several products they alternate, so that no product is left out.
 fn offered(
     project: &ProjectCatalog,
     held: impl Iterator<Item = PriceId>,
@@ -71,7 +71,7 @@ fn offered(
     offered
 }
 
-/// What one tier can be switched to, the nearest by amount last.
+/// The tiers that one tier can be switched to, the nearest by amount last.
 fn ladder<'a>(
     project: &'a ProjectCatalog,
     held: &'a Price,

@@ -1,9 +1,9 @@
-//! Giving money back on a caller's word. The provider judges what is left of a payment; credits follow how
-//! the payment stands afterwards, as they always do.
+//! Refunds at a caller's request. The provider judges what is left of a payment; what happens to credits follows
+//! from the payment's state afterwards, as with every report.
 
 use std::sync::Arc;
 
-use actors::{InstructionKind, OrderAnswer, Refunding};
+use actors::{InstructionKind, OrderAnswer, RefundToRequest};
 use catalog::ProjectCatalog;
 use domain::{Rejection, id::OrderId, text::IdempotencyKey, wallet::refund::Refund};
 use port::{ObjectRef, Provider, RefundRequest};
@@ -13,23 +13,23 @@ use super::{
     instructions::{operation, stage},
 };
 
-/// An order of which money went back.
+/// The outcome of a refund.
 #[derive(Debug, Clone)]
 pub struct RefundResult {
-    /// As it stands now.
+    /// The order after the refund.
     pub order: OrderAnswer,
     /// Whether an earlier call did it.
     pub replayed: bool,
 }
 
 impl Payments {
-    /// Gives money of an order back, in the currency's minor unit, once under this key; all that is left
-    /// without an amount.
+    /// Refunds an amount of an order, in the currency's minor unit, once under this key; without an amount, all
+    /// that is left.
     ///
     /// # Errors
     ///
     /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`]; else see
-    /// [`Error`]. After an error of a provider that is silent, the same call goes on.
+    /// [`Error`]. After [`port::Error::Unavailable`] the same call goes on where it was.
     pub async fn refund(
         &self,
         project: Arc<ProjectCatalog>,
@@ -57,12 +57,12 @@ impl Payments {
         let about = order.to_string();
         let kind = InstructionKind::Refund;
         let name = operation(kind, project, &about, &refund.key)?;
-        let _turn = self.0.turns.take(name.as_str()).await;
+        let _turn = self.0.named_locks.take(name.as_str()).await;
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
-                // What is done is answered all the same, and what is not found is not.
+                // A refund that was already made is answered even without a provider.
                 let asked = handle.ask_refund(scope, order, refund, false).await?;
                 return match asked.done {
                     true => self.refund_answer(project, order, true).await,
@@ -71,11 +71,11 @@ impl Payments {
             }
         };
         let provider = &*provider;
-        // Once more where less was left than was known, and all of it was asked for.
+        // A full refund is tried once more where less is left than the wallet knew.
         let mut asks_again = refund.amount_cents.is_none();
         loop {
             let asked = self.ask_refund(project, provider, order, &refund).await?;
-            let Refunding {
+            let RefundToRequest {
                 payment,
                 cents,
                 done,
@@ -95,13 +95,13 @@ impl Payments {
                 let key = refund.key.clone();
                 handle.close_refund(scope, order, key, stage).await?;
                 failpoint::reached("refund.noted");
-                self.look_after(project, provider, &ObjectRef::Payment(payment))
+                self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
                     .await;
             }
             let Err(error) = given else {
                 return self.refund_answer(project, order, false).await;
             };
-            if !error.is_a_no() {
+            if !error.nothing_was_done() {
                 return Err(error.into());
             }
             let left = handle.order(scope, order).await?.order.refundable_cents();
@@ -114,15 +114,15 @@ impl Payments {
         }
     }
 
-    /// Has the wallet log that the provider is asked. Where it has nothing left to give back although some
-    /// was asked for and never seen, the payment says whether that happened.
+    /// Has the wallet log the request to the provider. Where the wallet has nothing left to refund because of
+    /// earlier requests with unknown outcome, the payment is fetched first: it shows whether they happened.
     async fn ask_refund(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
         order: OrderId,
         refund: &Refund,
-    ) -> Result<Refunding, Error> {
+    ) -> Result<RefundToRequest, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let asked = handle.ask_refund(scope, order, refund.clone(), true).await;
         let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = asked else {
@@ -131,7 +131,7 @@ impl Payments {
         let known = handle.order(scope, order).await?.order;
         match known.payment.filter(|_| known.asked.is_some()) {
             Some(payment) => {
-                self.look_after(project, provider, &ObjectRef::Payment(payment))
+                self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
                     .await;
                 Ok(handle
                     .ask_refund(scope, order, refund.clone(), true)

@@ -1,8 +1,7 @@
-//! What time brings, once a second for each project with a provider: a provider that has to be told the
-//! time is, its list of events is read, orders that stay pending and subscriptions that should have gone
-//! on are asked about, what could not be looked at is tried again, orders past their time expire, a proof is
-//! begun that is due. Each is a task
-//! of its own, so that none waits for another, and none fails with it.
+//! Runs the periodic work of each project with a provider, once a second: has the provider do its own, reads its
+//! list of events, asks about pending orders and overdue subscriptions, retries stored events, expires overdue
+//! orders, and begins a reconciliation when one is due. Each is a task of its own, so that none waits for another
+//! or fails with it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,10 +13,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::{Error, Payments};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// After what a provider has to be told could not be told, or what was begun with a former one not be ended.
+/// The pause after a provider's own periodic work failed, or a former provider could not be left.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Runs until it is dropped.
+/// The running periodic work; it stops when this is dropped.
 #[derive(Debug)]
 pub struct Scheduler(AbortHandle);
 
@@ -27,7 +26,7 @@ impl Drop for Scheduler {
     }
 }
 
-/// One thing that is done each second, of one project.
+/// One kind of periodic work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Task {
     Tend,
@@ -50,15 +49,15 @@ impl Task {
 }
 
 impl Payments {
-    /// Takes up what an earlier process left, and begins to look at the clock.
+    /// Queues the events that an earlier process left, and starts the periodic work.
     #[must_use]
     pub fn start(&self) -> Scheduler {
-        self.0.inbox.take_up();
+        self.0.inbox.queue_stored();
         let payments = self.clone();
         let task = tokio::spawn(async move {
             let mut interval = tokio::time::interval(INTERVAL);
             interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            // They end with this task.
+            // Dropping the set with this task aborts them.
             let mut under_way = JoinSet::new();
             let mut busy: HashMap<(ProjectId, Task), AbortHandle> = HashMap::new();
             loop {
@@ -81,22 +80,22 @@ impl Payments {
     }
 
     async fn due(self, project: Arc<ProjectCatalog>, task: Task) {
-        if !self.do_task(&project, task).await {
+        if !self.run_task(&project, task).await {
             tokio::time::sleep(AFTER_FAILURE).await;
         }
     }
 
-    /// One round of a project's sweeps.
+    /// Runs each of a project's sweeps once.
     pub async fn round(&self, project: &Arc<ProjectCatalog>) {
-        self.do_task(project, Task::Tend).await;
+        self.run_task(project, Task::Tend).await;
         let sweeps = Task::ALL.into_iter();
         let sweeps = sweeps.filter(|task| !matches!(task, Task::Tend | Task::Proof));
-        join_all(sweeps.map(|task| self.do_task(project, task))).await;
+        join_all(sweeps.map(|task| self.run_task(project, task))).await;
     }
 
-    /// Whether it may be done again at once.
-    async fn do_task(&self, project: &Arc<ProjectCatalog>, task: Task) -> bool {
-        let is_leaving = project.tenure().leaving;
+    /// Whether it may run again without the pause after a failure.
+    async fn run_task(&self, project: &Arc<ProjectCatalog>, task: Task) -> bool {
+        let is_leaving = project.epoch().leaving;
         match task {
             Task::Tend if is_leaving => return self.leave(project.project.id).await,
             Task::Tend => return self.tend(project).await,
@@ -104,17 +103,17 @@ impl Payments {
             Task::Events => self.0.event_poller.tick(project).await,
             Task::Orders => {
                 self.0.reconciler.tick(project).await;
-                // After they were asked about: what is expired is not found by its age any more.
+                // Only after the sweep asked about them: it does not find expired orders.
                 let until = self.0.reconciler.source().expire_until(project);
                 let expired = self.0.context.handle.expire_due(&project.scope, until);
                 if let Err(error) = expired.await {
-                    tracing::warn!(%error, project = %project.project.id, "Orders past their time could not be expired yet");
+                    tracing::warn!(%error, project = %project.project.id, "Overdue orders could not be expired yet");
                 }
             }
             Task::Subscriptions => {
                 self.0.overdue.tick(project).await;
                 if let Err(error) = self.0.overdue.source().miss(project).await {
-                    tracing::warn!(%error, project = %project.project.id, "Subscriptions without a word could not be ended yet");
+                    tracing::warn!(%error, project = %project.project.id, "Overdue subscriptions whose provider does not answer could not be ended yet");
                 }
             }
             Task::Backlog => self.0.backlog.tick(project).await,
@@ -132,21 +131,22 @@ impl Payments {
     }
 
     async fn leave(&self, project: ProjectId) -> bool {
-        let left = self.finish_leaving(project).await;
+        let left = self.end_former_provider(project).await;
         if let Err(error) = &left {
-            tracing::warn!(%error, %project, "What was begun with the former payment provider could not all be ended yet; trying again later");
+            tracing::warn!(%error, %project, "Orders and subscriptions of the former payment provider could not all be ended yet; trying again later");
         }
         left.is_ok()
     }
 
-    /// All that time has brought for a project by now: for whoever moved its clock on.
+    /// Asks about all orders and subscriptions that are due, and expires overdue orders: after the sandbox's clock
+    /// was moved.
     ///
     /// # Errors
     ///
-    /// See [`Error`].
+    /// [`Error`] when a fold or a sweep fails; the rest is not done then.
     pub async fn catch_up(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let handle = &self.0.context.handle;
-        // Orders of the last seconds are not in the books yet, and may be due by this clock.
+        // Orders of the last seconds are not folded yet, and may be due by this clock.
         handle.fold_all().await?;
         self.0.reconciler.run(project).await?;
         self.0.overdue.run(project).await?;

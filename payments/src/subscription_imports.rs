@@ -1,5 +1,5 @@
-//! Subscriptions that ran at the provider before there was a wallet: listed, and taken over one by one. The
-//! cycle that runs is granted without a charge, once; from then on each follows the provider as any other.
+//! Lists and imports subscriptions that ran at the provider before they had a wallet here. The current
+//! cycle is granted once, without a charge; from then on each follows the provider like any other.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use domain::{
     terms::Terms,
     text::{ExternalUserId, InvoiceId, SubscriptionId},
 };
-use port::{BillingTerms, ObjectRef, Reference, RunningSubscription};
+use port::{BillingTerms, ObjectRef, OrderReference, RunningSubscription};
 
 use super::{Error, Payments, failpoint};
 
-/// A subscription that runs, and the order that it has here, if any.
+/// A subscription that runs at the provider, and its order here, if it has one.
 #[derive(Debug, Clone)]
 pub struct ImportCandidate {
-    /// As the provider has it.
+    /// The subscription at the provider.
     pub running: RunningSubscription,
-    /// Its first order here.
+    /// Its first order here; `None`: it is not imported yet.
     pub order: Option<OrderId>,
-    /// How it is not billed as the price of ours charges that is to be its own.
+    /// How its billing terms differ from those of our price, in words; `None`: they match.
     pub mismatch: Option<String>,
 }
 
 impl Payments {
-    /// Subscriptions under a price of the provider's that are not over, a page at a time; where the next page
-    /// begins. With the price of ours that is to be theirs, held against what they are billed by.
+    /// Subscriptions to one of the provider's prices that have not ended, a page at a time, with the cursor of the
+    /// next page. If `ours` is given, their billing terms are compared with it.
     ///
     /// # Errors
     ///
-    /// See [`Error`].
+    /// [`Error`] when there is no provider, it fails, or a look-up cannot be read.
     pub async fn running(
         &self,
         project: &ProjectCatalog,
@@ -57,13 +57,13 @@ impl Payments {
         Ok((found, next))
     }
 
-    /// Takes a subscription over for a user under one of our prices; its order, and whether this very call
-    /// did it. Cut off and asked again it goes on where it was.
+    /// Imports a subscription for a user under one of our prices; its order, and whether this call imported it. A
+    /// repeated call goes on where an interrupted one stopped.
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`] where none runs under this name; [`Error::OtherTerms`]; what an order
-    /// of the user's would be refused for; else see [`Error`].
+    /// [`Rejection::SubscriptionNotFound`] when none runs under this id; [`Error::OtherTerms`]; the rejections of
+    /// an order of the user's; else see [`Error`].
     pub async fn adopt(
         &self,
         project: Arc<ProjectCatalog>,
@@ -74,7 +74,7 @@ impl Payments {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let provider = self.0.context.providers.of(&project)?;
         if let Some(order) = handle.order_of_subscription(scope, &subscription)? {
-            // It may have been cut off before that.
+            // An interrupted import may have stopped before this.
             provider.mark(&subscription, order).await?;
             return Ok((order, false));
         }
@@ -94,7 +94,7 @@ impl Payments {
         let draft = handle
             .draft_order(scope, Some(&address), &terms, Quantity::ONE)
             .await?;
-        // That of its newest bill: whichever way this is heard of, and however often, it is one order.
+        // Derived from its newest invoice, as events about it derive it: it stays one order.
         let (name, made) = match running.newest {
             Some(newest) => (newest.id, newest.created),
             None => {
@@ -106,7 +106,7 @@ impl Payments {
             serial: handle.renewal_order(scope, &name, made),
             wallet: draft.order.wallet,
         };
-        let reference = Reference {
+        let reference = OrderReference {
             project: project.project.id,
             order,
             price,
@@ -114,7 +114,7 @@ impl Payments {
             quantity: Quantity::ONE,
         };
         let paid = provider.adopt(&subscription, &reference).await?;
-        // Before it is marked: what is heard of a marked one finds its order.
+        // The order is placed before the metadata is written: events about a subscription with metadata need its order.
         let subject = ObjectRef::Subscription(subscription.clone());
         let place = self
             .0
@@ -129,7 +129,7 @@ impl Payments {
     }
 }
 
-/// How the provider does not charge what our price does: whoever pays would get something else for it.
+/// How the provider's billing terms differ from our price's, in words: the payer would get credits for another amount.
 fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
     let ours = BillingTerms::by(ours);
     if running.charged.is_some() && running.charged == ours {

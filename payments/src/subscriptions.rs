@@ -1,11 +1,12 @@
-//! Ending subscriptions and letting them go on, on a caller's word. What that does to features and credits
-//! follows from how the subscription stands afterwards.
+//! Cancels and resumes subscriptions at a caller's request. What that does to features and credits
+//! follows from the subscription's state afterwards.
 
 use std::sync::Arc;
 
-use actors::{Address, Instructable, InstructionKind, Subscription};
+use actors::{Address, InstructionKind, SubscriptionToInstruct};
 use catalog::ProjectCatalog;
 use domain::{
+    project_event::SubscriptionSnapshot,
     text::{IdempotencyKey, SubscriptionId},
     wallet::{InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume},
 };
@@ -16,23 +17,23 @@ use super::{
     instructions::{operation, stage},
 };
 
-/// A subscription about which something was done.
+/// The outcome of a cancellation or resumption.
 #[derive(Debug, Clone)]
 pub struct InstructionResult {
-    /// As it stands now.
-    pub subscription: Subscription,
+    /// The subscription afterwards.
+    pub subscription: SubscriptionSnapshot,
     /// Whether an earlier call did it.
     pub replayed: bool,
 }
 
-/// What is wanted of a subscription.
+/// What a caller wants done to a subscription.
 #[derive(Debug, Clone)]
-enum Wanted {
+enum SubscriptionInstruction {
     Cancel(Cancel),
     Resume(Resume),
 }
 
-impl Wanted {
+impl SubscriptionInstruction {
     const fn kind(&self) -> InstructionKind {
         match self {
             Self::Cancel(_) => InstructionKind::Cancel,
@@ -46,8 +47,8 @@ impl Wanted {
         }
     }
 
-    /// Whether the subscription is as it was wanted to be, whoever made it so.
-    fn holds(&self, now: &Subscription) -> bool {
+    /// Whether the subscription already is in the wanted state, for whatever reason.
+    fn holds(&self, now: &SubscriptionSnapshot) -> bool {
         let is_over = now.status == SubscriptionStatus::Canceled;
         match self {
             Self::Cancel(Cancel { at_period_end, .. }) => {
@@ -62,35 +63,35 @@ impl Wanted {
 }
 
 impl Payments {
-    /// Ends a wallet's subscription to a product, once under its key.
+    /// Cancels a wallet's subscription to a product, once under its key.
     ///
     /// # Errors
     ///
     /// [`domain::Rejection::WalletNotFound`], [`domain::Rejection::SubscriptionNotFound`],
-    /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After an error of a provider that is silent,
-    /// the same call goes on.
+    /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After [`port::Error::Unavailable`] the same call
+    /// goes on where it was.
     pub async fn cancel(
         &self,
         project: Arc<ProjectCatalog>,
         address: Address,
         cancel: Cancel,
     ) -> Result<InstructionResult, Error> {
-        self.instruct(project, address, Wanted::Cancel(cancel))
+        self.instruct(project, address, SubscriptionInstruction::Cancel(cancel))
             .await
     }
 
-    /// Lets a wallet's subscription to a product go on, once under its key.
+    /// Takes back the cancellation or pause of a wallet's subscription to a product, once under its key.
     ///
     /// # Errors
     ///
-    /// As of [`Payments::cancel`].
+    /// The same as [`Payments::cancel`].
     pub async fn resume(
         &self,
         project: Arc<ProjectCatalog>,
         address: Address,
         resume: Resume,
     ) -> Result<InstructionResult, Error> {
-        self.instruct(project, address, Wanted::Resume(resume))
+        self.instruct(project, address, SubscriptionInstruction::Resume(resume))
             .await
     }
 
@@ -98,7 +99,7 @@ impl Payments {
         &self,
         project: Arc<ProjectCatalog>,
         address: Address,
-        wanted: Wanted,
+        wanted: SubscriptionInstruction,
     ) -> Result<InstructionResult, Error> {
         let payments = self.clone();
         let of = project.project.id;
@@ -110,25 +111,25 @@ impl Payments {
         &self,
         project: &Arc<ProjectCatalog>,
         address: &Address,
-        wanted: &Wanted,
+        wanted: &SubscriptionInstruction,
     ) -> Result<InstructionResult, Error> {
         let about = match address {
             Address::External(user) => user.as_str(),
             Address::Code(code) => code.reveal(),
         };
-        // A code is hashed with the rest.
+        // A recovery code does not leak: the name is a hash.
         let name = operation(wanted.kind(), project, about, wanted.key())?;
-        let _turn = self.0.turns.take(name.as_str()).await;
+        let _turn = self.0.named_locks.take(name.as_str()).await;
         let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
                 let asked = self
                     .ask_instruction(project, address, wanted, false)
                     .await?;
-                let Instructable { subscription, done } = asked;
+                let SubscriptionToInstruct { subscription, done } = asked;
                 return match done {
                     true => {
-                        self.instructed_answer(project, address, (subscription, true))
+                        self.instruction_result(project, address, (subscription, true))
                             .await
                     }
                     false => Err(error),
@@ -136,28 +137,28 @@ impl Payments {
             }
         };
         let provider = &*provider;
-        let Instructable { subscription, done } =
+        let SubscriptionToInstruct { subscription, done } =
             self.ask_instruction(project, address, wanted, true).await?;
         if done {
             return self
-                .instructed_answer(project, address, (subscription, true))
+                .instruction_result(project, address, (subscription, true))
                 .await;
         }
         let subject = ObjectRef::Subscription(subscription.clone());
         failpoint::reached("subscription.asked");
         let told = match wanted {
-            Wanted::Cancel(Cancel { at_period_end, .. }) => {
+            SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
                 provider.cancel(&subscription, *at_period_end, &name).await
             }
-            Wanted::Resume(_) => provider.resume(&subscription, &name).await,
+            SubscriptionInstruction::Resume(_) => provider.resume(&subscription, &name).await,
         };
         failpoint::reached("subscription.told");
         match stage(&told) {
             None => {}
             Some(InstructionStage::Refused) => {
-                // Where it is so already, as after a first try that nobody heard the end of, a provider
-                // may refuse to do it once more.
-                self.look_after(project, provider, &subject).await;
+                // A provider may refuse to cancel what is already canceled, as after a first attempt whose
+                // answer was lost.
+                self.refresh_quietly(project, provider, &subject).await;
                 let now = self
                     .subscription_now(project, address, &subscription)
                     .await?;
@@ -177,11 +178,11 @@ impl Payments {
                 self.close_instruction(project, address, wanted, stage)
                     .await?;
                 failpoint::reached("subscription.noted");
-                self.look_after(project, provider, &subject).await;
+                self.refresh_quietly(project, provider, &subject).await;
             }
         }
         told?;
-        self.instructed_answer(project, address, (subscription, false))
+        self.instruction_result(project, address, (subscription, false))
             .await
     }
 
@@ -189,13 +190,17 @@ impl Payments {
         &self,
         project: &ProjectCatalog,
         address: &Address,
-        wanted: &Wanted,
+        wanted: &SubscriptionInstruction,
         logs: bool,
-    ) -> Result<Instructable, Error> {
+    ) -> Result<SubscriptionToInstruct, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let asked = match wanted.clone() {
-            Wanted::Cancel(cancel) => handle.ask_cancel(scope, address, cancel, logs).await,
-            Wanted::Resume(resume) => handle.ask_resume(scope, address, resume, logs).await,
+            SubscriptionInstruction::Cancel(cancel) => {
+                handle.ask_cancel(scope, address, cancel, logs).await
+            }
+            SubscriptionInstruction::Resume(resume) => {
+                handle.ask_resume(scope, address, resume, logs).await
+            }
         };
         Ok(asked?)
     }
@@ -204,7 +209,7 @@ impl Payments {
         &self,
         project: &ProjectCatalog,
         address: &Address,
-        wanted: &Wanted,
+        wanted: &SubscriptionInstruction,
         stage: InstructionStage,
     ) -> Result<(), Error> {
         let named = (wanted.kind(), wanted.key().clone());
@@ -218,13 +223,13 @@ impl Payments {
         project: &ProjectCatalog,
         address: &Address,
         subscription: &SubscriptionId,
-    ) -> Result<Subscription, Error> {
+    ) -> Result<SubscriptionSnapshot, Error> {
         let handle = &self.0.context.handle;
         let found = handle.subscription(&project.scope, address, subscription.clone());
         Ok(found.await?)
     }
 
-    async fn instructed_answer(
+    async fn instruction_result(
         &self,
         project: &ProjectCatalog,
         address: &Address,

@@ -1,11 +1,11 @@
-//! Going over what the provider may know more of than the wallets do. A sweep has a source of candidates, the
-//! pace of that source, and a way to look at one of them. Sweeps know nothing of each other: each is left alone
-//! for a while where its questions get no answer, and the others go on.
+//! Goes over objects whose state at the provider may be newer than in the wallets. A sweep has a source of
+//! candidates, with its own pace and its own way to look at one. Sweeps are independent of each other: each rests
+//! for a while where its requests get no answer, and the others go on.
 //!
-//! One candidate that cannot be looked at is its own trouble: it becomes a stored event of the [`Inbox`], which
-//! has the patience for it, and the sweep goes on. Several in a row without an answer are the provider's trouble:
-//! then the sweep stops, and goes on from there later. Nothing is passed over for good, and nothing is noted as
-//! done that was not.
+//! A single candidate that cannot be looked at becomes a stored event of the [`Inbox`], which retries it for as
+//! long as it takes, and the sweep goes on. Several in a row without an answer mean that the provider is in trouble:
+//! then the sweep stops, and goes on from there later. No candidate is skipped for good, and none is noted as
+//! done before it is.
 //!
 //! [`Inbox`]: super::Inbox
 
@@ -19,74 +19,74 @@ use port::Provider;
 
 use super::{Context, Error};
 
-/// After so many candidates in a row without an answer nothing else is asked.
+/// A sweep stops after this many candidates in a row without an answer.
 const UNANSWERED_IN_A_ROW: u32 = 3;
-/// For so long is a sweep left alone then; longer where the provider says so.
+/// How long a sweep rests after it stopped; longer where the provider asks for it.
 const REST_SECONDS: i64 = 30;
 const LONGEST_REST_SECONDS: i64 = 600;
 
-/// Whose candidates are gone over.
+/// The project and provider of one run.
 #[derive(Clone, Copy)]
-pub(crate) struct Work<'a> {
+pub(crate) struct ProjectRun<'a> {
     pub(crate) project: &'a ProjectCatalog,
     pub(crate) provider: &'a dyn Provider,
 }
 
 /// Where candidates come from, and how one is looked at.
 pub(crate) trait Source: Send + Sync {
-    /// Something to look at.
+    /// One thing to look at.
     type Candidate: fmt::Debug + Send + Sync;
-    /// How far one going-over has come.
+    /// The progress of one run.
     type Run: Default + Send;
 
-    /// Candidates that are looked at at once.
+    /// Candidates that are looked at concurrently.
     const AT_ONCE: usize;
 
-    /// Whether it is time to go over them again.
+    /// Whether it is time for another run.
     fn is_due(&self, _project: ProjectId) -> bool {
         true
     }
 
-    /// The next candidates, oldest first, a page at a time; `None`: that were all for now.
+    /// The next page of candidates, oldest first; `None`: there are no more for now.
     fn next(
         &self,
-        work: Work<'_>,
+        work: ProjectRun<'_>,
         run: &mut Self::Run,
     ) -> impl Future<Output = Result<Option<Vec<Self::Candidate>>, Error>> + Send;
 
-    /// Asks how one stands, and does what follows.
+    /// Fetches a candidate's state from the provider and applies it.
     fn look(
         &self,
-        work: Work<'_>,
+        work: ProjectRun<'_>,
         candidate: &Self::Candidate,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Keeps one that could not be looked at, so that it is asked about again.
+    /// Stores a candidate that could not be looked at, so that it is retried.
     fn keep(
         &self,
-        work: Work<'_>,
+        work: ProjectRun<'_>,
         candidate: Self::Candidate,
         error: Error,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Notes that all of the page was looked at or kept.
+    /// Notes that every candidate of the page was looked at or stored.
     fn advance(
         &self,
-        _work: Work<'_>,
+        _work: ProjectRun<'_>,
         _run: &mut Self::Run,
     ) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
     }
 
-    /// Forgets what was to be asked of a project's former provider.
+    /// Forgets everything about a project's former provider.
     fn forget(&self, project: ProjectId) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// See the module.
+/// The repeated run over one source's candidates, for all projects: see the module.
 pub struct Sweep<S> {
     context: Context,
     source: S,
-    /// Until when a project's is left alone.
+    /// Until when a project's sweep rests.
     resting: DashMap<ProjectId, Timestamp>,
 }
 
@@ -104,12 +104,9 @@ impl<S> Sweep<S> {
     }
 }
 
-#[expect(
-    private_bounds,
-    reason = "whoever holds a sweep runs it and implements none"
-)]
+#[expect(private_bounds, reason = "callers run sweeps, and implement no source")]
 impl<S: Source> Sweep<S> {
-    /// Goes over a project's candidates if it is time for that; how it fails is logged and waited out.
+    /// Runs over a project's candidates if it is time for that; a failure is logged, and the sweep rests.
     pub(crate) async fn tick(&self, project: &ProjectCatalog) {
         let (id, now) = (project.project.id, self.context.handle.now());
         let rests = self.resting.get(&id).is_some_and(|until| now < *until);
@@ -119,29 +116,29 @@ impl<S: Source> Sweep<S> {
         match self.run(project).await {
             Ok(_) | Err(Error::NotConfigured | Error::Changing) => drop(self.resting.remove(&id)),
             Err(error) => {
-                tracing::warn!(%error, project = %id, "The payment provider could not be asked; trying again later");
+                tracing::warn!(%error, project = %id, "A sweep over the payment provider's objects stopped; trying again later");
                 let pause = asked_for(&error).max(REST_SECONDS);
                 self.resting.insert(id, now.plus_seconds(pause));
             }
         }
     }
 
-    /// Goes over all that are due now; how many were looked at.
+    /// Runs over all candidates that are due now; how many were looked at.
     ///
     /// # Errors
     ///
-    /// See [`Error`]: it stopped, and goes on from there the next time.
+    /// [`Error`] when the run stopped early; the next one goes on from there.
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let provider = self.context.providers.of(project)?.in_background();
         let provider = &*provider;
-        let work = Work { project, provider };
+        let work = ProjectRun { project, provider };
         let done = self.go_over(work).await;
         let missing = provider.missing_permissions();
         self.context.missing.insert(project.project.id, missing);
         done
     }
 
-    async fn go_over(&self, work: Work<'_>) -> Result<usize, Error> {
+    async fn go_over(&self, work: ProjectRun<'_>) -> Result<usize, Error> {
         let mut run = S::Run::default();
         let (mut looked, mut unanswered) = (0_usize, 0_u32);
         while let Some(candidates) = self.source.next(work, &mut run).await? {
@@ -181,14 +178,14 @@ impl<S: Source> Sweep<S> {
 
     async fn look(
         &self,
-        work: Work<'_>,
+        work: ProjectRun<'_>,
         place: usize,
         candidate: &S::Candidate,
     ) -> (usize, Result<(), Error>) {
         (place, self.source.look(work, candidate).await)
     }
 
-    /// Forgets what was to be asked of a project's former provider, and that it failed.
+    /// Forgets everything about a project's former provider, its failures included.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.resting.remove(&project);
         self.context.missing.remove(&project);
@@ -196,7 +193,7 @@ impl<S: Source> Sweep<S> {
     }
 }
 
-/// How long the provider asked to be left alone, in seconds.
+/// How long the provider asked to wait, in seconds.
 fn asked_for(error: &Error) -> i64 {
     match error {
         Error::Provider(port::Error::Unavailable {

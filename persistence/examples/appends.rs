@@ -23,7 +23,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::{Change, Created, Event, Owner, Wallet},
 };
-use persistence::{Append, Backlog, Books, Log, Logged, Options, SledJournal};
+use persistence::{Append, Backlog, Books, Log, LogEvent, Options, SledJournal};
 
 const WALLETS: u64 = 10_000;
 const THREADS: u64 = 2;
@@ -160,7 +160,7 @@ fn next(number: u64, wallet: &mut Option<Wallet>, sent: u64) -> Option<Append> {
     let (now, record) = Wallet::replay(wallet.take(), id, event.clone()).ok()?;
     let version = now.version;
     *wallet = Some(now);
-    Append::one(&Logged::Wallet {
+    Append::one(&LogEvent::Wallet {
         key: id,
         version,
         event,

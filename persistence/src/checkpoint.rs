@@ -6,46 +6,46 @@ use std::sync::Arc;
 use crate::{
     contract::{Awake, Error, Ticket},
     database::failed,
-    fold::{FoldReport, NobodyAwake, events::Events},
+    fold::{FoldReport, NoAwakeWallets, events::Events},
     frame,
-    kept::{Forgettable, Mark, OldFrame},
     options::{Options, Step},
-    progress::Unfolded,
+    progress::UnfoldedFrame,
     recovery::{read_meta, write_meta},
+    retention::{Forgettable, Mark, OldFrame},
     shared::{Disk, Shared},
 };
 
-/// The thread's work; ends when the journal stops.
+/// Runs the checkpoint thread until the journal stops.
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
     let options = &shared.options;
     let mut events = Events::default();
     let durable = || Ticket(shared.progress.durable());
     loop {
         // With something to merge, there is always something to do between folds.
-        let wait = disk.folded.is_idle() && shared.kept.is_idle();
+        let wait = disk.folded.is_idle() && shared.retention.is_idle();
         let interval = options.checkpoint_interval;
         let Some(frames) = shared.progress.next(options.checkpoint, interval, wait) else {
             return Ok(());
         };
         if !shared.failed() {
             merge_some(shared, disk)?;
-            look_after_copies(shared, disk)?;
+            serve_backups(shared, disk)?;
         }
         let mut rest = frames.as_slice();
         while !rest.is_empty() && !shared.failed() {
             let awake = shared.awake();
             let awake: &dyn Awake = match &awake {
                 Some(awake) => &**awake,
-                None => &NobodyAwake,
+                None => &NoAwakeWallets,
             };
             let (folded, report) = fold(options, disk, rest, &mut events, awake, &durable)?;
             let old = rest.iter().take(folded).map(old_frame);
-            if let Some(report) = shared.kept.take_over(report, old.clone()) {
+            if let Some(report) = shared.retention.take_over(report, old.clone()) {
                 forget(options, disk, report)?;
                 drop_frames(options, disk, old)?;
             }
             if shared.failed() {
-                // Settled must not be said of a log that failed meanwhile.
+                // A log that failed meanwhile must not report these frames as folded.
                 break;
             }
             let (now, later) = rest.split_at_checked(folded).unwrap_or((rest, &[]));
@@ -53,35 +53,35 @@ pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
             shared.progress.made_folded(now);
             shared.fresh.folded(ticket);
             let lsn = now.last().map_or(0, |frame| frame.place.lsn);
-            shared.notices.folded(lsn);
+            shared.project_events.folded(lsn);
             rest = later;
         }
     }
 }
 
-/// A slice of what is merged between folds. What it replaced is forgotten once it is durable.
+/// Merges a slice between folds. What the merge replaced is removed once it is durable.
 fn merge_some(shared: &Shared, disk: &Disk) -> Result<(), Error> {
     if let Some(report) = disk.folded.merge_some()? {
         flush(&shared.options, disk)?;
-        if let Some(report) = shared.kept.take_over(report, std::iter::empty()) {
+        if let Some(report) = shared.retention.take_over(report, std::iter::empty()) {
             forget(&shared.options, disk, report)?;
         }
     }
     Ok(())
 }
 
-/// Between two folds: a copy may begin or has to end, and some of what the last one held back is
-/// forgotten.
-fn look_after_copies(shared: &Shared, disk: &Disk) -> Result<(), Error> {
-    shared.kept.end_where_it_must(shared.space.low());
-    if let Some(Forgettable { reports, frames }) = shared.kept.forgettable() {
+/// Looks after backups between two folds: begins or ends a copy, and removes some of what the last
+/// one held back.
+fn serve_backups(shared: &Shared, disk: &Disk) -> Result<(), Error> {
+    shared.retention.end_overdue(shared.space.low());
+    if let Some(Forgettable { reports, frames }) = shared.retention.forgettable() {
         for report in reports {
             forget(&shared.options, disk, report)?;
         }
         drop_frames(&shared.options, disk, frames.into_iter())?;
     }
-    if shared.kept.is_asked() {
-        shared.kept.begin(Mark {
+    if shared.retention.is_asked() {
+        shared.retention.begin(Mark {
             folded: read_meta(&disk.database.sled)?,
             fold: disk.folded.last_number()?,
         });
@@ -89,7 +89,7 @@ fn look_after_copies(shared: &Shared, disk: &Disk) -> Result<(), Error> {
     Ok(())
 }
 
-fn old_frame(frame: &Unfolded) -> OldFrame {
+fn old_frame(frame: &UnfoldedFrame) -> OldFrame {
     (frame.place.lsn, frame.length)
 }
 
@@ -122,15 +122,19 @@ fn flush(options: &Options, disk: &Disk) -> Result<(), Error> {
         .flush()
         .map_err(|error| failed("making a checkpoint durable", &error))?;
     options.before(Step::SyncFold)?;
-    // Hears of write errors that sled's own threads swallowed.
+    // Reports write errors that sled's own threads swallowed.
     disk.database
         .file
         .sync_data()
-        .map_err(|error| Error::Io(format!("a checkpoint: {error}")))
+        .map_err(|error| Error::Io(format!("syncing a checkpoint: {error}")))
 }
 
-/// Folds all of these frames, before anybody is there to ask.
-pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> Result<(), Error> {
+/// Folds all recovered frames, before anything is served.
+pub(crate) fn recovered(
+    options: &Options,
+    disk: &Disk,
+    frames: &[UnfoldedFrame],
+) -> Result<(), Error> {
     let mut events = Events::default();
     let mut rest = frames;
     while !rest.is_empty() {
@@ -139,7 +143,7 @@ pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> 
             disk,
             rest,
             &mut events,
-            &NobodyAwake,
+            &NoAwakeWallets,
             &Ticket::default,
         )?;
         forget(options, disk, report)?;
@@ -149,12 +153,12 @@ pub(crate) fn recovered(options: &Options, disk: &Disk, frames: &[Unfolded]) -> 
     Ok(())
 }
 
-/// Folds these frames, or as many as are in memory at a time; how many, and what may be
-/// forgotten beside their frames.
+/// Folds these frames, or as many as are read into memory at a time. Returns how many, and what the
+/// fold replaced.
 fn fold(
     options: &Options,
     disk: &Disk,
-    frames: &[Unfolded],
+    frames: &[UnfoldedFrame],
     events: &mut Events,
     awake: &dyn Awake,
     durable: &dyn Fn() -> Ticket,
@@ -172,12 +176,12 @@ fn fold(
     Ok((count, report))
 }
 
-/// Adds the events of these frames until they are many; how many frames. What is not in memory any
-/// more is read again, and verified.
+/// Reads the events of these frames, up to [`Options::checkpoint`] in bytes; returns how many
+/// frames. Frames that are not in memory any more are read from the log and verified.
 fn read(
     options: &Options,
     disk: &Disk,
-    frames: &[Unfolded],
+    frames: &[UnfoldedFrame],
     events: &mut Events,
 ) -> Result<usize, Error> {
     let mut count = 0_usize;
@@ -193,7 +197,7 @@ fn read(
         }
         let lsn = unfolded.place.lsn;
         let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
-        let bytes = frame::read(&disk.journal, lsn)?.ok_or_else(|| damaged("it is gone"))?;
+        let bytes = frame::read(&disk.journal, lsn)?.ok_or_else(|| damaged("it is missing"))?;
         let read = frame::decode(&bytes)?;
         if read.lsn != lsn || read.before != unfolded.before {
             return Err(damaged("it does not follow the frame before it"));

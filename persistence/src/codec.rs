@@ -8,7 +8,7 @@ use crate::contract::Error;
 /// The version of every value that is stored by itself.
 pub(crate) const FORMAT: u8 = 1;
 
-/// More bytes than any value has: what a damaged length asks for beyond that is not even tried.
+/// Larger than any value: a damaged length beyond it is refused at once.
 const MOST_BYTES: usize = 256 << 20;
 
 const CONFIG: Config = bincode::config::standard().with_limit::<MOST_BYTES>();
@@ -19,14 +19,14 @@ type Config = bincode::config::Configuration<
     bincode::config::Limit<MOST_BYTES>,
 >;
 
-/// Adds a value without a version: whoever calls writes one.
+/// Appends a value without a version, which the caller writes.
 pub(crate) fn encode_into<T: Serialize>(bytes: &mut Vec<u8>, value: &T) -> Result<(), Error> {
     bincode::serde::encode_into_std_write(value, bytes, CONFIG)
         .map(drop)
         .map_err(|error| Error::Damaged(format!("a value does not encode: {error}")))
 }
 
-/// Reads what [`encode_into`] wrote, texts where they lie; nothing may be left over.
+/// Decodes what [`encode_into`] wrote, borrowing texts; no bytes may be left over.
 pub(crate) fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     let (value, used) = bincode::serde::borrow_decode_from_slice(bytes, CONFIG)
         .map_err(|error| Error::Damaged(format!("a value does not decode: {error}")))?;
@@ -50,7 +50,7 @@ pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T,
     decode_all(checked(bytes, "a record")?)
 }
 
-/// What follows the version of a stored value.
+/// Checks the version of a stored value, and returns what follows it.
 pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error> {
     match bytes.split_first() {
         Some((&FORMAT, rest)) => Ok(rest),

@@ -2,14 +2,14 @@
 //! one flush, and only then lets every append in them be answered. It never answers first, and
 //! never tries a failed flush again.
 //!
-//! sled's word for a flush is not enough. Linux tells of a write-back error once to each descriptor,
+//! sled's word for a flush is not enough. Linux reports a write-back error once to each descriptor,
 //! and all of sled's threads sync on one: its periodic flusher, which logs the error and goes on,
 //! the cutting off of free space at the end of the file, and writers of other buffers, which report
 //! it too late. When one of them hears of the error in our frame first, the sync that our flush
 //! waits for succeeds. So a descriptor that only this thread syncs is asked before any answer.
-//! Nothing is left to write by then: a lone caller waits a tenth or two longer, many at once do not.
-//! (Without the flusher the files grow by a half; and of all calls only `sync_file_range`, which is
-//! not to be had safely, asks without emptying the disk's cache once more.)
+//! Nothing is left to write by then: a lone caller waits a tenth or two longer, many at once do
+//! not. (Without the flusher the files grow by a half; and of all calls only `sync_file_range`,
+//! which cannot be called safely, asks without emptying the disk's cache once more.)
 
 use std::{
     sync::Arc,
@@ -20,28 +20,28 @@ use std::{
 use crate::{
     contract::{Error, Outcome},
     database::{caught, failed},
-    frame::{self, Place},
-    notices,
+    frame::{self, FramePosition},
     options::Step,
-    progress::Unfolded,
+    progress::UnfoldedFrame,
+    project_events,
     queue::Batch,
     shared::{Disk, Shared},
 };
 
-/// A group commit costs the same write, two syncs and eight wake-ups of threads (sled's pool wakes
-/// all seven that idle for each write), however many it serves. So the next one starts no sooner
-/// than this long after the last one for each event in that: less than the service takes for an event,
-/// so that those who were answered are in the next one. Whoever is alone has waited as long for the
-/// disk anyway. At 256 connections, four rounds in turn: 135,000/s where 20 µs and 2 ms made 95,000/s.
+/// A group commit costs the same write, two syncs and eight wake-ups of threads (sled's pool wakes all seven that
+/// idle for each write), however many it serves. So the next one starts no sooner than this long after the last one
+/// for each event in that: less than the service takes for an event, so that those who were answered are in the next
+/// one. A lone caller has waited as long for the disk anyway. At 256 connections, four rounds in turn: 135,000/s
+/// where 20 µs and 2 ms made 95,000/s.
 const PACE_PER_EVENT: Duration = Duration::from_micros(4);
 /// The most that it may wait. Twice as long was as fast, with now and then a p99 of four times as much.
 const MAX_PACE: Duration = Duration::from_micros(500);
-/// About what an event takes in the log.
+/// The typical size of an event in the log.
 const EVENT_BYTES: usize = 128;
 
-/// The thread's work; ends when the queue is stopped and empty.
+/// Runs the log's thread until the queue is stopped and empty.
 pub(crate) fn run(shared: &Arc<Shared>, disk: &Arc<Disk>) -> Result<(), Error> {
-    let _answers = Answers(shared, disk);
+    let _answers = PanicGuard(shared, disk);
     let mut commit = Commit {
         shared,
         disk,
@@ -97,13 +97,13 @@ struct Commit<'a> {
     shared: &'a Shared,
     disk: &'a Disk,
     /// The last frame written.
-    head: Place,
+    head: FramePosition,
     /// The buffer that frames are built in.
     frame: Vec<u8>,
 }
 
 impl Commit<'_> {
-    fn write(&mut self, batch: &Batch) -> Result<Vec<Unfolded>, Error> {
+    fn write(&mut self, batch: &Batch) -> Result<Vec<UnfoldedFrame>, Error> {
         let mut frames = Vec::new();
         let mut told = Vec::new();
         let mut ticket = batch.before;
@@ -118,12 +118,12 @@ impl Commit<'_> {
             let before = self.head.hash;
             self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
             self.insert()?;
-            if batch.notices > 0 {
-                told.append(&mut notices::of_frame(&self.frame)?);
+            if batch.project_events > 0 {
+                told.append(&mut project_events::of_frame(&self.frame)?);
             }
             ticket = ticket.saturating_add(cut.appends.into());
             let keep = self.shared.progress.waiting_bytes() < self.shared.options.frame_bytes;
-            frames.push(Unfolded {
+            frames.push(UnfoldedFrame {
                 place: self.head,
                 before,
                 events: cut.events,
@@ -132,12 +132,12 @@ impl Commit<'_> {
                 frame: keep.then(|| self.frame.as_slice().into()),
             });
         }
-        // A batch of none but waiting readers: all before it is durable already.
+        // A batch of waiting readers alone: all before it is durable already.
         if !frames.is_empty() {
             self.flush()?;
         }
-        // Before a fold can come to them and find that they are not there.
-        self.shared.notices.publish(told);
+        // Before a fold can reach these project events and find them missing.
+        self.shared.project_events.publish(told);
         Ok(frames)
     }
 
@@ -151,7 +151,7 @@ impl Commit<'_> {
             .map_err(|error| failed(&format!("writing frame {lsn}"), &error))?;
         if old.is_some() {
             return Err(Error::Damaged(format!(
-                "the log at frame {lsn}: it was there already"
+                "the log at frame {lsn}: it exists already"
             )));
         }
         self.shared.space.wrote(self.frame.len());
@@ -165,7 +165,7 @@ impl Commit<'_> {
             .sled
             .flush()
             .map_err(|error| failed("making the log durable", &error))?;
-        // Where the filter is missing sled's flush is no sync: then this is the best that is left.
+        // Without the seccomp filter sled's flush is no sync: then this is the best that is left.
         database
             .log_file
             .sync_data()
@@ -192,9 +192,9 @@ fn answer(shared: &Shared, batch: &mut Batch, outcome: Outcome) {
 }
 
 /// However this thread ends, nobody is left waiting in the queue.
-struct Answers<'a>(&'a Arc<Shared>, &'a Arc<Disk>);
+struct PanicGuard<'a>(&'a Arc<Shared>, &'a Arc<Disk>);
 
-impl Drop for Answers<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0

@@ -11,16 +11,16 @@ use domain::{
     catalog::Document,
     history::Record,
     id::{ProductId, ProjectId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
     wallet::{Corrupt, Wallet},
 };
 
 use crate::{
-    backup::{BackUp, Made, OnMoved},
+    backup::{BackUp, BackupSummary, OnProgress},
     latency::Commits,
-    logged::Append,
-    lookups::{Key, LookUp, Stretch, Value},
-    notices::{NoticeNumber, OnNotices},
+    log_event::Append,
+    lookups::{Key, LookUp, LookUpRange, Value},
+    project_events::{EventNumber, OnEvents},
     usage::{Interval, Usage},
 };
 
@@ -28,18 +28,18 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticket(pub u64);
 
-/// What became of an append that was taken in.
+/// The result of an append that was taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It and all before it survive a power cut.
     Durable,
-    /// The log failed under it: it may or may not survive. The log takes nothing any more.
+    /// The log failed under it: it may or may not survive. The log takes nothing in any more.
     Unknown,
 }
 
-/// Why nothing is taken in. Nothing of it is or will be written.
+/// Why the log does not take an append in. Nothing of the append is or will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum AppendRefusal {
     /// Folding is too far behind, or the disk has stalled; try again soon.
     #[error("the log is too far ahead of the books")]
     Backlog,
@@ -54,7 +54,7 @@ pub enum Refused {
     Closed,
 }
 
-/// Reading failed. A damaged store is never guessed around.
+/// Why the store cannot be read or written. Damage is reported, never guessed around.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The operating system or sled refused.
@@ -73,18 +73,18 @@ pub enum Error {
 
 /// Called exactly once with the outcome of an append, outside all of the log's locks, in the order of
 /// the tickets.
-pub type Done = Box<dyn FnOnce(Outcome) + Send>;
+pub type OnOutcome = Box<dyn FnOnce(Outcome) + Send>;
 
-/// What was taken in and is not folded yet.
+/// How much was taken in and is not folded yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Their bytes.
+    /// Encoded bytes of these events.
     pub bytes: u64,
 }
 
-/// The log.
+/// The log: one order of appends.
 ///
 /// Contract, checked by one conformance suite against every implementation:
 ///
@@ -98,45 +98,45 @@ pub struct Backlog {
 ///    [`Outcome::Unknown`], and no failed sync is ever tried again.
 /// 5. Opening again gives every durable append, in order, exactly once; of the others a prefix.
 /// 6. Whether there is room is asked before anything is changed, with [`Log::refusing`]: an append
-///    that follows is refused only where the log has failed or was closed, so that nobody's memory
+///    that follows is refused only where the log has failed or was closed, so that no wallet in memory
 ///    gets ahead of a log that has no room. The room that is left then is enough for one append of
 ///    each thread.
 pub trait Log: Send + Sync + 'static {
     /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
     /// events writes nothing: it waits for all before it, and has the last one's ticket.
-    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused>;
+    fn append(&self, append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal>;
 
     /// Every append up to this ticket is durable.
     fn durable(&self) -> Ticket;
 
     /// Why nothing should be appended now, if so.
-    fn refusing(&self) -> Option<Refused>;
+    fn refusing(&self) -> Option<AppendRefusal>;
 
-    /// What was taken in and is not folded yet.
+    /// How much was taken in and is not folded yet.
     fn backlog(&self) -> Backlog;
 
-    /// How long it takes to make appends durable; nothing where no disk is waited for.
+    /// How long group commits take; empty where no disk is waited for.
     fn commits(&self) -> Commits {
         Commits::default()
     }
 
-    /// Takes nothing more in, makes what was taken in durable, and lets go of the disk (blocking).
+    /// Refuses further appends, makes those taken in durable, and releases the disk (blocking).
     fn close(&self) -> Result<(), Error>;
 }
 
 /// A wallet as it is stored.
-pub struct Stored {
+pub struct LoadedWallet {
     /// The state after all of its logged events.
     pub wallet: Wallet,
-    /// Its records.
+    /// The wallet's folded records.
     pub history: Arc<dyn History>,
 }
 
-/// A note as it is kept: its key and its body.
-pub type KeptNote = (Box<[u8]>, Box<[u8]>);
+/// A stored note: its key and its body.
+pub type StoredNote = (Box<[u8]>, Box<[u8]>);
 
-/// A wallet's folded records. Cheap to ask for what is not there: every new idempotency key is.
-/// It follows the folding: what it has only grows.
+/// A wallet's folded records. Looking for an absent key is cheap, because every new idempotency key
+/// is one. It follows the folding: its records only grow.
 pub trait History: Send + Sync {
     /// The wallet's version up to which its records can be found here; 0 if none. A later record is
     /// the wallet's own to remember.
@@ -154,8 +154,8 @@ pub trait History: Send + Sync {
 /// The wallets in memory, as far as the books ask: a fold takes their snapshots from them, so that it
 /// need not replay what they have applied already.
 pub trait Awake: Send + Sync {
-    /// Shows a wallet that is awake, between two turns, with the ticket of its last append. Its state
-    /// is what its events up to that ticket come to, all of them. May be passed over.
+    /// Calls `look` with a wallet that is awake, between two of its turns, and the ticket of its last append: its
+    /// state is that after all its events up to that ticket. May do nothing.
     fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket));
 }
 
@@ -164,13 +164,13 @@ pub trait Awake: Send + Sync {
 /// Contract, checked by one conformance suite against every implementation:
 ///
 /// 1. [`Books::load`], [`Books::documents`] and [`Books::notes`] show every append up to
-///    [`Books::folded`], and after opening all that was recovered. Whoever loads a wallet must know
-///    that all its appends are folded: see [`Books::settle`].
+///    [`Books::folded`], and after opening all that was recovered. A caller that loads a wallet makes
+///    sure that all its appends are folded: see [`Books::settle`].
 /// 2. Look-ups ([`Books::stretch`], [`Books::find`]) show every append that was taken in, also before
-///    it is durable: how things stand, and whether it may be told, only the wallet knows.
-/// 3. [`Books::notices`] shows durable notices only, in the order of the log, and at least those of the
-///    last thirty days. Their numbers rise with the log: whoever reads on behind the last one that they
-///    were shown misses none.
+///    it is durable: only the wallet knows the present state, and whether it may be shown.
+/// 3. [`Books::project events`] shows durable project events only, in the order of the log, and at least those of the
+///    last thirty days. Their numbers rise with the log: a reader that continues after the last number
+///    it was shown misses none.
 pub trait Books: Send + Sync + 'static {
     /// Every append up to this ticket is folded.
     fn folded(&self) -> Ticket;
@@ -181,11 +181,11 @@ pub trait Books: Send + Sync + 'static {
     /// Waits (blocking) until everything taken in so far is durable and folded.
     fn settle(&self) -> Result<(), Error>;
 
-    /// Whose snapshots may be taken from memory, for as long as it is there.
+    /// Lets folds take snapshots from these wallets in memory, for as long as they exist.
     fn follow(&self, awake: Weak<dyn Awake>);
 
     /// The wallet stored under `key`.
-    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error>;
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error>;
 
     /// The history of a wallet that was just created and has nothing stored.
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History>;
@@ -193,21 +193,21 @@ pub trait Books: Send + Sync + 'static {
     /// The whole catalog, each document in its latest form. For start-up.
     fn documents(&self) -> Result<Vec<Document>, Error>;
 
-    /// Notes whose keys start like this, in order of their keys, each in its latest form. For
+    /// Notes whose keys begin with `prefix`, in order of their keys, each in its latest form. For
     /// start-up: all of them are read into memory.
-    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error>;
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error>;
 
     /// At most `limit` entries of a look-up, in the stretch's order.
     fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error>;
 
-    /// What was granted, used and sold of a product, and by how many wallets, from the first of these instants up to but not with the
-    /// second, by stretches of the UTC calendar, oldest first; where nothing happened, nothing. Shows
-    /// every append up to [`Books::folded`].
+    /// What was granted, used and sold of a product, and by how many wallets, by intervals of the UTC calendar,
+    /// oldest first: those that begin at or after the first instant and before the second. Intervals without usage
+    /// are left out. Shows every append up to [`Books::folded`].
     fn usage(
         &self,
         product: ProductId,
@@ -215,51 +215,51 @@ pub trait Books: Send + Sync + 'static {
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error>;
 
-    /// At most `limit` notices of a project behind this number, oldest first.
-    fn notices(
+    /// At most `limit` project events of a project after this number, oldest first.
+    fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<(NoticeNumber, Notice)>, Error>;
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error>;
 
-    /// All that becomes durable from now on has a larger number.
-    fn last_notice(&self) -> NoticeNumber;
+    /// A number below that of every project event that becomes durable from now on.
+    fn last_notice(&self) -> EventNumber;
 
-    /// Who is told whenever notices become durable.
-    fn on_notices(&self, told: OnNotices);
+    /// Registers a callback for when project events become durable.
+    fn on_notices(&self, told: OnEvents);
 
-    /// Writes a copy of all that is durable by now to a directory, whole or not at all; what an earlier
-    /// copy there has already is not written again. Nothing else waits for it.
+    /// Writes a backup of all that is durable by now to a directory, whole or not at all; chunks that an earlier
+    /// backup wrote there are reused. Nothing else waits for it.
     ///
     /// # Errors
     ///
-    /// These books are not kept on a disk, `what` cannot be written as it is asked for, or `told` ended it.
-    fn back_up(&self, what: &BackUp, told: OnMoved<'_>) -> Result<Made, Error> {
+    /// These books are not kept on a disk, `what` cannot be written as asked, or `told` ended it.
+    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
         let _ = (what, told);
         Err(Error::Unusable("these books are not on a disk".into()))
     }
 
-    /// Bytes of the log that are folded and kept only for a copy that is being made.
+    /// Bytes of folded frames that are kept only for a backup that is being made.
     fn kept_for_backup(&self) -> u64 {
         0
     }
 
-    /// What a look-up has under a key.
+    /// The value that a look-up has under a key.
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error>;
 }
 
 /// The log and the books of one data directory.
 #[derive(Clone)]
 pub struct Store {
-    /// What everything goes through.
+    /// The log that every change goes through.
     pub log: Arc<dyn Log>,
-    /// What comes of it.
+    /// The state that is folded from the log.
     pub books: Arc<dyn Books>,
 }
 
 impl Store {
-    /// Both in one.
+    /// A store whose log and books are one object.
     pub fn of<T: Log + Books>(both: Arc<T>) -> Self {
         Self {
             log: Arc::clone(&both) as Arc<dyn Log>,

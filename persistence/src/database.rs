@@ -1,5 +1,5 @@
-//! Opens sled the way it must be opened. What sled does not sync when it creates a database is
-//! synced here, and a new one takes its place whole or not at all.
+//! Opens sled the way it must be opened. Files that sled does not sync when it creates a database
+//! are synced here, and a new database takes its place whole or not at all.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,8 +19,8 @@ use crate::{
 /// With smaller segments sled writes large leaves into unsynced files of their own. Fixed for the
 /// life of a database.
 const SEGMENT_BYTES: usize = 8 << 20;
-/// How long sled's threads of an earlier opening in this process may take to let go.
-const LET_GO: Duration = Duration::from_secs(10);
+/// How long sled's threads of an earlier opening in this process may take to release its lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ending of a snapshot's name until sled has written and synced all of it.
 const UNFINISHED_SNAPSHOT: &str = "generating";
 
@@ -31,8 +31,8 @@ pub(crate) struct Database {
     /// A descriptor of our own, open since before the first write: Linux reports a write-back
     /// error once to each descriptor, and sled's own threads swallow theirs.
     pub file: Arc<File>,
-    /// Another, for the log's thread alone: what a checkpoint hears on the first is not told to
-    /// the log's thread there any more.
+    /// Another descriptor, for the log's thread alone: an error that a checkpoint heard of on the
+    /// first is not reported there again.
     pub log_file: Arc<File>,
 }
 
@@ -65,22 +65,22 @@ pub(crate) fn open(
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         Err(Error::Damaged(format!(
-            "sled gave up: {}",
+            "sled panicked: {}",
             words(&*payload)
         )))
     })
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn words(payload: &(dyn std::any::Any + Send)) -> &str {
     payload
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("no words")
+        .unwrap_or("no message")
 }
 
-/// sled's error, saying what failed.
+/// Converts sled's error, naming what failed.
 pub(crate) fn failed(what: &str, error: &sled::Error) -> Error {
     match error {
         sled::Error::Corruption { .. } => Error::Damaged(format!("{what}: {error}")),
@@ -92,8 +92,8 @@ fn config(path: &Path) -> sled::Config {
     sled::Config::new().path(path).segment_size(SEGMENT_BYTES)
 }
 
-/// Made under another name and renamed once it is on the disk: a power cut in between leaves a
-/// directory that was never used.
+/// Makes a database under another name and renames it once it is on the disk: a power cut in
+/// between leaves a directory that was never used.
 fn create(directory: &Directory) -> Result<(), Error> {
     if directory.watermark().exists() && Watermark::open(&directory.watermark())?.place().lsn > 0 {
         return Err(Error::Unusable(format!(
@@ -137,7 +137,7 @@ fn own_descriptor(path: &Path) -> Result<File, Error> {
     file.map_err(|error| unusable(&path, &error))
 }
 
-/// On a thread of its own: a flipped bit makes sled panic, which must become a plain message.
+/// Opens sled on a thread of its own: a flipped bit makes it panic, which must become an error.
 fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
     let started = Instant::now();
     loop {
@@ -148,7 +148,7 @@ fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
             // The directory is locked for us, so only this process can still hold sled's lock.
             Ok(Err(error))
                 if error.to_string().contains("could not acquire lock")
-                    && started.elapsed() < LET_GO =>
+                    && started.elapsed() < LOCK_TIMEOUT =>
             {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -163,10 +163,10 @@ fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
     }
 }
 
-/// sled writes a snapshot of where its log stands whenever it is opened, and gives it its name once
-/// it is on the disk. It means to pass over one that was not finished, but looks for another ending
-/// than it writes, takes it for the newest and does not open. Until the new one has its name the one
-/// before is there, and stands for the same log.
+/// Removes snapshots that a crash left unfinished. Whenever sled is opened it writes a snapshot of
+/// where its log stands, and renames it once it is on the disk. It means to skip an unfinished one,
+/// but looks for another ending than it writes, takes it for the newest and does not open. Until
+/// the rename the snapshot before still exists, and stands for the same log.
 fn remove_unfinished_snapshots(path: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(path).map_err(|error| unusable(path, &error))? {
         let file = entry.map_err(|error| unusable(path, &error))?.path();
@@ -177,7 +177,7 @@ fn remove_unfinished_snapshots(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// sled never syncs what it puts there.
+/// Refuses a database with files in `blobs/`, which sled never syncs.
 fn check_blobs(path: &Path) -> Result<(), Error> {
     let path = path.join("blobs");
     let mut entries = fs::read_dir(&path).map_err(|error| unusable(&path, &error))?;

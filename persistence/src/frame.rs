@@ -15,7 +15,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{contract::Error, database::failed, format::item, logged::Append};
+use crate::{contract::Error, database::failed, format::item, log_event::Append};
 
 /// The version of the frame's layout.
 pub(crate) const VERSION: u8 = 1;
@@ -33,7 +33,7 @@ const _: () = assert!(Append::MAX_BYTES <= u16::MAX as usize);
 
 /// A frame's place in the log: its sequence number and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct FramePosition {
     /// 0: before the first frame.
     pub lsn: u64,
     /// SHA-256 of the whole frame.
@@ -42,13 +42,13 @@ pub(crate) struct Place {
 
 /// How many whole appends at the start of queued bytes fill one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Cut {
+pub(crate) struct FrameSize {
     pub bytes: usize,
     pub appends: u32,
     pub events: u64,
 }
 
-impl Cut {
+impl FrameSize {
     /// Bytes of the events themselves.
     pub(crate) const fn payload_bytes(&self) -> u64 {
         let heads = (self.appends as usize).saturating_mul(APPEND_HEADER_BYTES);
@@ -77,8 +77,8 @@ pub(crate) fn push(bytes: &mut Vec<u8>, append: &Append) {
 }
 
 /// Where the next frame ends. Frames are split only between appends.
-pub(crate) fn cut(queued: &[u8]) -> Result<Cut, Error> {
-    let mut cut = Cut::default();
+pub(crate) fn cut(queued: &[u8]) -> Result<FrameSize, Error> {
+    let mut cut = FrameSize::default();
     let mut rest = queued;
     while !rest.is_empty() {
         let (events, bytes, after) = split_append(rest)?;
@@ -97,8 +97,13 @@ pub(crate) fn cut(queued: &[u8]) -> Result<Cut, Error> {
     Ok(cut)
 }
 
-/// Writes the frame after `before` into `frame`; its place.
-pub(crate) fn encode(frame: &mut Vec<u8>, before: &Place, payload: &[u8], appends: u32) -> Place {
+/// Writes the frame after `before` into `frame`; returns its place.
+pub(crate) fn encode(
+    frame: &mut Vec<u8>,
+    before: &FramePosition,
+    payload: &[u8],
+    appends: u32,
+) -> FramePosition {
     let lsn = before.lsn.saturating_add(1);
     let length = HEADER_BYTES.saturating_add(payload.len());
     frame.clear();
@@ -113,7 +118,7 @@ pub(crate) fn encode(frame: &mut Vec<u8>, before: &Place, payload: &[u8], append
     if let Some(place) = frame.get_mut(5..CHECKED_FROM) {
         place.copy_from_slice(&crc.to_be_bytes());
     }
-    Place {
+    FramePosition {
         lsn,
         hash: hash(frame),
     }
@@ -142,12 +147,12 @@ fn read_head(bytes: &[u8], check: bool) -> Result<Frame<'_>, Error> {
         return Err(damaged("shorter than a frame's header"));
     };
     if u32::from_be_bytes(length) as usize != bytes.len() {
-        return Err(damaged("its length is not what it says"));
+        return Err(damaged("its length is not the one in its header"));
     }
     if check && checksum(bytes) != Some(u32::from_be_bytes(crc)) {
         return Err(damaged("its checksum does not match"));
     }
-    // Only after the checksum: what is sound and of another version is no damage.
+    // Only after the checksum: a sound frame of another version is not damaged.
     if version != VERSION {
         return Err(Error::Unusable(format!(
             "a frame of the log has format {version}, this version of Scrip reads {VERSION}: use \
@@ -175,13 +180,13 @@ pub(crate) fn read(journal: &sled::Tree, lsn: u64) -> Result<Option<sled::IVec>,
 impl Frame<'_> {
     /// All events, in log order.
     #[cfg(test)]
-    pub(crate) fn events(&self) -> Result<Vec<crate::logged::Logged>, Error> {
+    pub(crate) fn events(&self) -> Result<Vec<crate::log_event::LogEvent>, Error> {
         let mut events = Vec::new();
         self.each_append(|bytes, count| {
-            let mut some = crate::logged::decode_events(bytes)?;
+            let mut some = crate::log_event::decode_events(bytes)?;
             if some.len() != usize::from(count) {
                 return Err(damaged(
-                    "an append has another number of events than it says",
+                    "an append has another number of events than its header says",
                 ));
             }
             events.append(&mut some);
@@ -190,7 +195,7 @@ impl Frame<'_> {
         Ok(events)
     }
 
-    /// How many events, and that each of them is whole.
+    /// Counts the events, and checks that each of them is whole.
     pub(crate) fn count(&self) -> Result<u64, Error> {
         let mut events = 0_u64;
         self.each_append(|append, count| {
@@ -203,14 +208,14 @@ impl Frame<'_> {
             match some == count {
                 true => Ok(()),
                 false => Err(damaged(
-                    "an append has another number of events than it says",
+                    "an append has another number of events than its header says",
                 )),
             }
         })?;
         Ok(events)
     }
 
-    /// All appends, in log order: their encoded events, and how many these are.
+    /// Calls `each` with every append in log order: its encoded events, and how many there are.
     pub(crate) fn each_append<'a>(
         &'a self,
         mut each: impl FnMut(&'a [u8], u16) -> Result<(), Error>,
@@ -229,7 +234,7 @@ impl Frame<'_> {
     }
 }
 
-/// The events' count and bytes of the first append, and what follows it.
+/// The first append's number of events and their bytes, and what follows it.
 fn split_append(bytes: &[u8]) -> Result<(u16, &[u8], &[u8]), Error> {
     let mut reader = Reader(bytes);
     if let (Some(length), Some(events)) = (reader.take::<2>(), reader.take::<2>())

@@ -7,9 +7,9 @@ use domain::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::logged::Logged;
+use crate::log_event::LogEvent;
 
-fn logged(version: u64, feature: &str) -> Logged {
+fn log_event(version: u64, feature: &str) -> LogEvent {
     let change = Change::FeatureGranted {
         feature: Feature::new(feature).unwrap(),
     };
@@ -17,7 +17,7 @@ fn logged(version: u64, feature: &str) -> Logged {
         at: Timestamp(1_700_000_000_000),
         change,
     };
-    Logged::Wallet {
+    LogEvent::Wallet {
         key: WalletKey([9; 16]),
         version,
         event,
@@ -30,13 +30,13 @@ fn appends() -> impl Strategy<Value = Vec<Vec<usize>>> {
     prop::collection::vec(prop::collection::vec(1..=100_usize, 0..200), 1..12)
 }
 
-fn build(sizes: &[Vec<usize>]) -> (Vec<Vec<Logged>>, Vec<u8>) {
+fn build(sizes: &[Vec<usize>]) -> (Vec<Vec<LogEvent>>, Vec<u8>) {
     let mut all = Vec::new();
     let mut queued = Vec::new();
     for (number, sizes) in sizes.iter().enumerate() {
-        let events: Vec<Logged> = sizes
+        let events: Vec<LogEvent> = sizes
             .iter()
-            .map(|size| logged(number as u64, &"f".repeat(*size)))
+            .map(|size| log_event(number as u64, &"f".repeat(*size)))
             .collect();
         let mut append = Append::default();
         for event in &events {
@@ -49,8 +49,8 @@ fn build(sizes: &[Vec<usize>]) -> (Vec<Vec<Logged>>, Vec<u8>) {
 }
 
 /// Frames of everything queued.
-fn frames(queued: &[u8]) -> Vec<(Vec<u8>, Cut)> {
-    let (mut rest, mut place, mut frames) = (queued, Place::default(), Vec::new());
+fn frames(queued: &[u8]) -> Vec<(Vec<u8>, FrameSize)> {
+    let (mut rest, mut place, mut frames) = (queued, FramePosition::default(), Vec::new());
     while !rest.is_empty() {
         let cut = cut(rest).unwrap();
         let mut frame = Vec::new();
@@ -77,7 +77,7 @@ proptest! {
             prop_assert_eq!(frame.appends, cut.appends);
             before = hash(bytes);
             let until = taken + cut.appends as usize;
-            let expected: Vec<Logged> = appends[taken..until].concat();
+            let expected: Vec<LogEvent> = appends[taken..until].concat();
             prop_assert_eq!(cut.events, expected.len() as u64);
             prop_assert_eq!(frame.events().unwrap(), expected);
             taken = until;
@@ -117,7 +117,7 @@ fn a_full_frame_is_as_full_as_it_may_be() {
 #[test]
 fn a_sound_frame_of_another_version_is_not_called_damaged() {
     let mut bytes = Vec::new();
-    encode(&mut bytes, &Place::default(), &[], 0);
+    encode(&mut bytes, &FramePosition::default(), &[], 0);
     bytes[0] = VERSION + 1;
     let crc = checksum(&bytes).unwrap();
     bytes[5..9].copy_from_slice(&crc.to_be_bytes());

@@ -11,17 +11,17 @@ use domain::{
     },
     history::{Reason, Record},
     id::{KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
-    notice::{News, Notice, OrderFacts, OrderNews, SubscriptionFacts},
+    project_event::{EventData, OrderEvent, OrderSnapshot, ProjectEvent, SubscriptionSnapshot},
     text::{ExternalUserId, Feature},
     time::Period,
-    wallet::{ArchivedOrder, Change, Event, SubscriptionStatus, Wallet, event::SubscriptionNews},
+    wallet::{ArchivedOrder, Change, Event, SubscriptionStatus, Wallet, event::SubscriptionEvent},
 };
 
 use self::changes::changes;
 use crate::{
-    Append, Logged, Note, format,
-    frame::{self, Place},
-    logged::decode_events,
+    Append, LogEvent, Note, format,
+    frame::{self, FramePosition},
+    log_event::decode_events,
     recovery::encode_meta,
     watermark,
 };
@@ -105,8 +105,8 @@ fn documents() -> Vec<Document> {
     ]
 }
 
-/// A wallet's life, and the wallet that came of it.
-fn life() -> (Vec<Logged>, Wallet) {
+/// A wallet's events, and the wallet that they leave.
+fn life() -> (Vec<LogEvent>, Wallet) {
     let (mut wallet, mut events) = (None, Vec::new());
     let mut to_come: VecDeque<Change> = changes().into();
     while let Some(change) = to_come.pop_front() {
@@ -116,7 +116,7 @@ fn life() -> (Vec<Logged>, Wallet) {
         if let Some(archived) = record.as_ref().and_then(Record::order) {
             to_come.push_front(Change::OrderRecalled(Box::new(archived.clone())));
         }
-        events.push(Logged::Wallet {
+        events.push(LogEvent::Wallet {
             key: KEY,
             version: next.version,
             event,
@@ -127,21 +127,21 @@ fn life() -> (Vec<Logged>, Wallet) {
     (events, wallet.unwrap())
 }
 
-fn events() -> Vec<Logged> {
+fn events() -> Vec<LogEvent> {
     let (mut events, _) = life();
-    events.extend(documents().into_iter().map(Logged::Catalog));
+    events.extend(documents().into_iter().map(LogEvent::Catalog));
     events
 }
 
-/// One of those that a wallet's life archives.
-fn order() -> OrderFacts {
+/// One of the orders that a wallet's life archives.
+fn order() -> OrderSnapshot {
     let (life, _) = life();
-    let archived = life.iter().find_map(|logged| match logged {
-        Logged::Wallet { record, .. } => record.as_ref().and_then(Record::order),
+    let archived = life.iter().find_map(|log_event| match log_event {
+        LogEvent::Wallet { record, .. } => record.as_ref().and_then(Record::order),
         _ => None,
     });
     let ArchivedOrder { serial, order } = archived.unwrap().clone();
-    OrderFacts {
+    OrderSnapshot {
         serial,
         order,
         balance: 7,
@@ -149,13 +149,13 @@ fn order() -> OrderFacts {
     }
 }
 
-fn notices() -> Vec<Notice> {
+fn project_events() -> Vec<ProjectEvent> {
     let all = [
-        News::WalletCreated,
-        News::Order(OrderNews::Refunded, Box::new(order())),
-        News::Subscription(
-            SubscriptionNews::PastDue,
-            Box::new(SubscriptionFacts {
+        EventData::WalletCreated,
+        EventData::Order(OrderEvent::Refunded, Box::new(order())),
+        EventData::Subscription(
+            SubscriptionEvent::PastDue,
+            Box::new(SubscriptionSnapshot {
                 product: PRODUCT,
                 price: PriceId(4),
                 label: Some("Pro".into()),
@@ -171,50 +171,50 @@ fn notices() -> Vec<Notice> {
                 collection_paused: true,
             }),
         ),
-        News::Credited {
+        EventData::Credited {
             product: PRODUCT,
             delta: 5,
             reason: Reason::Manual,
             order: Some(OrderSerial(9)),
             balance: 7,
         },
-        News::BalanceLow {
+        EventData::BalanceLow {
             product: PRODUCT,
             balance: 2,
         },
-        News::Depleted { product: PRODUCT },
-        News::Features {
+        EventData::Depleted { product: PRODUCT },
+        EventData::Features {
             features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],
             removed: vec![Feature::new("beta").unwrap()],
         },
     ];
-    let notice = |news| Notice {
+    let project_event = |data| ProjectEvent {
         project: ProjectId(6),
         at: NOW,
         recorded: LATER,
         key: KEY,
         wallet: WalletId(5),
         user: Some(ExternalUserId::new("ann").unwrap()),
-        news,
+        data,
     };
-    all.map(notice).into()
+    all.map(project_event).into()
 }
 
 #[test]
 fn notices_are_written_as_ever() {
     let mut today = Append::default();
-    for notice in notices() {
-        today.push(&Logged::Notice(notice)).unwrap();
+    for project_event in project_events() {
+        today.push(&LogEvent::Notice(project_event)).unwrap();
     }
     let kept = golden("v1/notices.bin", today.bytes());
     assert_eq!(today.bytes(), kept);
     let read = decode_events(&kept).unwrap();
     assert_eq!(
         read,
-        notices()
+        project_events()
             .into_iter()
-            .map(Logged::Notice)
+            .map(LogEvent::Notice)
             .collect::<Vec<_>>()
     );
 }
@@ -234,7 +234,7 @@ fn events_are_written_as_ever() {
 #[test]
 fn notes_are_written_as_ever() {
     let note = |body: Option<&[u8]>| {
-        Logged::Note(Note {
+        LogEvent::Note(Note {
             key: Box::new([7, 0, 255]),
             body: body.map(Box::from),
         })
@@ -259,7 +259,7 @@ fn a_frame_is_written_as_ever() {
     let mut today = Vec::new();
     frame::encode(
         &mut today,
-        &Place {
+        &FramePosition {
             lsn: 41,
             hash: [0xAB; 32],
         },
@@ -278,13 +278,13 @@ fn a_frame_is_written_as_ever() {
 
 #[test]
 fn how_far_it_is_folded_is_written_as_ever() {
-    let today = encode_meta(&Place {
+    let today = encode_meta(&FramePosition {
         lsn: 42,
         hash: [0xCD; 32],
     })
     .unwrap();
     assert_eq!(golden("folded-v1.bin", &today), today);
-    let today = watermark::encode(&Place {
+    let today = watermark::encode(&FramePosition {
         lsn: 42,
         hash: [0xEF; 32],
     });

@@ -1,7 +1,7 @@
 //! Makes sled's flush real. sled 0.34.7 ends its writes with `sync_file_range`, which empties no
-//! disk cache, but falls back to `fsync` where the kernel does not know that call. So this process
-//! has the kernel not know it: a seccomp filter answers ENOSYS, on every thread, for good.
-//! It must be in place before sled opens; it never lets a database open on a promise it cannot keep.
+//! disk cache, but falls back to `fsync` where the kernel does not know that call. So a seccomp
+//! filter has the kernel answer ENOSYS to it, on every thread of this process, for good. It must be
+//! in place before sled opens; where it cannot work, no database is opened.
 
 use crate::contract::Error;
 
@@ -32,9 +32,9 @@ mod filter {
         SeccompRule, TargetArch,
     };
 
-    /// An offset that nobody advises the kernel about: the same filter refuses it too, so that
-    /// the filter can be seen at work. No safe wrapper of `sync_file_range` itself exists, and
-    /// this crate forbids unsafe code.
+    /// An offset that nobody passes to `fadvise64`: the filter refuses it too, which shows that the
+    /// filter works. No safe wrapper of `sync_file_range` itself exists, and this crate forbids
+    /// unsafe code.
     const CANARY_OFFSET: u64 = 0x5C21_9CA4_A21E_0001;
 
     #[cfg(target_arch = "x86_64")]
@@ -102,7 +102,7 @@ mod filter {
     }
 }
 
-/// Elsewhere sled syncs by itself.
+/// On other systems sled's flush is a real sync.
 #[cfg(not(target_os = "linux"))]
 mod filter {
     pub(super) fn install() -> Result<(), String> {

@@ -1,11 +1,11 @@
-//! How long group commits take: counted as they are made, by a few bounds, for whoever looks.
+//! How long group commits take: a histogram, counted as they are made.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Upper bounds of the counts but the last, in microseconds: from a fast disk to one that hangs.
+/// Upper bounds of all buckets but the last, in microseconds: from a fast disk to one that hangs.
 pub const BOUNDS_MICROS: [u64; 14] = [
     100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000,
@@ -15,20 +15,21 @@ pub const BOUNDS_MICROS: [u64; 14] = [
 /// it would survive a power cut.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Commits {
-    /// Those within each of [`BOUNDS_MICROS`] and above the one before it; the last: slower ones.
+    /// Commits within each of [`BOUNDS_MICROS`] and above the one before it; the last: slower ones.
     pub counts: [u64; BOUNDS_MICROS.len() + 1],
-    /// All of them together, in microseconds.
+    /// The sum of all durations, in microseconds.
     pub micros: u64,
 }
 
 impl Commits {
-    /// How many there were.
+    /// The number of commits.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.counts.iter().copied().fold(0, u64::saturating_add)
     }
 
-    /// The bound within which so many of a hundred were; `None`: there were none, or it was above all bounds.
+    /// The bound in microseconds that `percent` of the commits kept; `None`: there were none, or it is above all
+    /// bounds.
     #[must_use]
     pub fn within(&self, percent: u64) -> Option<u64> {
         let all = self.all();
@@ -43,7 +44,7 @@ impl Commits {
     }
 }
 
-/// The same, while it goes on.
+/// [`Commits`] while they are being counted.
 #[derive(Debug, Default)]
 pub(crate) struct Latency {
     counts: [AtomicU64; BOUNDS_MICROS.len() + 1],

@@ -1,5 +1,5 @@
-//! Where everything is kept: the log that all of it goes through, and the books that are folded from
-//! it. The only crate that names sled; `codec.rs` is the only file that names bincode.
+//! Storage: the log that every change goes through, and the books that are folded from it. The only
+//! crate that names sled; `codec.rs` is the only file that names bincode.
 
 pub mod backup;
 mod checkpoint;
@@ -14,17 +14,17 @@ mod frame;
 mod golden_tests;
 mod guard;
 mod index;
-mod kept;
 pub mod latency;
 mod lock;
-mod logged;
+mod log_event;
 pub mod lookups;
 pub mod memory;
-mod notices;
 mod options;
 mod progress;
+mod project_events;
 mod queue;
 mod recovery;
+mod retention;
 mod rounds;
 mod shared;
 mod space;
@@ -34,27 +34,27 @@ pub mod verify;
 mod watermark;
 
 pub use contract::{
-    Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Store, Stored,
-    Ticket,
+    AppendRefusal, Awake, Backlog, Books, Error, History, LoadedWallet, Log, OnOutcome, Outcome,
+    Store, StoredNote, Ticket,
 };
 pub use fold::Reader;
 pub use format::entry::Entry;
 pub use format::record_bytes;
 pub use lock::is_in_use;
-pub use logged::{Append, Logged, Note};
-pub use lookups::{Called, OrderPlace, PeriodEnd};
+pub use log_event::{Append, LogEvent, Note};
+pub use lookups::{Called, OrderPosition, PeriodEnd};
 pub use memory::MemoryJournal;
-pub use notices::{NoticeNumber, OnNotices};
 pub use options::{Completions, Faults, OnFatal, Options, Step};
+pub use project_events::{EventNumber, OnEvents};
 pub use store::SledJournal;
 pub use verify::verify;
 
-/// Whether writes of this process can be made to survive a power cut. Takes a call of the kernel away from
-/// it for good, as opening a store does.
+/// Checks that writes of this process can be made to survive a power cut. Denies the process `sync_file_range` for
+/// good, as opening a store does.
 ///
 /// # Errors
 ///
-/// [`Error::Unusable`] where they cannot; says what to do.
+/// [`Error::Unusable`] when they cannot; says what to do.
 pub fn check_syncs() -> Result<(), Error> {
     guard::install()
 }

@@ -8,10 +8,10 @@ use std::{
 
 use crate::{contract::Error, watermark};
 
-/// A data directory that is ours until this is dropped.
+/// A data directory, locked until this is dropped.
 pub(crate) struct Directory {
     root: PathBuf,
-    /// The operating system lets go of the lock with the descriptor, also when the process dies.
+    /// The operating system releases the lock with the descriptor, also when the process dies.
     _lock: File,
 }
 
@@ -40,20 +40,20 @@ impl Directory {
         }
     }
 
-    /// `Err`: something was being restored into it, and that is not over.
+    /// `Err` if a restore into it is not finished.
     pub(crate) fn check_whole(&self) -> Result<(), Error> {
         let unfinished = self.restoring();
         match unfinished.exists() {
             true => Err(Error::Unusable(format!(
-                "a restore into {} did not come to its end: run the same `scrip restore` again, which \
-                 goes on where it was",
+                "a restore into {} is not finished: run the same `scrip restore` again, which goes \
+                 on where it stopped",
                 self.root.display()
             ))),
             false => Ok(()),
         }
     }
 
-    /// Where a restore works until all is there.
+    /// Where a restore works until everything is there.
     pub(crate) fn restoring(&self) -> PathBuf {
         self.root.join("restoring")
     }
@@ -79,11 +79,11 @@ impl Directory {
     }
 }
 
-/// Whether a server uses this data directory now. Makes nothing.
+/// Whether a process uses this data directory now. Creates nothing.
 ///
 /// # Errors
 ///
-/// It cannot be looked at.
+/// [`Error::Unusable`] when the lock cannot be opened or tried.
 pub fn is_in_use(root: &Path) -> Result<bool, Error> {
     let path = root.join("lock");
     let lock = match File::open(&path) {

@@ -1,6 +1,6 @@
-//! The log's and the books' contracts without a disk, for tests of what stands on them. "Durable" means kept
-//! across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be
-//! made to fail, so that a test can stand between any two moments.
+//! A journal without a disk, for tests of the layers above; it keeps the contracts of log and books. "Durable" means
+//! kept across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be made to fail,
+//! so that a test can stop between any two moments.
 //!
 //! Waiting callers are answered on the thread that made their append durable: the one that
 //! appended, released or settled.
@@ -17,30 +17,30 @@ use domain::{
     catalog::Document,
     history::Record,
     id::{ProductId, ProjectId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
 };
 use parking_lot::{Condvar, Mutex};
 
-use self::books::Folded;
+use self::books::MemoryBooks;
 use crate::{
     contract::{
-        Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Outcome, Refused, Stored,
-        Ticket,
+        AppendRefusal, Awake, Backlog, Books, Error, History, LoadedWallet, Log, OnOutcome,
+        Outcome, StoredNote, Ticket,
     },
-    logged::{Append, Logged, decode_events},
-    lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
-    notices::{self, NoticeNumber, OnNotices},
+    log_event::{Append, LogEvent, decode_events},
+    lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
+    project_events::{self, EventNumber, OnEvents},
     usage::{Interval, Usage},
 };
 
 struct Queued {
     append: Append,
-    done: Option<Done>,
+    done: Option<OnOutcome>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Taken in and not durable.
+    /// Appends that were taken in and are not durable.
     queued: Vec<Queued>,
     /// Everything durable, for reopening. Its length is the last durable ticket, after
     /// [`State::recovered`] of them.
@@ -49,31 +49,31 @@ struct State {
     recovered: usize,
     /// Appends of `log` in `books`.
     folded: usize,
-    books: Folded,
-    /// All that are durable.
-    notices: BTreeMap<(ProjectId, NoticeNumber), Notice>,
-    /// Who is told of more.
-    on_notices: Vec<OnNotices>,
-    /// What was taken in and is not folded.
+    books: MemoryBooks,
+    /// All project events that are durable.
+    project_events: BTreeMap<(ProjectId, EventNumber), ProjectEvent>,
+    /// Callbacks for when there are more project events.
+    on_notices: Vec<OnEvents>,
+    /// Appends that were taken in and are not folded.
     backlog: Backlog,
     holding: bool,
     holding_folds: bool,
-    /// Someone is answering: another who finds more to answer leaves it to them.
+    /// A thread is answering: another that finds more to answer leaves it to that one.
     answering: bool,
-    refusing: Option<Refused>,
-    /// How much may wait to be folded; `None`: anything.
+    refusing: Option<AppendRefusal>,
+    /// How much may wait to be folded; `None`: no limit.
     backlog_limit: Option<Backlog>,
     failure: Option<Error>,
-    /// Wallets that cannot be read.
+    /// Wallets that a test made unreadable.
     damaged: HashSet<WalletKey>,
 }
 
 /// A journal in memory.
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
-    /// What the folded look-ups do not have yet.
-    fresh: Fresh,
-    /// Something became durable, was folded, or failed.
+    /// Look-up entries that are not folded yet.
+    fresh: Overlay,
+    /// Notified when something became durable, was folded, or failed.
     moved: Condvar,
 }
 
@@ -84,17 +84,21 @@ impl Default for MemoryJournal {
 }
 
 impl MemoryJournal {
-    /// An empty one.
+    /// An empty journal.
     #[must_use]
     pub fn new() -> Self {
         Self {
             state: Arc::default(),
-            fresh: Fresh::default(),
+            fresh: Overlay::default(),
             moved: Condvar::new(),
         }
     }
 
     /// What a restart finds: everything durable, all of it readable.
+    ///
+    /// # Errors
+    ///
+    /// A durable event does not replay.
     pub fn reopen(&self) -> Result<Self, Error> {
         let log = self.state.lock().log.clone();
         let mut state = State {
@@ -107,17 +111,17 @@ impl MemoryJournal {
         state.fold()?;
         Ok(Self {
             state: Arc::new(Mutex::new(state)),
-            fresh: Fresh::default(),
+            fresh: Overlay::default(),
             moved: Condvar::new(),
         })
     }
 
-    /// From now on nothing becomes durable.
+    /// Holds back: from now on nothing becomes durable.
     pub fn hold(&self) {
         self.state.lock().holding = true;
     }
 
-    /// What was held back becomes durable, and so does what follows.
+    /// Makes what was held back durable, and what follows.
     pub fn release(&self) {
         self.state.lock().holding = false;
         self.deliver();
@@ -128,14 +132,14 @@ impl MemoryJournal {
         self.state.lock().holding_folds = true;
     }
 
-    /// What was not folded is, and so is what follows.
+    /// Folds what was held back, and what follows.
     pub fn release_folds(&self) {
         self.state.lock().holding_folds = false;
         self.deliver();
     }
 
-    /// Refuses appends for this reason, until told otherwise.
-    pub fn refuse(&self, why: Option<Refused>) {
+    /// Refuses appends for this reason; `None` ends it.
+    pub fn refuse(&self, why: Option<AppendRefusal>) {
         self.state.lock().refusing = why;
     }
 
@@ -144,7 +148,7 @@ impl MemoryJournal {
         self.state.lock().backlog_limit = Some(limit);
     }
 
-    /// The log fails: all that wait hear "unknown", for good.
+    /// Makes the log fail for good: all waiting callers hear [`Outcome::Unknown`].
     pub fn fail(&self, why: &str) {
         self.state
             .lock()
@@ -153,7 +157,7 @@ impl MemoryJournal {
         self.deliver();
     }
 
-    /// From now on a wallet's state and history cannot be read, or can be again.
+    /// Makes a wallet's state and history unreadable or, without `yes`, readable again.
     pub fn damage(&self, key: WalletKey, yes: bool) {
         let damaged = &mut self.state.lock().damaged;
         if yes {
@@ -163,7 +167,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Moves everything on as far as it may go, and answers outside of the lock.
+    /// Makes durable and folds as much as is allowed, and answers outside of the lock.
     fn deliver(&self) {
         loop {
             let mut listeners = Vec::new();
@@ -172,9 +176,9 @@ impl MemoryJournal {
                 if state.answering {
                     return;
                 }
-                let known = state.notices.len();
+                let known = state.project_events.len();
                 let (batch, outcome) = state.advance();
-                if state.notices.len() > known {
+                if state.project_events.len() > known {
                     listeners.clone_from(&state.on_notices);
                 }
                 self.fresh.folded(state.folded_ticket().0);
@@ -197,19 +201,21 @@ impl MemoryJournal {
 impl State {
     fn readable(&self, key: &WalletKey) -> Result<(), Error> {
         match self.damaged.contains(key) {
-            true => Err(Error::Damaged("as a test says".into())),
+            true => Err(Error::Damaged("a test damaged it".into())),
             false => Ok(()),
         }
     }
 
-    fn refusing(&self) -> Option<Refused> {
+    fn refusing(&self) -> Option<AppendRefusal> {
         self.failure
             .as_ref()
-            .map(|_| Refused::Poisoned)
+            .map(|_| AppendRefusal::Poisoned)
             .or(self.refusing)
             .or_else(|| {
                 let limit = self.backlog_limit?;
-                self.backlog.reaches(limit).then_some(Refused::Backlog)
+                self.backlog
+                    .reaches(limit)
+                    .then_some(AppendRefusal::Backlog)
             })
     }
 
@@ -231,8 +237,8 @@ impl State {
         self.log.len().saturating_add(writing)
     }
 
-    /// Who is to be answered now, and what.
-    fn advance(&mut self) -> (Vec<Done>, Outcome) {
+    /// Makes durable and folds as much as is allowed; returns the callbacks to call, and their outcome.
+    fn advance(&mut self) -> (Vec<OnOutcome>, Outcome) {
         let mut waiting = Vec::new();
         let outcome = if self.failure.is_some() {
             waiting.extend(self.queued.drain(..).filter_map(|queued| queued.done));
@@ -257,12 +263,13 @@ impl State {
     }
 
     fn make_durable(&mut self, append: Append) -> Result<(), Error> {
-        if append.notices() > 0 {
+        if append.project_events() > 0 {
             let lsn = u64::try_from(self.log.len()).unwrap_or(u64::MAX);
-            for (place, logged) in decode_events(append.bytes())?.into_iter().enumerate() {
-                if let Logged::Notice(notice) = logged {
-                    let number = notices::number(lsn.saturating_add(1), place);
-                    self.notices.insert((notice.project, number), notice);
+            for (place, log_event) in decode_events(append.bytes())?.into_iter().enumerate() {
+                if let LogEvent::Notice(project_event) = log_event {
+                    let number = project_events::number(lsn.saturating_add(1), place);
+                    self.project_events
+                        .insert((project_event.project, number), project_event);
                 }
             }
         }
@@ -275,8 +282,8 @@ impl State {
             return Ok(());
         }
         for append in self.log.iter().skip(self.folded) {
-            for logged in decode_events(append.bytes())? {
-                self.books.fold(logged)?;
+            for log_event in decode_events(append.bytes())? {
+                self.books.fold(log_event)?;
             }
             let Backlog { events, bytes } = &mut self.backlog;
             *events = events.saturating_sub(append.events().into());
@@ -292,13 +299,13 @@ fn ticket(appends: usize) -> Ticket {
 }
 
 impl Log for MemoryJournal {
-    fn append(&self, mut append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+    fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         let listed = std::mem::take(&mut append.listed);
         self.fresh.add(&listed);
         let taken = {
             let mut state = self.state.lock();
             let refused = state.refusing();
-            if let Some(refused @ (Refused::Poisoned | Refused::Closed)) = refused {
+            if let Some(refused @ (AppendRefusal::Poisoned | AppendRefusal::Closed)) = refused {
                 return Err(refused);
             }
             let Backlog { events, bytes } = &mut state.backlog;
@@ -316,7 +323,7 @@ impl Log for MemoryJournal {
         ticket(self.state.lock().durable())
     }
 
-    fn refusing(&self) -> Option<Refused> {
+    fn refusing(&self) -> Option<AppendRefusal> {
         self.state.lock().refusing()
     }
 
@@ -325,7 +332,7 @@ impl Log for MemoryJournal {
     }
 
     fn close(&self) -> Result<(), Error> {
-        self.state.lock().refusing = Some(Refused::Closed);
+        self.state.lock().refusing = Some(AppendRefusal::Closed);
         self.release();
         self.state.lock().failure.clone().map_or(Ok(()), Err)
     }
@@ -355,13 +362,13 @@ impl Books for MemoryJournal {
         }
     }
 
-    /// Everything is replayed here: nobody's snapshot is needed.
+    /// Everything is replayed here: no snapshots are needed.
     fn follow(&self, _: Weak<dyn Awake>) {}
 
-    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let state = self.state.lock();
         state.readable(key)?;
-        Ok(state.books.wallet(key).map(|wallet| Stored {
+        Ok(state.books.wallet(key).map(|wallet| LoadedWallet {
             wallet: wallet.clone(),
             history: self.new_history(key),
         }))
@@ -378,7 +385,7 @@ impl Books for MemoryJournal {
         Ok(self.state.lock().books.documents())
     }
 
-    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
         Ok(self.state.lock().books.notes(prefix))
     }
 
@@ -391,35 +398,37 @@ impl Books for MemoryJournal {
         Ok(self.state.lock().books.usage(product, interval, within))
     }
 
-    fn notices(
+    fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
         let state = self.state.lock();
         let from = (project, after.saturating_add(1));
-        let behind = state.notices.range(from..=(project, NoticeNumber::MAX));
-        let read = |((_, number), notice): (&(_, NoticeNumber), &Notice)| {
-            state.readable(&notice.key)?;
-            Ok((*number, notice.clone()))
+        let behind = state
+            .project_events
+            .range(from..=(project, EventNumber::MAX));
+        let read = |((_, number), project_event): (&(_, EventNumber), &ProjectEvent)| {
+            state.readable(&project_event.key)?;
+            Ok((*number, project_event.clone()))
         };
         behind.take(limit).map(read).collect()
     }
 
-    fn last_notice(&self) -> NoticeNumber {
+    fn last_notice(&self) -> EventNumber {
         let lsn = self.state.lock().log.len();
-        notices::last_of(u64::try_from(lsn).unwrap_or(u64::MAX))
+        project_events::last_of(u64::try_from(lsn).unwrap_or(u64::MAX))
     }
 
-    fn on_notices(&self, told: OnNotices) {
+    fn on_notices(&self, told: OnEvents) {
         self.state.lock().on_notices.push(told);
     }
 
     fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error> {
         let state = self.state.lock();
@@ -428,8 +437,12 @@ impl Books for MemoryJournal {
         let over =
             |stored: &mut dyn Iterator<Item = _>| self.fresh.over(look_up, stretch, limit, stored);
         match stretch {
-            Stretch::From(from) => over(&mut entries.filter(|(key, _)| *key >= from).map(entry)),
-            Stretch::Before(to) => over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry)),
+            LookUpRange::From(from) => {
+                over(&mut entries.filter(|(key, _)| *key >= from).map(entry))
+            }
+            LookUpRange::Before(to) => {
+                over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry))
+            }
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::contract::{Backlog, Done, Outcome};
+use crate::contract::{Backlog, OnOutcome, Outcome};
 
-/// Runs what waited for a group commit, in the order given. Called by the log's own thread: it
-/// should hand the work on rather than do it.
-pub type Completions = Arc<dyn Fn(Vec<(Done, Outcome)>) + Send + Sync>;
+/// Calls the callbacks of a group commit with their outcomes, in the order given. Runs on the log's
+/// own thread: it should hand the work on rather than do it.
+pub type Completions = Arc<dyn Fn(Vec<(OnOutcome, Outcome)>) + Send + Sync>;
 
-/// Told, once, why the log failed for good. The process should end without dropping the journal.
+/// Called once, with the reason, when the log fails for good. The process should end without dropping the journal.
 pub type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// How to open a [`crate::SledJournal`].
@@ -21,11 +21,11 @@ pub struct Options {
     /// Memory for the filters that tell a new idempotency key from a used one without reading: 3 bytes
     /// for each past key of a wallet that is awake. With less, some look-ups read the disk.
     pub filter_bytes: usize,
-    /// How often sled collects garbage, in milliseconds. Durability does not hang on it.
+    /// How often sled collects garbage, in milliseconds. Durability does not depend on it.
     pub flush_every_ms: u64,
-    /// Fold once so much waits, and at most about so much at a time: it is in memory together.
+    /// Fold once so much waits, and at most about so much at a time, which is in memory together.
     pub checkpoint: Backlog,
-    /// Fold after this long when fewer wait.
+    /// Fold after this long when less waits.
     pub checkpoint_interval: Duration,
     /// Refuse appends while so much waits to be folded. Awake wallets keep as much in memory.
     pub backlog_limit: Backlog,
@@ -35,15 +35,15 @@ pub struct Options {
     pub frame_bytes: u64,
     /// Refuse appends while less than this is free on the disk, in bytes.
     pub min_free_bytes: u64,
-    /// Bytes of a chunk of a backup, about; an eighth where what changes lies scattered.
+    /// Average bytes of a backup's chunk; an eighth of it where changes lie scattered.
     pub backup_chunk_bytes: usize,
-    /// Run also where writes cannot be made to survive a power cut.
+    /// Run even where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
-    /// Who runs what waited. The default runs it on the log's thread.
+    /// Calls the callbacks of a group commit. The default does so on the log's thread.
     pub completions: Completions,
-    /// Who is told of a failure. The default logs it.
+    /// Called when the log fails. The default logs it.
     pub on_fatal: OnFatal,
-    /// Failures to act out, for tests.
+    /// Failures to inject, for tests.
     pub faults: Option<Arc<dyn Faults>>,
 }
 
@@ -75,7 +75,7 @@ impl Options {
                     done(outcome);
                 }
             }),
-            on_fatal: Arc::new(|why| tracing::error!(error = why, "the log failed for good")),
+            on_fatal: Arc::new(|why| tracing::error!(error = why, "The log failed for good")),
             faults: None,
         }
     }
@@ -97,7 +97,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// A step of the store after which a crash or an error leaves something else on the disk.
+/// A step of the store: a crash or an error after it leaves something else on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
     /// A group commit inserts a frame.

@@ -12,16 +12,16 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::{contract::Backlog, frame::Place};
+use crate::{contract::Backlog, frame::FramePosition};
 
 /// A durable frame that is not folded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unfolded {
-    pub place: Place,
-    /// The frame before it.
+pub(crate) struct UnfoldedFrame {
+    pub place: FramePosition,
+    /// The hash of the frame before it.
     pub before: [u8; 32],
     pub events: u64,
-    /// Its bytes.
+    /// The frame's length in bytes.
     pub length: u64,
     /// The last ticket in it; 0 when it was recovered.
     pub ticket: u64,
@@ -31,38 +31,38 @@ pub(crate) struct Unfolded {
 
 #[derive(Default)]
 struct State {
-    frames: VecDeque<Unfolded>,
-    /// What is in `frames`.
+    frames: VecDeque<UnfoldedFrame>,
+    /// Events and bytes of `frames`.
     waiting: Backlog,
     /// Since when something waits to be folded.
     since: Option<Instant>,
-    /// Someone waits for this ticket, and all that was recovered, to be folded.
+    /// A ticket that somebody waits for, to be folded after all that was recovered.
     asked: Option<u64>,
     /// The last durable frame.
-    head: Place,
+    head: FramePosition,
     stopped: bool,
-    /// There is something to do beside folding.
+    /// The checkpointer has something to do besides folding.
     nudged: bool,
 }
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct Progress {
-    /// What was taken in and is not folded.
+pub(crate) struct LogProgress {
+    /// Events and bytes that were taken in and are not folded.
     events: AtomicU64,
     bytes: AtomicU64,
     durable: AtomicU64,
     folded: AtomicU64,
     state: Mutex<State>,
-    /// For the checkpointer.
+    /// Wakes the checkpointer.
     work: Condvar,
-    /// For those who settle.
+    /// Wakes callers who wait for folds.
     folded_more: Condvar,
 }
 
-impl Progress {
-    /// After opening: the last frame, and those that are not folded.
-    pub(crate) fn recovered(head: Place, frames: Vec<Unfolded>) -> Self {
+impl LogProgress {
+    /// The progress after opening: the last frame, and those that are not folded.
+    pub(crate) fn recovered(head: FramePosition, frames: Vec<UnfoldedFrame>) -> Self {
         let waiting = frames
             .iter()
             .fold(Backlog::default(), |sum, frame| sum.plus(frame));
@@ -82,13 +82,13 @@ impl Progress {
         }
     }
 
-    /// Counts an append in.
+    /// Counts an append that is taken in.
     pub(crate) fn taken(&self, events: u32, bytes: usize) {
         self.events.fetch_add(events.into(), Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// What was taken in and is not folded.
+    /// Events and bytes that were taken in and are not folded.
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog {
             events: self.events.load(Ordering::Relaxed),
@@ -112,12 +112,17 @@ impl Progress {
     }
 
     /// The last durable frame.
-    pub(crate) fn head(&self) -> Place {
+    pub(crate) fn head(&self) -> FramePosition {
         self.state.lock().head
     }
 
-    /// These frames are durable now, the last of them at `head`.
-    pub(crate) fn made_durable(&self, frames: Vec<Unfolded>, head: Place, enough: Backlog) {
+    /// Adds frames that are durable now, the last of them at `head`.
+    pub(crate) fn made_durable(
+        &self,
+        frames: Vec<UnfoldedFrame>,
+        head: FramePosition,
+        enough: Backlog,
+    ) {
         let Some(ticket) = frames.last().map(|frame| frame.ticket) else {
             return;
         };
@@ -138,15 +143,14 @@ impl Progress {
         }
     }
 
-    /// Waits until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
-    /// or someone asking; or, if it is not to `wait`, not at all. The oldest frames, about `enough`, or
-    /// none; `None` when stopped.
+    /// Waits, if it is to `wait`, until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
+    /// or someone asking. Returns the oldest frames, about `enough`, or none; `None` when stopped.
     pub(crate) fn next(
         &self,
         enough: Backlog,
         interval: Duration,
         wait: bool,
-    ) -> Option<Vec<Unfolded>> {
+    ) -> Option<Vec<UnfoldedFrame>> {
         let mut state = self.state.lock();
         loop {
             if state.stopped {
@@ -173,8 +177,8 @@ impl Progress {
         }
     }
 
-    /// These frames, the oldest, are folded and dropped now.
-    pub(crate) fn made_folded(&self, frames: &[Unfolded]) {
+    /// Removes the oldest frames, which are folded and dropped now.
+    pub(crate) fn made_folded(&self, frames: &[UnfoldedFrame]) {
         let mut state = self.state.lock();
         for frame in frames {
             state.frames.pop_front();
@@ -193,7 +197,7 @@ impl Progress {
         self.folded_more.notify_all();
     }
 
-    /// Wakes the checkpointer for something else than a fold.
+    /// Wakes the checkpointer for something other than a fold.
     pub(crate) fn nudge(&self) {
         self.state.lock().nudged = true;
         self.work.notify_one();
@@ -214,7 +218,7 @@ impl Progress {
         }
     }
 
-    /// Asks and waits. `false`: the log stopped first.
+    /// Asks as [`Self::ask`] does, and waits. `false` if the log stopped first.
     pub(crate) fn settle(&self, ticket: u64) -> bool {
         self.ask(ticket);
         let mut state = self.state.lock();
@@ -236,7 +240,7 @@ impl Progress {
         }
     }
 
-    /// No more folding: the journal closed or failed.
+    /// Ends folding: the journal closed or failed.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;
         self.work.notify_all();
@@ -250,19 +254,19 @@ impl Progress {
 }
 
 impl Backlog {
-    fn plus(self, frame: &Unfolded) -> Self {
+    fn plus(self, frame: &UnfoldedFrame) -> Self {
         Self {
             events: self.events.saturating_add(frame.events),
             bytes: self.bytes.saturating_add(frame.length),
         }
     }
 
-    /// Whether it is as much as that, in one way or the other.
+    /// Whether its events or its bytes reach `enough`.
     pub(crate) const fn reaches(self, enough: Self) -> bool {
         self.events >= enough.events || self.bytes >= enough.bytes
     }
 
-    /// Five eighths of it.
+    /// Five eighths of it, where the log begins to wait for folds.
     pub(crate) const fn most(self) -> Self {
         Self {
             events: (self.events / 8).saturating_mul(5),
@@ -271,7 +275,7 @@ impl Backlog {
     }
 }
 
-fn oldest(frames: &VecDeque<Unfolded>, enough: Backlog) -> Vec<Unfolded> {
+fn oldest(frames: &VecDeque<UnfoldedFrame>, enough: Backlog) -> Vec<UnfoldedFrame> {
     let mut sum = Backlog::default();
     let few = frames.iter().take_while(|frame| {
         let more = !sum.reaches(enough);

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    contract::{Done, Outcome, Refused, Ticket},
+    contract::{AppendRefusal, OnOutcome, Outcome, Ticket},
     frame,
-    logged::Append,
+    log_event::Append,
 };
 
 /// Larger buffers are given back after a burst instead of being kept.
@@ -19,10 +19,10 @@ const KEPT_BYTES: usize = 8 << 20;
 pub(crate) struct Batch {
     /// Appends in the form of [`frame::push`].
     pub bytes: Vec<u8>,
-    /// Who waits, in the order of the tickets. The outcome is unknown until it is known.
-    pub waiting: Vec<(Done, Outcome)>,
-    /// Notices among them.
-    pub notices: u32,
+    /// Callbacks in the order of the tickets, with the outcome `Unknown` until it is known.
+    pub waiting: Vec<(OnOutcome, Outcome)>,
+    /// How many project events there are in `bytes`.
+    pub project_events: u32,
     /// The last ticket before this batch.
     pub before: u64,
 }
@@ -33,28 +33,27 @@ struct State {
     /// The last ticket handed out.
     last: u64,
     /// Why nothing is taken in any more.
-    stopped: Option<Refused>,
-    /// The log's thread sleeps.
+    stopped: Option<AppendRefusal>,
+    /// Whether the log's thread sleeps.
     idle: bool,
 }
 
-/// The queue.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
-    /// Bytes that wait, to be asked without the lock.
+    /// Bytes that wait, readable without the lock.
     bytes: AtomicUsize,
     wake: Condvar,
 }
 
 impl Queue {
-    /// Takes an append in. `taken` runs in the order of the tickets, for those that write something.
+    /// Takes an append in. `taken` is called in the order of the tickets, for appends that write something.
     pub(crate) fn push(
         &self,
         append: &Append,
-        done: Option<Done>,
+        done: Option<OnOutcome>,
         taken: impl FnOnce(),
-    ) -> Result<Ticket, Refused> {
+    ) -> Result<Ticket, AppendRefusal> {
         let mut state = self.state.lock();
         if let Some(refused) = state.stopped {
             return Err(refused);
@@ -65,8 +64,11 @@ impl Queue {
         // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
             frame::push(&mut state.batch.bytes, append);
-            let notices = state.batch.notices.saturating_add(append.notices());
-            state.batch.notices = notices;
+            let project_events = state
+                .batch
+                .project_events
+                .saturating_add(append.project_events());
+            state.batch.project_events = project_events;
             self.bytes.store(state.batch.bytes.len(), Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
             taken();
@@ -81,10 +83,10 @@ impl Queue {
     }
 
     /// Waits for the next batch; `None` when the queue is stopped and empty. `spent` is an earlier
-    /// batch whose buffer is used again.
+    /// batch whose buffer is reused.
     pub(crate) fn take(&self, mut spent: Batch) -> Option<Batch> {
         spent.bytes.clear();
-        spent.notices = 0;
+        spent.project_events = 0;
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
         while state.batch.bytes.is_empty() && state.batch.waiting.is_empty() {
@@ -102,11 +104,11 @@ impl Queue {
         Some(std::mem::replace(&mut state.batch, spent))
     }
 
-    /// Takes nothing more in; what is queued stays for the log's thread. The first reason wins,
+    /// Refuses further appends; what is queued stays for the log's thread. The first reason wins,
     /// but a failure wins over a close.
-    pub(crate) fn stop(&self, why: Refused) {
+    pub(crate) fn stop(&self, why: AppendRefusal) {
         let mut state = self.state.lock();
-        if state.stopped.is_none() || why == Refused::Poisoned {
+        if state.stopped.is_none() || why == AppendRefusal::Poisoned {
             state.stopped = Some(why);
         }
         drop(state);
@@ -114,7 +116,7 @@ impl Queue {
     }
 
     /// Why nothing is taken in any more, if so.
-    pub(crate) fn stopped(&self) -> Option<Refused> {
+    pub(crate) fn stopped(&self) -> Option<AppendRefusal> {
         self.state.lock().stopped
     }
 

@@ -1,6 +1,6 @@
-//! Reads the log when it is opened and says whether it is whole: every frame after the folded ones
+//! Reads the log when it is opened and checks that it is whole: every frame after the folded ones
 //! is there, sound, and follows the one before. A torn last frame was never acknowledged and is
-//! taken away; anything else refuses to start and names the place. Nothing is guessed around.
+//! removed; anything else refuses to start and names the place. Nothing is guessed around.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use crate::{
     codec::{decode_value, encode_value},
     contract::Error,
     database::failed,
-    frame::{self, Place},
-    progress::Unfolded,
+    frame::{self, FramePosition},
+    progress::UnfoldedFrame,
 };
 
 /// The tree of frames, by sequence number.
 pub(crate) const JOURNAL: &str = "journal";
-/// Where sled's default tree says how far the log is folded.
+/// The key in sled's default tree that says how far the log is folded.
 const META: &str = "folded";
 
 /// The last folded frame, as a checkpoint writes it.
@@ -24,14 +24,14 @@ struct Meta {
     hash: [u8; 32],
 }
 
-/// What a log holds.
+/// The result of reading a log.
 pub(crate) struct Scan {
     /// The last folded frame.
-    pub folded: Place,
+    pub folded: FramePosition,
     /// The last frame.
-    pub head: Place,
+    pub head: FramePosition,
     /// Sound frames that are not folded.
-    pub frames: Vec<Unfolded>,
+    pub frames: Vec<UnfoldedFrame>,
     /// Frames that are folded and were about to be dropped.
     pub leftover: Vec<u64>,
     /// A last frame that was only half written, and what is wrong with it.
@@ -39,7 +39,7 @@ pub(crate) struct Scan {
 }
 
 /// The bytes of the record that says how far the log is folded.
-pub(crate) fn encode_meta(place: &Place) -> Result<Vec<u8>, Error> {
+pub(crate) fn encode_meta(place: &FramePosition) -> Result<Vec<u8>, Error> {
     encode_value(&Meta {
         lsn: place.lsn,
         hash: place.hash,
@@ -47,28 +47,32 @@ pub(crate) fn encode_meta(place: &Place) -> Result<Vec<u8>, Error> {
 }
 
 /// Notes how far the log is folded.
-pub(crate) fn write_meta(db: &sled::Db, place: &Place) -> Result<(), Error> {
+pub(crate) fn write_meta(db: &sled::Db, place: &FramePosition) -> Result<(), Error> {
     db.insert(META, encode_meta(place)?)
-        .map_err(|error| failed("how far it is folded", &error))?;
+        .map_err(|error| failed("writing how far the log is folded", &error))?;
     Ok(())
 }
 
 /// How far the log is folded.
-pub(crate) fn read_meta(db: &sled::Db) -> Result<Place, Error> {
+pub(crate) fn read_meta(db: &sled::Db) -> Result<FramePosition, Error> {
     match db
         .get(META)
-        .map_err(|error| failed("how far it is folded", &error))?
+        .map_err(|error| failed("reading how far the log is folded", &error))?
     {
         Some(bytes) => {
             let Meta { lsn, hash } = decode_value(&bytes)?;
-            Ok(Place { lsn, hash })
+            Ok(FramePosition { lsn, hash })
         }
-        None => Ok(Place::default()),
+        None => Ok(FramePosition::default()),
     }
 }
 
 /// Reads the whole log and changes nothing.
-pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<Scan, Error> {
+pub(crate) fn scan(
+    db: &sled::Db,
+    journal: &sled::Tree,
+    mark: FramePosition,
+) -> Result<Scan, Error> {
     let folded = read_meta(db)?;
     let mut scan = Scan {
         folded,
@@ -90,10 +94,7 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
         }
         let next = scan.head.lsn.saturating_add(1);
         if lsn != next {
-            return Err(at(
-                next,
-                &format!("it is missing, the next one there is {lsn}"),
-            ));
+            return Err(at(next, &format!("it is missing, the next one is {lsn}")));
         }
         let frame = match frame::decode(&bytes) {
             Ok(frame) => frame,
@@ -102,7 +103,7 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
                 scan.torn = Some((lsn, why));
                 continue;
             }
-            Err(why) => return Err(read_at(lsn, why)),
+            Err(why) => return Err(in_frame(lsn, why)),
         };
         if frame.lsn != lsn {
             return Err(at(lsn, &format!("frame {} is in its place", frame.lsn)));
@@ -110,13 +111,13 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
         if frame.before != scan.head.hash {
             return Err(at(lsn, "it does not follow the frame before it"));
         }
-        let events = frame.count().map_err(|why| read_at(lsn, why))?;
+        let events = frame.count().map_err(|why| in_frame(lsn, why))?;
         let before = frame.before;
-        scan.head = Place {
+        scan.head = FramePosition {
             lsn,
             hash: frame::hash(&bytes),
         };
-        scan.frames.push(Unfolded {
+        scan.frames.push(UnfoldedFrame {
             place: scan.head,
             before,
             events,
@@ -138,13 +139,13 @@ pub(crate) fn scan(db: &sled::Db, journal: &sled::Tree, mark: Place) -> Result<S
     Ok(scan)
 }
 
-/// Takes away what a crash left over, durably.
+/// Removes what a crash left over, durably.
 pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result<(), Error> {
     if let Some((lsn, why)) = &scan.torn {
         tracing::warn!(
             log.lsn = lsn,
             error = %why,
-            "the last frame of the log was torn by a crash before it was acknowledged; removed"
+            "Removing the last frame of the log: a crash tore it before it was acknowledged"
         );
     }
     let torn = scan.torn.iter().map(|(lsn, _)| lsn);
@@ -157,7 +158,7 @@ pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result
     }
     if gone > 0 {
         db.flush()
-            .map_err(|error| failed("after removing frames", &error))?;
+            .map_err(|error| failed("removing frames", &error))?;
     }
     Ok(())
 }
@@ -173,8 +174,8 @@ fn at(lsn: u64, why: &str) -> Error {
     Error::Damaged(format!("the log at frame {lsn}: {why}"))
 }
 
-/// What is sound and of a later version is no damage.
-fn read_at(lsn: u64, why: Error) -> Error {
+/// Adds the frame to an error. A sound frame of a later version is not damaged.
+fn in_frame(lsn: u64, why: Error) -> Error {
     match why {
         Error::Unusable(why) => Error::Unusable(format!("the log at frame {lsn}: {why}")),
         other => at(lsn, &other.to_string()),

@@ -6,13 +6,13 @@ use domain::{
 };
 
 use super::*;
-use crate::{Append, Logged};
+use crate::{Append, LogEvent};
 
 struct Log {
     _dir: tempfile::TempDir,
     db: sled::Db,
     journal: sled::Tree,
-    places: Vec<Place>,
+    places: Vec<FramePosition>,
 }
 
 impl Log {
@@ -29,7 +29,7 @@ impl Log {
             _dir: dir,
             db,
             journal,
-            places: vec![Place::default()],
+            places: vec![FramePosition::default()],
         };
         for version in 1..=frames {
             log.add(&event(version));
@@ -37,9 +37,9 @@ impl Log {
         log
     }
 
-    fn add(&mut self, logged: &Logged) {
+    fn add(&mut self, log_event: &LogEvent) {
         let mut payload = Vec::new();
-        frame::push(&mut payload, &Append::one(logged).unwrap());
+        frame::push(&mut payload, &Append::one(log_event).unwrap());
         let mut bytes = Vec::new();
         let place = frame::encode(&mut bytes, self.places.last().unwrap(), &payload, 1);
         self.journal.insert(place.lsn.to_be_bytes(), bytes).unwrap();
@@ -48,7 +48,7 @@ impl Log {
 
     fn scan(&self, mark: u64) -> Result<Scan, Error> {
         let mark = self.places.get(mark as usize).copied();
-        let ahead = Place {
+        let ahead = FramePosition {
             lsn: self.places.len() as u64,
             hash: [1; 32],
         };
@@ -72,7 +72,7 @@ impl Log {
     }
 }
 
-fn event(version: u64) -> Logged {
+fn event(version: u64) -> LogEvent {
     let change = if version == 1 {
         Change::Created(Box::new(Created {
             id: WalletId(1),
@@ -84,7 +84,7 @@ fn event(version: u64) -> Logged {
             feature: Feature::new("f").unwrap(),
         }
     };
-    Logged::Wallet {
+    LogEvent::Wallet {
         key: WalletKey([3; 16]),
         version,
         event: Event {
@@ -189,7 +189,7 @@ fn another_history_under_the_same_numbers_is_seen() {
     let mut bytes = Vec::new();
     frame::encode(
         &mut bytes,
-        &Place {
+        &FramePosition {
             lsn: 1,
             hash: [7; 32],
         },
@@ -200,7 +200,7 @@ fn another_history_under_the_same_numbers_is_seen() {
     assert!(message(log.scan(0)).contains("frame 2: it does not follow"));
 
     log = Log::of(3);
-    let other = Place {
+    let other = FramePosition {
         lsn: 2,
         hash: [7; 32],
     };
@@ -212,7 +212,7 @@ fn another_history_under_the_same_numbers_is_seen() {
     assert!(message(log.scan(0)).contains("frame 1 is in its place"));
 }
 
-/// What is folded at the start comes from here.
+/// Frames that are folded at the start are read here.
 #[test]
 fn unfolded_frames_are_counted_and_follow_each_other() {
     let log = Log::of(4);
@@ -254,7 +254,7 @@ fn an_append_of_another_number_of_events_names_the_frame() {
 #[test]
 fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
     let mut log = Log::of(2);
-    // A frame of another form, sound as far as can be told.
+    // A frame of another format with a valid checksum.
     let mut bytes = Vec::new();
     let place = frame::encode(&mut bytes, &log.places[2], &[], 0);
     bytes[0] += 1;

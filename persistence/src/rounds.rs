@@ -1,6 +1,6 @@
-//! What has to be looked after once a second whether or not anyone appends: the watermark, the free
-//! space, and whether sled has failed where nobody waited for it. An idle store costs one look at
-//! the file system and writes nothing.
+//! Checks made once a second whether or not anyone appends: the watermark, the free space, and
+//! whether sled has failed where nobody waited for it. An idle store costs one look at the file
+//! system and writes nothing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,14 +16,14 @@ use crate::{
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Ends the rounds.
+/// Tells the rounds to end.
 #[derive(Default)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     stopped: Mutex<bool>,
     now: Condvar,
 }
 
-impl Stop {
+impl StopSignal {
     pub(crate) fn stop(&self) {
         *self.stopped.lock() = true;
         self.now.notify_all();
@@ -39,11 +39,11 @@ impl Stop {
     }
 }
 
-/// The thread's work. Writes the watermark a last time when it is stopped.
+/// Runs the rounds. Writes the watermark a last time when it is stopped.
 pub(crate) fn run(
     shared: &Arc<Shared>,
     disk: &Arc<Disk>,
-    stop: &Stop,
+    stop: &StopSignal,
     mut watermark: Watermark,
 ) -> Result<(), Error> {
     loop {
@@ -51,8 +51,8 @@ pub(crate) fn run(
         if shared.failed() {
             return Ok(());
         }
-        // What sled writes on its own account, or after somebody has stopped waiting, fails without
-        // a word; one of its writers even fails without waking those who wait.
+        // A write that sled makes by itself, or after somebody has stopped waiting, fails silently;
+        // one of its writers even fails without waking those who wait.
         let sled = &disk.database.sled;
         sled.context
             .global_error()

@@ -15,46 +15,46 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    contract::{Awake, Error, Refused},
+    contract::{AppendRefusal, Awake, Error},
     database::{Database, words},
-    fold::Folded,
-    kept::Kept,
+    fold::FoldedState,
     latency::Latency,
     lock::Directory,
-    lookups::fresh::Fresh,
-    notices,
+    lookups::fresh::Overlay,
     options::Options,
-    progress::Progress,
+    progress::LogProgress,
+    project_events,
     queue::Queue,
+    retention::Retention,
     space::Space,
 };
 
-/// How long those who wait for an append may take to hear of a failure before the process is told.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long waiting callers may take to hear of a failure before `on_fatal` is called.
+const ANSWER_GRACE: Duration = Duration::from_secs(2);
 
-/// The disk: let go of only when the journal is closed.
+/// What is open on the disk; released only when the journal is closed.
 pub(crate) struct Disk {
     pub database: Database,
     pub journal: sled::Tree,
-    pub folded: Folded,
+    pub folded: FoldedState,
     // Last, so that the directory is free only after everything else is.
     pub directory: Directory,
 }
 
-/// Where the threads meet.
+/// What the store's threads share.
 pub(crate) struct Shared {
     pub options: Options,
     pub queue: Queue,
-    pub progress: Progress,
+    pub progress: LogProgress,
     pub space: Space,
     pub latency: Latency,
-    /// What folds do not forget while a copy is made.
-    pub kept: Kept,
-    /// What the stored look-ups do not have yet.
-    pub fresh: Fresh,
-    /// Notices that are not stored yet.
-    pub notices: notices::Fresh,
-    /// Who may give snapshots.
+    /// What folds do not forget while a backup is made.
+    pub retention: Retention,
+    /// Look-up entries that are not stored yet.
+    pub fresh: Overlay,
+    /// Project events that are not stored yet.
+    pub project_events: project_events::UnfoldedEvents,
+    /// The wallets in memory that folds take snapshots from.
     awake: Mutex<Option<Weak<dyn Awake>>>,
     failure: Mutex<Option<String>>,
     answered: Mutex<bool>,
@@ -63,16 +63,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, progress: Progress, space: Space) -> Self {
+    pub(crate) fn new(options: Options, progress: LogProgress, space: Space) -> Self {
         Self {
             options,
             queue: Queue::default(),
             progress,
             space,
             latency: Latency::default(),
-            kept: Kept::default(),
-            fresh: Fresh::default(),
-            notices: notices::Fresh::default(),
+            retention: Retention::default(),
+            fresh: Overlay::default(),
+            project_events: project_events::UnfoldedEvents::default(),
             awake: Mutex::new(None),
             failure: Mutex::new(None),
             answered: Mutex::new(false),
@@ -81,12 +81,12 @@ impl Shared {
         }
     }
 
-    /// From now on these give snapshots.
+    /// Sets the wallets that folds take snapshots from.
     pub(crate) fn follow(&self, awake: Weak<dyn Awake>) {
         *self.awake.lock() = Some(awake);
     }
 
-    /// Who gives snapshots now.
+    /// The wallets that folds take snapshots from, if they still exist.
     pub(crate) fn awake(&self) -> Option<Arc<dyn Awake>> {
         self.awake.lock().as_ref().and_then(Weak::upgrade)
     }
@@ -99,37 +99,37 @@ impl Shared {
             .map(|why| Error::Io(format!("the log failed before: {why}")))
     }
 
-    /// Whether it failed.
+    /// Whether the store failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.lock().is_some()
     }
 
-    /// Stops everything for good. Whoever calls it must not touch the disk again.
+    /// Stops everything for good. The caller must not touch the disk again.
     pub(crate) fn fail(&self, disk: &Arc<Disk>, why: &Error) {
         let mut failure = self.failure.lock();
         if failure.is_none() {
             *failure = Some(why.to_string());
-            // A reference that is never given back: sled is not dropped any more.
+            // A reference that is never released: sled is not dropped any more.
             std::mem::forget(Arc::clone(disk));
         }
         drop(failure);
-        self.queue.stop(Refused::Poisoned);
+        self.queue.stop(AppendRefusal::Poisoned);
         self.progress.stop();
     }
 
-    /// The log's thread has told everyone who waited.
+    /// Notes that the log's thread has answered everyone who waited.
     pub(crate) fn all_answered(&self) {
         *self.answered.lock() = true;
         self.on_answered.notify_all();
         self.tell();
     }
 
-    /// Tells the process once; those who wait for an append come first, unless the log's thread
+    /// Calls `on_fatal` once; callers who wait for an append come first, unless the log's thread
     /// hangs in the disk.
-    fn tell_after_answers(&self) {
+    fn report_fatal_after_answers(&self) {
         let mut answered = self.answered.lock();
         if !*answered {
-            self.on_answered.wait_for(&mut answered, LAST_WORDS);
+            self.on_answered.wait_for(&mut answered, ANSWER_GRACE);
         }
         drop(answered);
         self.tell();
@@ -161,7 +161,7 @@ pub(crate) fn start(
             Err(payload) => Error::Io(format!("a thread panicked: {}", words(&*payload))),
         };
         shared.fail(&disk, &error);
-        shared.tell_after_answers();
+        shared.report_fatal_after_answers();
     };
     thread::Builder::new()
         .name(name.into())

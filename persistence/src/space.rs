@@ -28,18 +28,18 @@ impl Space {
             low: AtomicBool::new(false),
             unseen_bytes: AtomicU64::new(0),
         };
-        // At the start it must be possible to ask at all.
+        // A file system that cannot be asked is an error at the start.
         free_bytes(&space.dir)?;
         space.look();
         Ok(space)
     }
 
-    /// Appends are to be refused.
+    /// Whether appends are to be refused.
     pub(crate) fn low(&self) -> bool {
         self.low.load(Ordering::Relaxed)
     }
 
-    /// So much was written; looks now and then.
+    /// Counts bytes that were written, and looks once there are enough.
     pub(crate) fn wrote(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let before = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -52,7 +52,7 @@ impl Space {
     pub(crate) fn look(&self) {
         self.unseen_bytes.store(0, Ordering::Relaxed);
         let free = free_bytes(&self.dir).unwrap_or_else(|error| {
-            tracing::error!(error = %error, "the free space cannot be read");
+            tracing::error!(error = %error, "The free space cannot be read");
             0
         });
         let was_low = self.low();
@@ -62,12 +62,12 @@ impl Space {
             if low {
                 tracing::warn!(
                     disk.free_bytes = free,
-                    "the disk is nearly full: refusing writes"
+                    "The disk is nearly full: refusing writes"
                 );
             } else {
                 tracing::info!(
                     disk.free_bytes = free,
-                    "the disk has room again: taking writes"
+                    "The disk has room again: accepting writes"
                 );
             }
         }

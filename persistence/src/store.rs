@@ -1,5 +1,5 @@
-//! The journal on sled: puts the parts together and opens and closes them in the right order. What
-//! each part promises is said where it is.
+//! The journal on sled: puts the parts together, and opens and closes them in the right order. Each
+//! part documents its own promises.
 
 use std::{
     sync::{Arc, Weak},
@@ -10,52 +10,58 @@ use domain::{
     Timestamp,
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
 };
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    backup::{self, BackUp, Made, OnMoved},
+    backup::{self, BackUp, BackupSummary, OnProgress},
     checkpoint, commit,
     contract::{
-        Awake, Backlog, Books, Done, Error, History, KeptNote, Log, Refused, Stored, Ticket,
+        AppendRefusal, Awake, Backlog, Books, Error, History, LoadedWallet, Log, OnOutcome,
+        StoredNote, Ticket,
     },
     database::{self, Database, caught, failed},
-    fold::{Folded, Reader},
+    fold::{FoldedState, Reader},
     format::decode_notice,
-    frame::Place,
+    frame::FramePosition,
     guard,
     latency::Commits,
     lock::Directory,
-    logged::Append,
-    lookups::{Key, LookUp, Stretch, Value},
-    notices::{self, NoticeNumber, OnNotices},
+    log_event::Append,
+    lookups::{Key, LookUp, LookUpRange, Value},
     options::Options,
-    progress::Progress,
+    progress::LogProgress,
+    project_events::{self, EventNumber, OnEvents},
     recovery::{self, JOURNAL},
-    rounds::{self, Stop},
+    rounds::{self, StopSignal},
     shared::{Disk, Shared, start},
     space::Space,
     usage::{Interval, Usage},
     watermark::Watermark,
 };
 
-/// The books on this machine's disk.
+/// The log and the books on this machine's disk.
 pub struct SledJournal {
     shared: Arc<Shared>,
     /// `None` once closed.
     disk: RwLock<Option<Arc<Disk>>>,
-    stop_rounds: Arc<Stop>,
+    stop_rounds: Arc<StopSignal>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl SledJournal {
-    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as
-    /// reading the unfolded part of the log takes.
+    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the unfolded
+    /// part of the log takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
+    /// [`Error::Damaged`] when what is stored is not whole, [`Error::Io`] when the disk fails.
     pub fn open(options: Options) -> Result<Self, Error> {
         match guard::install() {
             Err(why) if options.allow_unsynced => {
-                tracing::warn!(error = %why, "running all the same: unsynced writes are allowed");
+                tracing::warn!(error = %why, "Running with unsynced writes: they may not survive a power cut");
             }
             installed => installed?,
         }
@@ -69,7 +75,7 @@ impl SledJournal {
         )?;
         let watermark = Watermark::open(&directory.watermark())?;
         let (disk, head) = recover(&options, directory, database, &watermark)?;
-        let progress = Progress::recovered(head, Vec::new());
+        let progress = LogProgress::recovered(head, Vec::new());
         let shared = Arc::new(Shared::new(options, progress, space));
         let journal = Self {
             shared,
@@ -81,7 +87,7 @@ impl SledJournal {
         Ok(journal)
     }
 
-    /// Shows every wallet and its records, once all of it is folded. Nobody may append meanwhile.
+    /// Passes every wallet and its records to `reader`, once all of it is folded. Nobody may append meanwhile.
     ///
     /// # Errors
     ///
@@ -115,7 +121,7 @@ impl SledJournal {
             .ok_or_else(|| Error::Unusable("the journal is closed".into()))
     }
 
-    /// The last word to the disk, after all threads ended.
+    /// Flushes and releases the disk, after all threads ended.
     fn let_go(&self) -> Result<(), Error> {
         let Some(disk) = self.disk.write().take() else {
             return Ok(());
@@ -147,7 +153,7 @@ fn recover(
     directory: Directory,
     database: Database,
     watermark: &Watermark,
-) -> Result<(Disk, Place), Error> {
+) -> Result<(Disk, FramePosition), Error> {
     let Database { sled, .. } = &database;
     let (journal, folded, scan) = caught(|| {
         let journal = sled
@@ -155,14 +161,14 @@ fn recover(
             .map_err(|error| failed("the log", &error))?;
         let scan = recovery::scan(sled, &journal, watermark.place())?;
         recovery::repair(sled, &journal, &scan)?;
-        let folded = Folded::open(sled, options.filter_bytes)?;
+        let folded = FoldedState::open(sled, options.filter_bytes)?;
         Ok((journal, folded, scan))
     })?;
     tracing::info!(
         log.lsn = scan.head.lsn,
         log.folded_lsn = scan.folded.lsn,
         log.unfolded_frames = scan.frames.len(),
-        "the log is whole"
+        "The log is whole"
     );
     let disk = Disk {
         database,
@@ -179,7 +185,7 @@ fn recover(
 }
 
 impl Log for SledJournal {
-    fn append(&self, mut append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+    fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         let shared = &self.shared;
         let listed = std::mem::take(&mut append.listed);
         shared.fresh.add(&listed);
@@ -194,18 +200,18 @@ impl Log for SledJournal {
         Ticket(self.shared.progress.durable())
     }
 
-    fn refusing(&self) -> Option<Refused> {
+    fn refusing(&self) -> Option<AppendRefusal> {
         let shared = &self.shared;
         if let Some(stopped) = shared.queue.stopped() {
             return Some(stopped);
         }
         if shared.space.low() {
-            return Some(Refused::DiskFull);
+            return Some(AppendRefusal::DiskFull);
         }
         let behind = shared.progress.backlog();
         let full = behind.reaches(shared.options.backlog_limit)
             || shared.queue.bytes() >= shared.options.queue_bytes;
-        full.then_some(Refused::Backlog)
+        full.then_some(AppendRefusal::Backlog)
     }
 
     fn backlog(&self) -> Backlog {
@@ -217,7 +223,7 @@ impl Log for SledJournal {
     }
 
     fn close(&self) -> Result<(), Error> {
-        self.shared.queue.stop(Refused::Closed);
+        self.shared.queue.stop(AppendRefusal::Closed);
         let mut threads = self.threads.lock();
         let mut threads = threads.drain(..);
         // The log's thread first: it drains the queue, and the watermark is written after it.
@@ -253,7 +259,7 @@ impl Books for SledJournal {
         self.shared.follow(awake);
     }
 
-    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let disk = self.disk()?;
         caught(|| disk.folded.load(key))
     }
@@ -270,7 +276,7 @@ impl Books for SledJournal {
         caught(|| disk.folded.documents())
     }
 
-    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
         let disk = self.disk()?;
         caught(|| disk.folded.notes(prefix))
     }
@@ -278,7 +284,7 @@ impl Books for SledJournal {
     fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error> {
         let disk = self.disk()?;
@@ -298,38 +304,41 @@ impl Books for SledJournal {
         caught(|| disk.folded.usage(product, interval, within))
     }
 
-    fn notices(
+    fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
         let disk = self.disk()?;
-        let stored = || caught(|| disk.folded.notices(project, after, limit));
-        let all = self.shared.notices.over(project, after, limit, stored)?;
+        let stored = || caught(|| disk.folded.project_events(project, after, limit));
+        let all = self
+            .shared
+            .project_events
+            .over(project, after, limit, stored)?;
         let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
         all.into_iter().map(read).collect()
     }
 
-    fn back_up(&self, what: &BackUp, told: OnMoved<'_>) -> Result<Made, Error> {
+    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
         let disk = self.disk()?;
         caught(|| backup::back_up(&self.shared, &disk, what, told))
     }
 
     fn kept_for_backup(&self) -> u64 {
-        self.shared.kept.bytes()
+        self.shared.retention.bytes()
     }
 
-    fn last_notice(&self) -> NoticeNumber {
-        notices::last_of(self.shared.progress.head().lsn)
+    fn last_notice(&self) -> EventNumber {
+        project_events::last_of(self.shared.progress.head().lsn)
     }
 
-    fn on_notices(&self, told: OnNotices) {
-        self.shared.notices.listen(told);
+    fn on_notices(&self, told: OnEvents) {
+        self.shared.project_events.listen(told);
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
-        // What is not folded yet first: what is folded in between is then stored.
+        // Unfolded entries first: one that is folded in between is then stored.
         if let Some(fresh) = self.shared.fresh.find(look_up, key) {
             return Ok(fresh);
         }
@@ -338,7 +347,7 @@ impl Books for SledJournal {
     }
 }
 
-/// A thread's panic was turned into a failure inside. A callback that held the last reference to
+/// Waits for a thread, whose panic was turned into a failure inside it. A callback that held the last reference to
 /// the journal closes it from the log's own thread, which must not wait for itself.
 fn join(thread: JoinHandle<()>) {
     if thread.thread().id() != std::thread::current().id() {
@@ -349,7 +358,7 @@ fn join(thread: JoinHandle<()>) {
 impl Drop for SledJournal {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
-            tracing::error!(error = %error, "the journal did not close cleanly");
+            tracing::error!(error = %error, "The journal did not close cleanly");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What was granted, used and sold, by how many wallets, by product and time: counted from wallets' entries
-//! as they are folded, so that asking costs no look into any ledger or order.
+//! What was granted, used and sold, by how many wallets, by product and time: counted from wallets' entries as they
+//! are folded, so that a query reads no ledger and no order.
 
 mod sales;
 mod wallets;
@@ -8,7 +8,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use domain::{
     Timestamp,
-    history::Reason,
+    history::{Entry, Reason},
     id::{ProductId, WalletKey},
     text::Meta,
     time::{Period, Span},
@@ -18,24 +18,24 @@ use serde::Deserialize;
 pub(crate) use self::sales::sold;
 pub use self::{
     sales::{Money, Sales},
-    wallets::{Distinct, Wallets},
+    wallets::{DistinctCount, Wallets},
 };
 
-/// Features of a product that are counted apart; the rest is [`OTHER`].
+/// How many features of a product are counted separately; the rest is [`OTHER`].
 pub const FEATURES: usize = 200;
 /// What features beyond [`FEATURES`], and those with longer names than [`FEATURE_BYTES`], are counted as.
 pub const OTHER: &str = "other";
-/// The longest name of a feature that is counted by itself.
+/// The longest name of a feature that is counted by itself, in bytes.
 pub const FEATURE_BYTES: usize = 64;
 
-/// How long a stretch of time is counted together.
+/// The length of the intervals that usage is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Interval {
-    /// Kept for 90 days.
+    /// An hour; kept for 90 days.
     Hour,
-    /// Kept for three years.
+    /// A day; kept for three years.
     Day,
-    /// Kept for good.
+    /// A month; kept for good.
     Month,
 }
 
@@ -43,11 +43,10 @@ pub enum Interval {
 pub(crate) const HOUR: i64 = 60 * 60 * 1000;
 
 impl Interval {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Month];
 
-    /// The stretch of the UTC calendar that an instant is in; `None` only outside the calendar's range
-    /// (years past 9999).
+    /// The interval of the UTC calendar that an instant is in; `None` only outside the calendar's range (years past
+    /// 9999).
     #[must_use]
     pub fn span(self, at: Timestamp) -> Option<Span> {
         match self {
@@ -63,7 +62,7 @@ impl Interval {
         }
     }
 
-    /// For how long it is kept, in milliseconds.
+    /// For how long it is kept, in milliseconds; `None`: for good.
     pub(crate) const fn kept(self) -> Option<i64> {
         match self {
             Self::Hour => Some(90 * 24 * HOUR),
@@ -76,13 +75,13 @@ impl Interval {
 /// Credits, by why they came and went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Bought, given by hand and for free.
+    /// Credits that were bought, given by hand or granted for free.
     pub granted: i64,
-    /// Used.
+    /// Credits that were used.
     pub deducted: i64,
-    /// Taken for refunds and disputes, less what was given back.
+    /// Credits taken for refunds and disputes, less those given back.
     pub refunded: i64,
-    /// Expired.
+    /// Credits that expired.
     pub expired: i64,
     /// How often credits were used.
     pub deductions: i64,
@@ -90,33 +89,33 @@ pub struct Count {
 
 /// Credits used for one feature.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Use {
-    /// How many.
+pub struct FeatureUsage {
+    /// Credits that were used.
     pub credits: i64,
-    /// How often.
+    /// How often credits were used.
     pub deductions: i64,
 }
 
-/// A stretch of time.
+/// Usage of a product in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// All of it.
+    /// Credits of all entries, with a feature or without.
     pub count: Count,
-    /// Of that, what was used for features, by `meta.feature`.
-    pub features: BTreeMap<Box<str>, Use>,
+    /// Credits that were used for features, by `meta.feature`.
+    pub features: BTreeMap<Box<str>, FeatureUsage>,
     /// Orders that were placed in it, as they stand now.
     pub sales: Sales,
-    /// Whose credits were used or bought in it.
+    /// Wallets whose credits were used or bought in it.
     pub wallets: Wallets,
 }
 
-/// Whether who has such an entry is active: what comes and goes by itself says nothing about anybody.
+/// Whether an entry with this reason makes its wallet active: grants and expiry do not come from its user.
 pub(crate) const fn is_active(reason: Reason) -> bool {
     matches!(reason, Reason::Deduction | Reason::Purchase)
 }
 
 impl Count {
-    /// With one ledger entry more.
+    /// Counts one more ledger entry.
     pub(crate) const fn add(&mut self, reason: Reason, delta: i64) {
         let away = delta.saturating_neg();
         match reason {
@@ -132,7 +131,7 @@ impl Count {
         }
     }
 
-    /// With all of another.
+    /// Adds all of another count.
     pub(crate) const fn merge(&mut self, other: &Self) {
         self.granted = self.granted.saturating_add(other.granted);
         self.deducted = self.deducted.saturating_add(other.deducted);
@@ -142,7 +141,7 @@ impl Count {
     }
 }
 
-impl Use {
+impl FeatureUsage {
     const fn add(&mut self, credits: i64, deductions: i64) {
         self.credits = self.credits.saturating_add(credits);
         self.deductions = self.deductions.saturating_add(deductions);
@@ -150,7 +149,7 @@ impl Use {
 }
 
 impl Usage {
-    /// With one ledger entry more.
+    /// Counts one more ledger entry.
     pub(crate) fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
         self.count.add(reason, delta);
         if reason != Reason::Deduction {
@@ -165,14 +164,14 @@ impl Usage {
         match self.features.get_mut(feature) {
             Some(known) => known.add(credits, 1),
             None => {
-                let mut first = Use::default();
+                let mut first = FeatureUsage::default();
                 first.add(credits, 1);
                 self.features.insert(feature.into(), first);
             }
         }
     }
 
-    /// With all of another, features by the names that `name` gives them.
+    /// Adds all of another, with features under the names that `name` gives them.
     pub(crate) fn merge<'a>(&mut self, other: &'a Self, name: impl Fn(&'a str) -> &'a str) {
         self.count.merge(&other.count);
         self.sales.merge(&other.sales);
@@ -184,22 +183,22 @@ impl Usage {
     }
 }
 
-/// The feature that a note of the caller's names: its own `feature`, if that is a text.
+/// The feature that a caller's `meta` names: its own `feature`, if that is a text.
 fn feature(meta: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Meta<'a> {
         #[serde(borrow)]
         feature: Option<Cow<'a, str>>,
     }
-    // Most notes have none: this tells it without reading the note as JSON.
+    // Most have none: this tells it without parsing the JSON.
     if !meta.contains("feature") {
         return None;
     }
     serde_json::from_str::<Meta<'_>>(meta).ok()?.feature
 }
 
-/// What a fold adds to an hour. Each frame's part is apart: which of them are in what is stored, only the
-/// stored says. Wallets are together: none is counted twice.
+/// What a fold adds to an hour. Each frame has a part of its own, because the stored record says which frames it has
+/// counted already. Wallets are together: a set counts none twice.
 #[derive(Debug, Default)]
 pub(crate) struct Hour {
     pub(crate) parts: Vec<(u64, Usage)>,
@@ -207,7 +206,7 @@ pub(crate) struct Hour {
 }
 
 impl Hour {
-    /// What is counted of a frame. They come in order.
+    /// The part of a frame. Frames come in order.
     fn part(&mut self, lsn: u64) -> Option<&mut Usage> {
         if self.parts.last().is_none_or(|(last, _)| *last != lsn) {
             self.parts.push((lsn, Usage::default()));
@@ -218,11 +217,11 @@ impl Hour {
 
 /// What a fold adds to usage, by product and hour.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct UsageDelta {
     hours: BTreeMap<(ProductId, i64), Hour>,
 }
 
-impl Tally {
+impl UsageDelta {
     pub(crate) fn clear(&mut self) {
         self.hours.clear();
     }
@@ -233,8 +232,8 @@ impl Tally {
     }
 
     /// Adds a ledger entry of this frame. Frames come in order.
-    pub(crate) fn add(&mut self, lsn: u64, wallet: &WalletKey, entry: &Counted) {
-        let Some(hour) = self.hour(entry.product, entry.at) else {
+    pub(crate) fn add(&mut self, lsn: u64, wallet: &WalletKey, at: Timestamp, entry: &Entry) {
+        let Some(hour) = self.hour(entry.product, at) else {
             return;
         };
         if is_active(entry.reason) {
@@ -263,16 +262,6 @@ impl Tally {
         }
         products
     }
-}
-
-/// What of a ledger entry counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Counted {
-    pub(crate) at: Timestamp,
-    pub(crate) product: ProductId,
-    pub(crate) reason: Reason,
-    pub(crate) delta: i64,
-    pub(crate) meta: Option<Meta>,
 }
 
 #[cfg(test)]

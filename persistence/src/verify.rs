@@ -1,15 +1,15 @@
-//! Re-reads everything that is stored, with the server stopped: the chain of frames, every record,
-//! and whether the unfolded events fit the state they will be folded into. What is not its own to judge,
-//! it hands on. It repairs nothing.
+//! Re-reads everything that is stored, with the server stopped: the chain of frames, every record, and whether the
+//! unfolded events fit the state they will be folded into. Documents and notes are returned, for the layers above to
+//! check. It repairs nothing.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use domain::catalog::Document;
 
 use crate::{
-    contract::{Error, KeptNote},
+    contract::{Error, StoredNote},
     database::{self, Database, caught, failed},
-    fold::{Folded, Unfolded},
+    fold::{FoldedState, UnfoldedEntries},
     format::{
         decode_document, decode_notice,
         item::{self, Item},
@@ -23,47 +23,51 @@ use crate::{
 /// Memory for sled's page cache while everything is read once.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// What was found.
+/// The result of verifying a data directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Stored wallets.
+pub struct VerifyReport {
+    /// Number of stored wallets.
     pub wallets: u64,
     /// Folded ledger records.
     pub records: u64,
     /// Frames of the log that are not folded.
     pub frames: u64,
-    /// Events in them.
+    /// Events in these frames.
     pub unfolded_events: u64,
     /// Look-up keys in the index.
     pub index_keys: u64,
     /// Orders of wallets with nothing unfolded.
     pub orders: u64,
-    /// The catalog, folded or not; `None`: it cannot be read. Whether it fits, its rules say.
+    /// The catalog, folded or not; `None`: it cannot be read. Its rules are not checked here.
     pub documents: Option<Vec<Document>>,
-    /// Notes, folded or not; `None`: they cannot be read. What they say, their writers know.
-    pub notes: Option<Vec<KeptNote>>,
+    /// Notes, folded or not; `None`: they cannot be read. Their contents are not checked here.
+    pub notes: Option<Vec<StoredNote>>,
     /// Bytes that the data directory takes on the disk.
     pub disk_bytes: u64,
-    /// Things that projects' servers are told, folded.
-    pub notices: u64,
+    /// Number of folded project events.
+    pub project_events: u64,
     /// Keys and values of ledgers and wallets, without the index of old keys.
     pub ledger_bytes: u64,
-    /// The same of notices.
+    /// Bytes of keys and values of project events.
     pub notice_bytes: u64,
-    /// The same of usage.
+    /// Bytes of keys and values of usage.
     pub usage_bytes: u64,
     /// What is wrong, a plain sentence each; empty: nothing.
     pub problems: Vec<String>,
 }
 
-impl Report {
+impl VerifyReport {
     fn problem(&mut self, error: &Error) {
         self.problems.push(error.to_string());
     }
 }
 
-/// Reads everything under a data directory. `Err`: it could not be looked at at all.
-pub fn verify(dir: &Path) -> Result<Report, Error> {
+/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`].
+///
+/// # Errors
+///
+/// [`Error::Unusable`] when the directory holds no data, is in use, half restored or cannot be listed.
+pub fn verify(dir: &Path) -> Result<VerifyReport, Error> {
     if !dir.join("sled").exists() {
         return Err(Error::Unusable(format!(
             "{} holds no data of Scrip",
@@ -72,13 +76,13 @@ pub fn verify(dir: &Path) -> Result<Report, Error> {
     }
     if let Err(why) = guard::install() {
         // Nothing is written here that could be lost; sled itself may still tidy up.
-        tracing::warn!(error = %why, "verifying without synced writes");
+        tracing::warn!(error = %why, "Verifying without synced writes");
     }
     let directory = Directory::lock(dir)?;
     directory.check_whole()?;
-    let mut report = Report {
+    let mut report = VerifyReport {
         disk_bytes: disk_bytes(directory.root())?,
-        ..Report::default()
+        ..VerifyReport::default()
     };
     if let Err(error) = read(&directory, &mut report) {
         report.problem(&error);
@@ -86,15 +90,15 @@ pub fn verify(dir: &Path) -> Result<Report, Error> {
     Ok(report)
 }
 
-fn read(directory: &Directory, report: &mut Report) -> Result<(), Error> {
+fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
     let watermark = Watermark::open(&directory.watermark())?;
     let Database { sled, .. } = database::open(directory, CACHE_BYTES, None)?;
     caught(|| {
         let journal = sled
             .open_tree(JOURNAL)
             .map_err(|error| failed("the log", &error))?;
-        // Nobody is awake: there is nothing to have filters for.
-        let folded = Folded::open(&sled, 0)?;
+        // No wallet is awake: there is nothing to have filters for.
+        let folded = FoldedState::open(&sled, 0)?;
         let mut tail = Tail::default();
         match recovery::scan(&sled, &journal, watermark.place()) {
             Ok(scan) => {
@@ -110,15 +114,15 @@ fn read(directory: &Directory, report: &mut Report) -> Result<(), Error> {
     })
 }
 
-/// What unfolded frames say.
+/// The content of the unfolded frames.
 #[derive(Default)]
 struct Tail {
-    wallets: Unfolded,
+    wallets: UnfoldedEntries,
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
 }
 
-fn count(scan: &Scan, report: &mut Report) {
+fn count(scan: &Scan, report: &mut VerifyReport) {
     report.frames = u64::try_from(scan.frames.len()).unwrap_or(u64::MAX);
     for frame in &scan.frames {
         report.unfolded_events = report.unfolded_events.saturating_add(frame.events);
@@ -128,7 +132,7 @@ fn count(scan: &Scan, report: &mut Report) {
 impl Tail {
     fn read(scan: &Scan, journal: &sled::Tree) -> Result<Self, Error> {
         if let Some((lsn, why)) = &scan.torn {
-            tracing::warn!(log.lsn = lsn, error = %why, "the next start removes a torn last frame");
+            tracing::warn!(log.lsn = lsn, error = %why, "The next start removes a torn last frame");
         }
         let mut tail = Self::default();
         for unfolded in &scan.frames {
@@ -151,7 +155,7 @@ impl Tail {
     fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
         match item {
             Item::Wallet(key, entry) => self.wallets.entry(key).or_default().push(entry.into()),
-            Item::Notice(project, notice) => drop(decode_notice(project, notice)?),
+            Item::Notice(project, project_event) => drop(decode_notice(project, project_event)?),
             Item::Document(document) => {
                 let document = decode_document(document)?;
                 self.documents.insert(document.address(), document);
@@ -172,7 +176,7 @@ impl Tail {
     }
 
     /// All notes in their latest form.
-    fn notes_over(&mut self, folded: Vec<KeptNote>) -> Vec<KeptNote> {
+    fn notes_over(&mut self, folded: Vec<StoredNote>) -> Vec<StoredNote> {
         let mut all: BTreeMap<_, _> = folded.into_iter().collect();
         for (key, body) in std::mem::take(&mut self.notes) {
             match body {
@@ -205,7 +209,7 @@ fn disk_bytes(dir: &Path) -> Result<u64, Error> {
     Ok(total)
 }
 
-/// What the file takes on the disk; it may have holes.
+/// Bytes that a file takes on the disk, without its holes.
 fn allocated(metadata: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;
     metadata.blocks().saturating_mul(512)

@@ -1,5 +1,5 @@
-//! How far the log is known to have been durable, in a file of its own: the chain of the frames
-//! cannot show that its end was lost, this can. It is never ahead of the log, so a log that ends
+//! How far the log is known to have been durable, in a file of its own: the chain of frames cannot
+//! show that its end was lost, but this can. It is never ahead of the log, so a log that ends
 //! before it has lost something.
 //!
 //! Two slots, written in turn, each in a block of its own: a write that is cut short damages one
@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use crate::{contract::Error, frame::Place};
+use crate::{contract::Error, frame::FramePosition};
 
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "watermark";
@@ -23,13 +23,13 @@ const SLOT_OFFSETS: [u64; 2] = [0, 4096];
 /// The open file.
 pub(crate) struct Watermark {
     file: File,
-    written: Place,
+    written: FramePosition,
     /// Slots written so far; the next goes where the older one is.
     writes: usize,
 }
 
 impl Watermark {
-    /// A new one, for a new log. The directory is the caller's to sync.
+    /// Creates the file of a new log. The caller syncs the directory.
     pub(crate) fn create(path: &Path) -> Result<(), Error> {
         let mut options = OpenOptions::new();
         let file = options
@@ -40,14 +40,14 @@ impl Watermark {
             .open(path);
         let mut watermark = Self {
             file: file.map_err(|error| io(&error))?,
-            written: Place::default(),
+            written: FramePosition::default(),
             writes: 0,
         };
-        watermark.write(Place::default())?;
-        watermark.write(Place::default())
+        watermark.write(FramePosition::default())?;
+        watermark.write(FramePosition::default())
     }
 
-    /// The one of an existing log.
+    /// Opens the file of an existing log.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
             Error::Unusable(format!(
@@ -76,12 +76,12 @@ impl Watermark {
     }
 
     /// The last place written.
-    pub(crate) const fn place(&self) -> Place {
+    pub(crate) const fn place(&self) -> FramePosition {
         self.written
     }
 
     /// Notes that the log is durable up to here. Must be called only after that is so.
-    pub(crate) fn write(&mut self, place: Place) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, place: FramePosition) -> Result<(), Error> {
         let offset = if self.writes.is_multiple_of(2) {
             SLOT_OFFSETS[0]
         } else {
@@ -97,7 +97,7 @@ impl Watermark {
     }
 }
 
-pub(crate) fn encode(place: &Place) -> Vec<u8> {
+pub(crate) fn encode(place: &FramePosition) -> Vec<u8> {
     let mut slot = Vec::with_capacity(SLOT_BYTES);
     slot.extend_from_slice(&MAGIC);
     slot.extend_from_slice(&place.lsn.to_be_bytes());
@@ -107,13 +107,13 @@ pub(crate) fn encode(place: &Place) -> Vec<u8> {
     slot
 }
 
-fn read(file: &File, offset: u64) -> Option<Place> {
+fn read(file: &File, offset: u64) -> Option<FramePosition> {
     let mut slot = [0; SLOT_BYTES];
     file.read_exact_at(&mut slot, offset).ok()?;
     let (magic, rest) = slot.split_first_chunk::<8>()?;
     let (lsn, rest) = rest.split_first_chunk::<8>()?;
     let (hash, _) = rest.split_first_chunk::<32>()?;
-    let place = Place {
+    let place = FramePosition {
         lsn: u64::from_be_bytes(*lsn),
         hash: *hash,
     };
@@ -128,8 +128,8 @@ fn io(error: &std::io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn place(lsn: u64) -> Place {
-        Place {
+    fn place(lsn: u64) -> FramePosition {
+        FramePosition {
             lsn,
             hash: [lsn.to_be_bytes()[7]; 32],
         }
@@ -140,12 +140,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(FILE);
         Watermark::create(&path).unwrap();
-        assert_eq!(Watermark::open(&path).unwrap().place(), Place::default());
+        assert_eq!(
+            Watermark::open(&path).unwrap().place(),
+            FramePosition::default()
+        );
         for last in 1..=5 {
             let mut watermark = Watermark::open(&path).unwrap();
             watermark.write(place(last)).unwrap();
             assert_eq!(Watermark::open(&path).unwrap().place(), place(last));
-            // Whichever slot a later write tears, the other still tells.
+            // A later write may tear either slot: the other is still read.
             let mut torn = std::fs::read(&path).unwrap();
             let newest = SLOT_OFFSETS.map(|at| read(&watermark.file, at).unwrap().lsn == last);
             torn[if newest[0] { 20 } else { 4096 + 20 }] ^= 1;

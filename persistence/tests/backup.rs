@@ -1,5 +1,5 @@
-//! Backups of a journal at work, and their way back: whatever is logged and folded while one is made,
-//! wherever it is cut off, and whatever happens to its files.
+//! Backups of a running journal, and restoring them: whatever is logged and folded while one is made, wherever it is
+//! interrupted, and whatever happens to its files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ use domain::Timestamp;
 use parking_lot::Mutex;
 use persistence::{
     Books, Error, Faults, Log, SledJournal, Step,
-    backup::{self, BackUp, Made, Moved, Restore},
+    backup::{self, BackUp, BackupSummary, Restore, TransferProgress},
     verify,
 };
 
@@ -83,7 +83,7 @@ impl Service {
         }
     }
 
-    fn back_up(&self, number: u32) -> Result<Made, Error> {
+    fn back_up(&self, number: u32) -> Result<BackupSummary, Error> {
         self.journal.back_up(&self.what(number), &|_| true)
     }
 
@@ -107,7 +107,7 @@ fn restore_to(from: &Path, folder: &Path, name: Option<&str>) -> Restore {
     }
 }
 
-/// Clean, there, and able to go on.
+/// Checks that a restored directory is sound, complete and can go on.
 fn is_whole(dir: &Path, before: &Seen, after: &Seen) {
     assert_eq!(verify(dir).unwrap().problems, [""; 0]);
     assert_eq!(fs::read(dir.join("server.key.check")).unwrap(), b"abc");
@@ -121,7 +121,7 @@ fn is_whole(dir: &Path, before: &Seen, after: &Seen) {
     assert_eq!(verify(dir).unwrap().problems, [""; 0]);
 }
 
-/// Long enough for what later folds left in the copy to be in the way.
+/// Enough steps for what later folds left in the copy to conflict.
 fn lives_on(dir: &Path) {
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
     let mut teller = Teller::of(&journal, hot());
@@ -353,7 +353,7 @@ fn a_restore_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
     }
 }
 
-/// All is in its place then: it is served, and what is left is in nobody's way.
+/// Everything is in its place by then: the directory opens, and what is left does no harm.
 #[test]
 fn a_restore_that_ends_while_it_tidies_up_is_whole() {
     let service = Service::open();
@@ -412,10 +412,12 @@ fn only_so_many_backups_are_kept_and_their_chunks() {
 fn a_backup_that_is_stopped_holds_nothing_back() {
     let service = Service::open();
     service.live(20);
-    let stopped = service.journal.back_up(&service.what(1), &|moved: &Moved| {
-        service.live(1);
-        moved.chunks < 5
-    });
+    let stopped = service
+        .journal
+        .back_up(&service.what(1), &|moved: &TransferProgress| {
+            service.live(1);
+            moved.chunks < 5
+        });
     assert!(stopped.is_err());
     service.live(1);
     while service.journal.kept_for_backup() > 0 {
@@ -441,9 +443,9 @@ fn nothing_of_others_is_written_over_or_added_to() {
     what.to = service.folder.path().join("photos");
     fs::create_dir(&what.to).unwrap();
     fs::write(what.to.join("cat.png"), "").unwrap();
-    assert!(refused(&what).contains("holds other things"));
+    assert!(refused(&what).contains("holds other files"));
     service.back_up(1).unwrap();
-    assert!(refused(&service.what(1)).contains("is there"));
+    assert!(refused(&service.what(1)).contains("exists"));
     let mut others = service.what(2);
     others.owner = "that".into();
     assert!(refused(&others).contains("of other data"));
@@ -454,7 +456,7 @@ fn nothing_of_others_is_written_over_or_added_to() {
     }
 }
 
-/// Two at a time would forget under each other.
+/// Two at a time would remove what the other still needs.
 #[test]
 fn a_second_backup_is_refused_while_one_is_made() {
     let service = Service::open();

@@ -11,10 +11,10 @@
 )]
 
 mod common;
-#[path = "conformance/notices.rs"]
-mod notices;
 #[path = "conformance/orders.rs"]
 mod orders;
+#[path = "conformance/notices.rs"]
+mod project_events;
 
 use std::{
     sync::{Arc, mpsc},
@@ -23,12 +23,8 @@ use std::{
 
 use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter};
 use domain::{
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::{CodeHash, WalletId, WalletKey},
-};
-use notices::{
-    notices_are_shown_in_the_logs_order_each_to_its_project, what_is_not_durable_is_told_to_nobody,
-    whoever_reads_on_misses_no_notice,
 };
 use orders::{
     a_list_goes_on_where_it_was_while_new_orders_arrive, an_order_is_found_by_its_checkout,
@@ -39,8 +35,12 @@ use orders::{
     subscriptions_are_found_by_when_their_periods_end, what_is_not_folded_is_laid_over_what_is,
 };
 use persistence::{
-    Append, Backlog, Books, Error, Log, Logged, MemoryJournal, Note, Outcome, Refused, SledJournal,
-    Step, Store, Ticket,
+    Append, AppendRefusal, Backlog, Books, Error, Log, LogEvent, MemoryJournal, Note, Outcome,
+    SledJournal, Step, Store, Ticket,
+};
+use project_events::{
+    notices_are_shown_in_the_logs_order_each_to_its_project, what_is_not_durable_is_told_to_nobody,
+    whoever_reads_on_misses_no_notice,
 };
 
 /// An implementation under test.
@@ -318,14 +318,14 @@ fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Su
         assert_eq!(heard.recv_timeout(PATIENCE), Ok((number, Outcome::Unknown)));
     }
     let refused = store.log.append(append(&[teller.granted(1)]), None);
-    assert_eq!(refused, Err(Refused::Poisoned));
-    assert_eq!(store.log.refusing(), Some(Refused::Poisoned));
+    assert_eq!(refused, Err(AppendRefusal::Poisoned));
+    assert_eq!(store.log.refusing(), Some(AppendRefusal::Poisoned));
     assert_eq!(store.log.durable(), durable);
     assert!(matches!(store.books.settle(), Err(Error::Io(_))));
     assert!(store.log.close().is_err());
     assert_eq!(
         store.log.append(append(&[teller.granted(1)]), None),
-        Err(Refused::Poisoned)
+        Err(AppendRefusal::Poisoned)
     );
 }
 
@@ -418,8 +418,8 @@ fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
     }
     store.books.settle().unwrap();
     let find = |text: &str| {
-        let hash = Lookup::Grant(text).hash(&key(1));
-        let same = |record: &Record| record.lookup() == Some(Lookup::Grant(text));
+        let hash = RecordKey::Grant(text).hash(&key(1));
+        let same = |record: &Record| record.lookup() == Some(RecordKey::Grant(text));
         history.find(hash, &same).unwrap().map(|record| record.seq)
     };
     assert_eq!(find("grant-1"), None);
@@ -429,7 +429,7 @@ fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
     assert_eq!(find("grant-200"), Some(200));
     assert_eq!(find("grant-201"), None);
     // Another key with the same hash is another key.
-    let hash = Lookup::Grant("grant-2").hash(&key(1));
+    let hash = RecordKey::Grant("grant-2").hash(&key(1));
     assert_eq!(history.find(hash, &|_| false).unwrap(), None);
 
     let mut seen = Vec::new();
@@ -446,7 +446,7 @@ fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
 
 /// Appends, and looks at what is taken in and not durable, at what is durable and not folded, at what
 /// is folded, and at what is there after a restart.
-fn everywhere(subject: &mut dyn Subject, appends: &[Vec<Logged>], look: impl Fn(&dyn Books)) {
+fn everywhere(subject: &mut dyn Subject, appends: &[Vec<LogEvent>], look: impl Fn(&dyn Books)) {
     let store = subject.store();
     subject.hold_folds(true);
     subject.hold(true);
@@ -529,7 +529,7 @@ fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &mut dyn Sub
 
 fn the_catalog_keeps_the_latest_form(subject: &mut dyn Subject) {
     let put = |store: &Store, id, name: &str| {
-        commit(&*store.log, &[Logged::Catalog(project(id, name))]);
+        commit(&*store.log, &[LogEvent::Catalog(project(id, name))]);
     };
     let store = subject.store();
     put(&store, 1, "one");
@@ -559,9 +559,9 @@ fn opening_folds_everything(subject: &mut dyn Subject) {
         let events = [teller.next(1), teller.next(2)];
         store.log.append(append(&events), None).unwrap();
     }
-    commit(&*store.log, &[Logged::Catalog(project(1, "one"))]);
+    commit(&*store.log, &[LogEvent::Catalog(project(1, "one"))]);
     assert_eq!(store.log.backlog().events, 1001);
-    // Before anybody settles there is nothing.
+    // Before a caller settles there is nothing.
     assert_eq!(
         (version(&*store.books, 1), store.books.folded()),
         (0, Ticket(0))
@@ -590,7 +590,7 @@ fn a_history_follows_the_folds(subject: &mut dyn Subject) {
     let history = store.books.new_history(&key(1));
     let find = |version: u64| {
         let text = format!("grant-{version}");
-        let lookup = Lookup::Grant(&text);
+        let lookup = RecordKey::Grant(&text);
         let same = |record: &Record| record.lookup() == Some(lookup);
         let found = history.find(lookup.hash(&key(1)), &same).unwrap();
         found.map(|record| record.seq)
@@ -614,7 +614,7 @@ fn a_history_follows_the_folds(subject: &mut dyn Subject) {
 
 fn an_append_that_is_too_large_is_not_one(subject: &mut dyn Subject) {
     let note = |key: &str, bytes| {
-        Logged::Note(Note {
+        LogEvent::Note(Note {
             key: key.as_bytes().into(),
             body: Some(vec![7; bytes].into()),
         })
@@ -663,9 +663,9 @@ fn closing_makes_everything_durable_and_takes_nothing_more(subject: &mut dyn Sub
     }
     assert_eq!(
         store.log.append(append(&[teller.next(1)]), None),
-        Err(Refused::Closed)
+        Err(AppendRefusal::Closed)
     );
-    assert_eq!(store.log.refusing(), Some(Refused::Closed));
+    assert_eq!(store.log.refusing(), Some(AppendRefusal::Closed));
     store.log.close().unwrap();
     drop(store);
     subject.reopen();
@@ -677,7 +677,7 @@ fn a_memory_journal_that_has_no_room_says_so_and_takes_what_comes_all_the_same()
     let mut teller = Teller::default();
     let journal = Arc::new(MemoryJournal::new());
     let store = Store::of(Arc::clone(&journal));
-    for refused in [Refused::Backlog, Refused::DiskFull] {
+    for refused in [AppendRefusal::Backlog, AppendRefusal::DiskFull] {
         journal.refuse(Some(refused));
         assert_eq!(store.log.refusing(), Some(refused));
         assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);

@@ -31,8 +31,8 @@ use domain::{
 };
 use parking_lot::Mutex;
 use persistence::{
-    Awake, Backlog, Books, Called, Error, Faults, Log, Options, Outcome, Refused, SledJournal,
-    Step, Ticket, verify,
+    AppendRefusal, Awake, Backlog, Books, Called, Error, Faults, Log, Options, Outcome,
+    SledJournal, Step, Ticket, verify,
 };
 
 const WALLETS: u64 = 3;
@@ -76,7 +76,7 @@ impl Doomed {
                 match self.journal.append(next, Some(done)) {
                     Ok(_) => {}
                     Err(refused) => {
-                        assert_eq!(refused, Refused::Poisoned);
+                        assert_eq!(refused, AppendRefusal::Poisoned);
                         return acknowledged;
                     }
                 }
@@ -427,9 +427,9 @@ fn a_backlog_is_refused_and_taken_again_after_folding() {
         assert_eq!(journal.refusing(), None);
     }
     journal.append(append(&[teller.next(0)]), None).unwrap();
-    assert_eq!(journal.refusing(), Some(Refused::Backlog));
+    assert_eq!(journal.refusing(), Some(AppendRefusal::Backlog));
     assert_eq!(journal.backlog().events, 10);
-    // Whoever asked before it was so is not turned away.
+    // An append that was allowed before is still taken.
     journal.append(append(&[teller.next(0)]), None).unwrap();
     assert_eq!(journal.backlog().events, 11);
     journal.settle().unwrap();
@@ -452,7 +452,7 @@ fn a_backlog_of_few_large_events_is_refused_too() {
         assert_eq!(journal.refusing(), None);
         journal.append(append(&[note(number)]), None).unwrap();
     }
-    assert_eq!(journal.refusing(), Some(Refused::Backlog));
+    assert_eq!(journal.refusing(), Some(AppendRefusal::Backlog));
     journal.append(append(&[note(4)]), None).unwrap();
     let behind = journal.backlog();
     assert!(
@@ -480,8 +480,8 @@ fn a_disk_that_stalls_is_noticed_by_what_waits_for_it() {
         assert_eq!(journal.refusing(), None);
         journal.append(append(&[note(number)]), None).unwrap();
     }
-    assert_eq!(journal.refusing(), Some(Refused::Backlog));
-    // Whoever asked before it was so is not turned away, and is answered like everybody else.
+    assert_eq!(journal.refusing(), Some(AppendRefusal::Backlog));
+    // An append that was allowed before is still taken, and answered like all others.
     let (done, heard) = waiter();
     journal.append(append(&[note(4)]), Some(done)).unwrap();
     assert!(heard.try_recv().is_err());
@@ -502,9 +502,9 @@ fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
     let mut tight = options(dir.path(), &Arc::default());
     tight.min_free_bytes = u64::MAX;
     let journal = SledJournal::open(tight).unwrap();
-    assert_eq!(journal.refusing(), Some(Refused::DiskFull));
+    assert_eq!(journal.refusing(), Some(AppendRefusal::DiskFull));
     assert_eq!(version(&journal, 0), 1);
-    // What was decided before it was so is taken.
+    // An append that was decided before is still taken.
     assert_eq!(commit(&journal, &[teller.next(0)]).1, Outcome::Durable);
     journal.settle().unwrap();
     assert_eq!(version(&journal, 0), 2);

@@ -1,6 +1,6 @@
-//! A data directory that an earlier release wrote opens, and says what was put into it. What is kept
-//! of it are sled's trees, key by key, because its files are large and mostly holes; the watermark as
-//! it is. `SCRIP_WRITE_GOLDEN=1 cargo test -p persistence --test release` writes what is missing.
+//! A data directory that an earlier release wrote opens, and holds what was put into it. sled's trees are kept key by
+//! key, because its files are large and mostly holes; the watermark is kept as it is. `SCRIP_WRITE_GOLDEN=1 cargo
+//! test -p persistence --test release` writes what is missing.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,8 +29,8 @@ use domain::{
     wallet::Owner,
 };
 use persistence::{
-    Append, Books, Log, Logged, MemoryJournal, Note, Options, SledJournal,
-    lookups::{LookUp, Stretch},
+    Append, Books, Log, LogEvent, MemoryJournal, Note, Options, SledJournal,
+    lookups::{LookUp, LookUpRange},
 };
 
 use self::life::{Life, documents, whole};
@@ -73,30 +73,30 @@ fn world() -> World {
     }
 }
 
-fn note(key: u8, body: Option<&[u8]>) -> Logged {
-    Logged::Note(Note {
+fn note(key: u8, body: Option<&[u8]>) -> LogEvent {
+    LogEvent::Note(Note {
         key: Box::new([7, key]),
         body: body.map(Box::from),
     })
 }
 
-fn logged(life: &Life) -> Vec<Logged> {
+fn log_events(life: &Life) -> Vec<LogEvent> {
     let events = (1..).zip(life.events.iter().cloned());
-    let logged = events.map(|(version, (event, record))| Logged::Wallet {
+    let log_events = events.map(|(version, (event, record))| LogEvent::Wallet {
         key: life.key,
         version,
         event,
         record,
     });
-    logged.collect()
+    log_events.collect()
 }
 
 /// All that was appended: folded at three times, and not folded.
-fn history() -> [Vec<Logged>; 4] {
+fn history() -> [Vec<LogEvent>; 4] {
     let World { whole, busy, young } = world();
-    let mut whole = logged(&whole);
-    let mut busy = logged(&busy);
-    let mut documents: Vec<_> = documents().into_iter().map(Logged::Catalog).collect();
+    let mut whole = log_events(&whole);
+    let mut busy = log_events(&busy);
+    let mut documents: Vec<_> = documents().into_iter().map(LogEvent::Catalog).collect();
     let later = [
         whole.split_off(20),
         busy.split_off(400),
@@ -117,7 +117,7 @@ fn history() -> [Vec<Logged>; 4] {
     let last = [
         whole_last,
         busy_last,
-        logged(&young),
+        log_events(&young),
         documents_later,
         vec![
             note(2, Some(b"as it is now")),
@@ -133,7 +133,7 @@ fn history() -> [Vec<Logged>; 4] {
     ]
 }
 
-fn append_to(log: &dyn Log, events: &[Logged]) {
+fn append_to(log: &dyn Log, events: &[LogEvent]) {
     for event in events {
         log.append(Append::one(event).unwrap(), None).unwrap();
     }
@@ -278,7 +278,7 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
     }
     memory.settle().unwrap();
     for (look_up, key_bytes) in LOOK_UPS {
-        let all = Stretch::From(vec![0; key_bytes].into());
+        let all = LookUpRange::From(vec![0; key_bytes].into());
         let expected = memory.stretch(look_up, &all, 1000).unwrap();
         assert!(!expected.is_empty());
         assert_eq!(journal.stretch(look_up, &all, 1000).unwrap(), expected);
@@ -300,7 +300,7 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
     // And it goes on from there.
     let mut young = young;
     young.grant("with this release", ProductId(1), None);
-    append_to(&journal, &logged(&young)[2..]);
+    append_to(&journal, &log_events(&young)[2..]);
     journal.settle().unwrap();
     same_wallet(&journal, &young);
     journal.close().unwrap();

@@ -1,4 +1,5 @@
-//! Subscriptions that run at a project's payment provider and were not begun here: list, take over.
+//! Subscriptions that run at a project's payment provider and were not started through Scrip: list,
+//! take over.
 
 use axum::{Json, extract::State};
 use domain::{
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 use super::path::Segments;
 use crate::{
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         field::{Id, PriceName, Text, UserText},
         query::Params,
         view::Instant,
@@ -21,14 +22,14 @@ use crate::{
     state::App,
 };
 
-/// Which to list.
+/// Which subscriptions to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Wanted {
-    /// The provider's price, such as `price_1Pb…` of Stripe's.
+pub(super) struct RunningSubscriptionsQuery {
+    /// The provider's price, such as Stripe's `price_1Pb…`.
     price: String,
-    /// The price of yours that is to be theirs: `mismatch` then says where it is not what they are billed by.
+    /// Your price to take them over under: `mismatch` then says how it differs from what they are billed by.
     price_id: Option<String>,
     /// `nextCursor` of the page before.
     cursor: Option<String>,
@@ -40,9 +41,9 @@ pub(super) struct Wanted {
 pub struct RunningSubscription {
     /// The provider's name for it.
     pub id: String,
-    /// The provider's name for who pays.
+    /// The provider's name for the customer who pays.
     pub customer_id: String,
-    /// Their address, where the key may read it.
+    /// The customer's e-mail address, where the key may read it.
     pub customer_email: Option<String>,
     /// The provider's price.
     pub provider_price_id: String,
@@ -50,27 +51,28 @@ pub struct RunningSubscription {
     pub runs: bool,
     /// When its period ends.
     pub current_period_end: Option<String>,
-    /// What you wrote on the customer.
+    /// The metadata that you put on the customer at the provider.
     pub customer_metadata: BTreeMap<String, String>,
-    /// What you wrote on it.
+    /// The metadata that you put on the subscription.
     pub metadata: BTreeMap<String, String>,
-    /// Its order here; null: it is not taken over.
+    /// Its order here; null: it was not taken over.
     pub order_id: Option<String>,
-    /// What the provider charges, where that is not what `priceId` does: it cannot be taken over under it.
+    /// What the provider charges, where `priceId` charges something else: it cannot be taken over under
+    /// that price.
     pub mismatch: Option<String>,
 }
 
-/// A page of them, newest first.
+/// A page of subscriptions, newest first.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningSubscriptions {
-    /// Those that are not over.
+    /// Subscriptions that have not ended.
     pub subscriptions: Vec<RunningSubscription>,
     /// Pass as `cursor` for the next page; null on the last one.
     pub next_cursor: Option<String>,
 }
 
-/// What to take over, and for whom.
+/// Which subscription to take over, and for whom.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Adoption)]
@@ -78,19 +80,19 @@ struct Adopt {
     /// The provider's name for the subscription.
     #[schema(pattern = "^[!-~]+$", max_length = 255)]
     subscription_id: String,
-    /// The price of ours that it is billed by from now on.
+    /// Your price that it is billed by from now on.
     price_id: PriceName,
-    /// Whose wallet it fills.
+    /// The user whose wallet it fills.
     external_user_id: UserText,
 }
 
-/// What came of it.
+/// The result of taking a subscription over.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Adopted {
-    /// Its order.
+    /// The subscription's order here.
     pub order_id: String,
-    /// Whether this very call took it over; else it had been before.
+    /// Whether this very call took it over; false if an earlier one did.
     pub adopted: bool,
 }
 
@@ -100,7 +102,7 @@ pub struct Adopted {
     path = "/projects/{projectId}/provider/subscriptions",
     operation_id = "listProviderSubscriptions",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project."), Wanted),
+    params(("projectId" = String, Path, description = "The project."), RunningSubscriptionsQuery),
     responses((status = 200, description = "A page of them.", body = RunningSubscriptions)),
     extensions(("x-errors" = json!([
         "project_not_found", "price_not_found", "provider_not_configured", "provider_error"
@@ -110,7 +112,7 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(wanted): Params<Wanted>,
+    Params(wanted): Params<RunningSubscriptionsQuery>,
 ) -> Result<Json<RunningSubscriptions>, Error> {
     let project = app.catalog.project(path.project()?)?;
     let ours = wanted.price_id.as_deref().map(|id| {
@@ -154,13 +156,13 @@ impl From<ImportCandidate> for RunningSubscription {
 /// A price that a subscription may be billed by.
 fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     let price = price.filter(|price| price.interval != Interval::OneTime);
-    price.ok_or(Error::new(Code::PriceNotFound))
+    price.ok_or(Error::new(ErrorCode::PriceNotFound))
 }
 
-/// Take a subscription over that was not begun here.
+/// Take over a subscription that was not started through Scrip.
 ///
-/// It is written at the provider whose it is, and the cycle that runs is granted without a charge. To be told
-/// so again changes nothing.
+/// The provider's subscription is marked with its owner, and the current cycle is granted without a charge. A
+/// repeat changes nothing.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/provider/subscriptions",

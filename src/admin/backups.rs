@@ -1,4 +1,4 @@
-//! Backups: begin one, and see how it goes.
+//! Backups: start one, and see its progress.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{
     backups::{self, Order},
-    http::{Administrator, Body, Code, Error, field::Whole, view::Instant},
+    http::{Administrator, Body, Error, ErrorCode, field::BoundedInteger, view::Instant},
     state::App,
 };
 
@@ -23,8 +23,8 @@ struct Create {
     to: Option<String>,
     /// How many are kept, 0 for all; `backup.keep` of the configuration where it is left out.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000)]
-    keep: Option<Whole<0, 1_000_000>>,
-    /// Whether the server key goes with it: whoever has the backup can read recovery codes then.
+    keep: Option<BoundedInteger<0, 1_000_000>>,
+    /// Whether the server key is in it: anybody who has the backup can then read recovery codes.
     #[serde(default)]
     #[schema(nullable = false)]
     with_server_key: bool,
@@ -34,7 +34,7 @@ struct Create {
     temporary: bool,
 }
 
-/// How backups stand.
+/// The state of backups.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backups {
@@ -50,10 +50,10 @@ pub struct Backups {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backup {
-    /// What it is called.
+    /// The backup's name.
     #[schema(example = "20261122T072605123Z")]
     pub name: String,
-    /// Where it is kept.
+    /// The directory that it is kept in.
     pub to: String,
     /// When it began: all that was answered before is in it.
     pub started_at: String,
@@ -61,11 +61,11 @@ pub struct Backup {
     pub status: String,
     /// Records that it has.
     pub records: u64,
-    /// Their bytes.
+    /// Bytes of these records.
     pub bytes: u64,
-    /// About how many bytes there are; 0: not known yet.
+    /// About how many bytes there are to back up; 0: not known yet.
     pub of_bytes: u64,
-    /// Bytes that were written for it, compressed; the rest was there.
+    /// Bytes that were written for it, compressed; the rest was there from earlier backups.
     pub new_bytes: u64,
     /// Older backups that were removed.
     pub removed: u64,
@@ -92,7 +92,7 @@ impl Backup {
         }
     }
 
-    fn over(it: backups::Ended) -> Self {
+    fn over(it: backups::FinishedBackup) -> Self {
         let status = match it.result {
             Ok(_) => "succeeded",
             Err(_) => "failed",
@@ -107,14 +107,14 @@ impl Backup {
     }
 }
 
-/// Begin a backup. It goes on when this is answered; ask how it stands.
+/// Start a backup. It goes on after this is answered; its state can be read meanwhile.
 #[utoipa::path(
     post,
     path = "/backups",
     operation_id = "createBackup",
     tag = "Backups",
     request_body = Create,
-    responses((status = 202, description = "Begun.", body = Backup)),
+    responses((status = 202, description = "Started.", body = Backup)),
     extensions(("x-errors" = json!(["backup_running"])))
 )]
 pub(super) async fn create(
@@ -131,14 +131,14 @@ pub(super) async fn create(
     let settings = app.backups.settings();
     let to = match to.map(PathBuf::from) {
         Some(to) if to.is_absolute() => to,
-        Some(_) => return Err(Error::invalid("to", "Name the directory from the root.")),
+        Some(_) => return Err(Error::invalid("to", "Name an absolute path.")),
         None => settings
             .to
             .clone()
             .ok_or_else(|| Error::invalid("to", "Name a directory: the configuration has none."))?,
     };
     let keep = match keep {
-        Some(Whole(keep)) => usize::try_from(keep).ok().filter(|keep| *keep > 0),
+        Some(BoundedInteger(keep)) => usize::try_from(keep).ok().filter(|keep| *keep > 0),
         None => settings.kept(),
     };
     let order = Order {
@@ -149,17 +149,17 @@ pub(super) async fn create(
     };
     match app.backups.start(order) {
         Ok(running) => Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running")))),
-        Err(backups::Busy) => Err(Error::new(Code::BackupRunning)),
+        Err(backups::Busy) => Err(Error::new(ErrorCode::BackupRunning)),
     }
 }
 
-/// Show how backups stand.
+/// Show the state of backups.
 #[utoipa::path(
     get,
     path = "/backups",
     operation_id = "getBackups",
     tag = "Backups",
-    responses((status = 200, description = "How they stand.", body = Backups))
+    responses((status = 200, description = "The state of backups.", body = Backups))
 )]
 pub(super) async fn show(_: Administrator, State(app): State<App>) -> Json<Backups> {
     let status = app.backups.status();

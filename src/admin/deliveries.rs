@@ -1,4 +1,4 @@
-//! What was sent to a webhook endpoint, and sending it again.
+//! Deliveries to a webhook endpoint: list them, send them again.
 
 use axum::{Json, extract::State, http::StatusCode};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         field::{DeliveryName, InstantText, LimitText, Text},
         query::Params,
     },
@@ -20,7 +20,7 @@ use crate::{
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Part {
+pub(super) struct PageQuery {
     /// Deliveries on a page.
     #[param(inline)]
     limit: Option<LimitText>,
@@ -33,7 +33,7 @@ pub(super) struct Part {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = Replay)]
 struct Replay {
-    /// Those that happened then or later.
+    /// Events that happened or were recorded then or later.
     since: InstantText,
 }
 
@@ -47,7 +47,7 @@ struct Replay {
     params(
         ("projectId" = String, Path, description = "The project."),
         ("webhookId" = String, Path, description = "The endpoint."),
-        Part
+        PageQuery
     ),
     responses((status = 200, description = "A page of deliveries.", body = Deliveries)),
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
@@ -56,14 +56,14 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Json<Deliveries>, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
     let before = part.cursor.map(|Text(before)| before);
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(Code::WebhookNotFound))?;
-    // One more tells whether there is another page.
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    // One more than asked for tells whether there is another page.
     let more = limit.saturating_add(1);
     let mut page = app.webhooks.deliveries(endpoint.id, before, more);
     let is_last = page.len() <= limit;
@@ -75,8 +75,8 @@ pub(super) async fn list(
     }))
 }
 
-/// Send an event of a delivery again: one that is pending at once, one that is over as a delivery of its
-/// own, which is answered.
+/// Send a delivery's event again. A pending delivery is tried at once; for one that is over, a new
+/// delivery is made and answered.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
@@ -99,7 +99,7 @@ pub(super) async fn replay(
 ) -> Result<(StatusCode, Json<Delivery>), Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(Code::WebhookNotFound))?;
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let delivery = app.webhooks.again(endpoint.id, path.delivery()?).await?;
     Ok((
         StatusCode::ACCEPTED,
@@ -131,7 +131,7 @@ pub(super) async fn replay_since(
     let Replay { since } = body.parse()?;
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(Code::WebhookNotFound))?;
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let again = app.webhooks.again_since(&catalog, endpoint.id, since.0);
     let count = again.await?;
     Ok((StatusCode::ACCEPTED, Json(Replayed { count })))

@@ -1,4 +1,4 @@
-//! The administration as programs read it.
+//! The OpenAPI document of the administration.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::http::openapi::Interface;
 const INTERFACE: Interface = Interface {
     title: "Scrip administration",
     description: "Projects, API keys, products, prices and webhooks. Sign in with the administrator's token as a \
-        bearer token. Lists are whole, but for those with a `nextCursor`. In a PATCH, a field that is left out stays as it is, and null \
+        bearer token. Lists are complete, except those with a `nextCursor`. In a PATCH, a field that is left out stays as it is, and null \
         clears what can be cleared.",
     base: PREFIX,
     keys: &[("administrator", "The administrator's token.")],

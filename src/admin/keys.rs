@@ -9,7 +9,7 @@ use super::{
     view::{Key, KeyKind, Keys},
 };
 use crate::{
-    http::{Administrator, Body, Code, Error},
+    http::{Administrator, Body, Error, ErrorCode},
     state::App,
 };
 
@@ -85,7 +85,7 @@ pub(super) async fn show(
     let catalog = app.catalog.project(path.project()?)?;
     let key = catalog
         .key(&path.key()?)
-        .ok_or(Error::new(Code::KeyNotFound))?;
+        .ok_or(Error::new(ErrorCode::KeyNotFound))?;
     Ok(Json(Key::from(key)))
 }
 

@@ -30,7 +30,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::state::App;
 
-/// Where everything here is served.
+/// The path under which everything here is served.
 pub const PREFIX: &str = crate::http::edge::ADMIN_PREFIX;
 
 /// All routes, to be merged into the service's own.

@@ -1,4 +1,4 @@
-//! A project's orders: list, show. As a secret key of the project reads them.
+//! A project's orders, as its secret key reads them: list, show.
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
@@ -7,7 +7,7 @@ use super::path::Segments;
 use crate::{
     http::{
         Administrator, Error,
-        orders::Filtered,
+        orders::FilteredOrders,
         query::Params,
         respond,
         view::{Order, Orders},
@@ -21,7 +21,7 @@ use crate::{
     path = "/projects/{projectId}/orders",
     operation_id = "listOrders",
     tag = "Orders",
-    params(("projectId" = String, Path, description = "The project."), Filtered),
+    params(("projectId" = String, Path, description = "The project."), FilteredOrders),
     responses((status = 200, description = "A page of orders.", body = Orders)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
@@ -29,7 +29,7 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<Filtered>,
+    Params(part): Params<FilteredOrders>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
     part.answer(&app, &project).await

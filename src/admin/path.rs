@@ -1,5 +1,5 @@
-//! Identifiers in the path. A malformed one is one that does not exist. They are parsed by the
-//! handler, after its body: a bad body is told before an unknown id.
+//! Identifiers in the path. A malformed one is treated as one that does not exist. They are parsed
+//! by the handler, after its body: a bad body is reported before an unknown id.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use domain::{
     text::PaymentId,
 };
 
-use crate::http::{Code, Error, order_name::OrderName};
+use crate::http::{Error, ErrorCode, order_name::OrderName};
 
 /// The named segments of a request's path, unread.
 #[derive(Debug)]
@@ -20,47 +20,47 @@ pub(super) struct Segments(Vec<(String, String)>);
 
 impl Segments {
     pub(super) fn project(&self) -> Result<ProjectId, Error> {
-        self.read("projectId", Code::ProjectNotFound)
+        self.read("projectId", ErrorCode::ProjectNotFound)
     }
 
     pub(super) fn key(&self) -> Result<KeyId, Error> {
-        self.read("keyId", Code::KeyNotFound)
+        self.read("keyId", ErrorCode::KeyNotFound)
     }
 
     pub(super) fn product(&self) -> Result<ProductId, Error> {
-        self.read("productId", Code::ProductNotFound)
+        self.read("productId", ErrorCode::ProductNotFound)
     }
 
     pub(super) fn price(&self) -> Result<PriceId, Error> {
-        self.read("priceId", Code::PriceNotFound)
+        self.read("priceId", ErrorCode::PriceNotFound)
     }
 
     pub(super) fn webhook(&self) -> Result<EndpointId, Error> {
-        self.read("webhookId", Code::WebhookNotFound)
+        self.read("webhookId", ErrorCode::WebhookNotFound)
     }
 
     pub(super) fn delivery(&self) -> Result<DeliveryId, Error> {
-        self.read("deliveryId", Code::DeliveryNotFound)
+        self.read("deliveryId", ErrorCode::DeliveryNotFound)
     }
 
     pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
-        self.read("walletRef", Code::WalletNotFound)
+        self.read("walletRef", ErrorCode::WalletNotFound)
     }
 
     pub(super) fn payment(&self) -> Result<PaymentId, Error> {
         let segment = self.0.iter().find(|(key, _)| key == "paymentId");
         segment
             .and_then(|(_, text)| PaymentId::new(text.as_str()).ok())
-            .ok_or_else(|| Error::new(Code::PaymentNotFound))
+            .ok_or_else(|| Error::new(ErrorCode::PaymentNotFound))
     }
 
-    /// Whatever is there in place of an order's name.
+    /// The order that the path names, by its own identifier or its checkout's.
     pub(super) fn order(&self) -> OrderName {
         let segment = self.0.iter().find(|(key, _)| key == "orderIdOrCheckoutId");
         segment.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text))
     }
 
-    fn read<T: FromStr>(&self, name: &str, unknown: Code) -> Result<T, Error> {
+    fn read<T: FromStr>(&self, name: &str, unknown: ErrorCode) -> Result<T, Error> {
         let segment = self.0.iter().find(|(key, _)| key == name);
         segment
             .and_then(|(_, text)| text.parse().ok())
@@ -72,10 +72,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Segments {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        // Refused only where a segment is not UTF-8: then nothing is there.
+        // Fails only where a segment is not UTF-8: nothing is served there.
         let params = RawPathParams::from_request_parts(parts, state)
             .await
-            .map_err(|_| Error::new(Code::RouteNotFound))?;
+            .map_err(|_| Error::new(ErrorCode::RouteNotFound))?;
         Ok(Self(
             params
                 .iter()

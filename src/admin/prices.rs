@@ -12,10 +12,10 @@ use super::{
 use crate::{
     catalog::{NewPrice, PriceChange},
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         field::{
-            Credits, Currency, CurrencyText, FeatureText, Id, NameText, ProductName, Text, Whole,
-            line,
+            BoundedInteger, Credits, Currency, CurrencyText, FeatureText, Id, NameText,
+            ProductName, Text, line,
         },
         patch::Field,
     },
@@ -35,21 +35,21 @@ struct Create {
     amount_cents: Credits,
     /// ISO 4217, in capitals.
     currency: CurrencyText,
-    /// Credits for it, for a subscription in each cycle; 0 when left out.
+    /// Credits that it grants, for a subscription in each cycle; 0 when left out.
     credits_granted: Option<Credits>,
-    /// Slugs of what it unlocks.
+    /// Slugs of the features that it unlocks.
     #[schema(max_items = 100)]
     features: Option<Vec<FeatureText>>,
     /// `month` or `year` for a subscription, else `one_time`.
     interval: Interval,
     /// Days until the credits expire; never when left out.
-    credits_expire_after_days: Option<Whole<1, 36_525>>,
+    credits_expire_after_days: Option<BoundedInteger<1, 36_525>>,
     /// Whether a cycle's unused credits stay; only for subscriptions.
     rollover: Option<bool>,
     /// The product whose balance it fills; its own when left out.
     credits_product_id: Option<ProductName>,
     /// Days for which a subscription is free at first; none when left out.
-    trial_days: Option<Whole<1, 730>>,
+    trial_days: Option<BoundedInteger<1, 730>>,
     /// Credits for those days; 0 when left out.
     trial_credits: Option<Credits>,
     /// Whether a wallet that has bought all that a price without credits unlocks may buy it again (else
@@ -120,7 +120,7 @@ pub(super) async fn list(
     let catalog = app.catalog.project(path.project()?)?;
     let product = catalog
         .product(&path.product()?)
-        .ok_or(Error::new(Code::ProductNotFound))?;
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     Ok(Json(Prices {
         prices: catalog.prices(&product.id).map(Price::from).collect(),
     }))
@@ -148,10 +148,10 @@ pub(super) async fn show(
     let catalog = app.catalog.project(path.project()?)?;
     let product = catalog
         .product(&path.product()?)
-        .ok_or(Error::new(Code::ProductNotFound))?;
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     let price = catalog.price(&product.id, &path.price()?);
     Ok(Json(Price::from(
-        price.ok_or(Error::new(Code::PriceNotFound))?,
+        price.ok_or(Error::new(ErrorCode::PriceNotFound))?,
     )))
 }
 
@@ -201,11 +201,11 @@ impl Create {
             currency,
             credits_granted: self.credits_granted.map_or(0, |credits| credits.0),
             credits_product: self.credits_product_id.map(product_id).transpose()?,
-            credits_expire_after_days: self.credits_expire_after_days.map(Whole::small),
+            credits_expire_after_days: self.credits_expire_after_days.map(BoundedInteger::small),
             rollover: self.rollover.unwrap_or(false),
             features: features.into_iter().map(slug).collect(),
             interval: self.interval.into(),
-            trial_days: self.trial_days.map(Whole::small),
+            trial_days: self.trial_days.map(BoundedInteger::small),
             trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
             repeatable: self.repeatable.unwrap_or(false),
         })

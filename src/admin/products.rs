@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalog::{NewProduct, ProductChange},
     http::{
-        Administrator, Body, Code, Error, Object,
+        Administrator, Body, Error, ErrorCode, Object,
         field::{Credits, DescriptionText, NameText, Positive, UnitText, line},
         patch::Field,
     },
@@ -25,16 +25,17 @@ use crate::{
 #[schema(as = NewProduct)]
 struct Create {
     name: NameText,
-    /// What it is.
+    /// What the product is.
     #[serde(rename = "type")]
     kind: ProductType,
     description: Option<DescriptionText>,
     /// What its credits are called; required for type `credits`.
     credit_unit: Option<UnitText>,
-    /// Credits for nothing; only with a `creditUnit`.
+    /// Credits that every wallet gets for free; only with a `creditUnit`.
     #[schema(value_type = Option<FreeGrant>)]
     free_grant: Option<Object<Grant>>,
-    /// At so many credits or fewer a balance is low, and is told of; only with a `creditUnit`.
+    /// A balance that falls to this many credits or fewer is reported as low; only with a
+    /// `creditUnit`.
     low_balance: Option<Credits>,
     /// Whether it is offered; true when left out.
     active: Option<bool>,
@@ -48,11 +49,11 @@ struct Update {
     #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
     name: Field<NameText>,
-    /// What it is; settled once it has prices.
+    /// What the product is; it cannot change once there are prices.
     #[serde(rename = "type", default)]
     #[schema(value_type = Option<ProductType>, nullable = false)]
     kind: Field<ProductType>,
-    /// Null: none.
+    /// A sentence about it; null: none.
     #[schema(value_type = Option<DescriptionText>)]
     #[serde(default)]
     description: Field<DescriptionText>,
@@ -60,11 +61,11 @@ struct Update {
     #[schema(value_type = Option<UnitText>)]
     #[serde(default)]
     credit_unit: Field<UnitText>,
-    /// Credits for nothing; null: none.
+    /// Credits that every wallet gets for free; null: none.
     #[schema(value_type = Option<FreeGrant>)]
     #[serde(default)]
     free_grant: Field<Object<Grant>>,
-    /// At so many credits or fewer a balance is low, and is told of; null: at none.
+    /// A balance that falls to this many credits or fewer is reported as low; null: none is.
     #[schema(value_type = Option<Credits>)]
     #[serde(default)]
     low_balance: Field<Credits>,
@@ -166,7 +167,7 @@ pub(super) async fn show(
     let catalog = app.catalog.project(path.project()?)?;
     let product = catalog
         .product(&path.product()?)
-        .ok_or(Error::new(Code::ProductNotFound))?;
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     Ok(Json(Product::of(product, &catalog)))
 }
 

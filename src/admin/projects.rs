@@ -17,16 +17,16 @@ use super::{
 use crate::{
     catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange},
     http::{
-        Administrator, Body, Code, Error, Object,
-        field::{FromText, NameText, Text, Whole, choice, line},
+        Administrator, Body, Error, ErrorCode, Object,
+        field::{BoundedInteger, FromText, NameText, Text, choice, line},
         patch::Field,
     },
     providers::ChangeError,
     state::App,
 };
 
-/// How long an answer waits for the end of what was begun with the former provider: mostly it is all done
-/// before.
+/// How long an answer waits until all orders and subscriptions at the former provider are ended; mostly
+/// it takes less.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// A project to make.
@@ -67,13 +67,12 @@ struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     free_grants_for_code_wallets: Field<bool>,
-    /// Who takes the project's money; null: nobody. Secrets are never shown again; of a Stripe account
-    /// that is set already, what is left out stays. A replaced `webhookSecret` is accepted for a day
-    /// more.
+    /// The payment provider; null: none. Secrets are never shown again; for a Stripe account that is
+    /// set already, what is left out stays. A replaced `webhookSecret` is accepted for a day more.
     #[schema(value_type = Option<Provider>)]
     #[serde(default)]
     provider: Field<Object<Provider>>,
-    /// Days.
+    /// Days for which a past-due subscription keeps its features.
     #[schema(value_type = Option<GraceDays>, nullable = false)]
     #[serde(default)]
     subscription_grace_days: Field<GraceDays>,
@@ -101,8 +100,8 @@ struct Update {
     terms_of_service: Field<bool>,
 }
 
-/// An origin, as it is described; the catalog reads it, with the parser that reads addresses to return
-/// to, and takes some more.
+/// The schema of an origin. The catalog reads it, with the parser that reads addresses to return to,
+/// and accepts more than the schema does.
 type OriginText = Text<DescribedOrigin>;
 
 #[derive(Debug)]
@@ -133,7 +132,7 @@ impl FromText for DescribedOrigin {
 struct Provider {
     /// `sandbox`, which is built in and moves no money, or `stripe`.
     kind: KindText,
-    /// Of a Stripe account: its API key, `sk_…` or `rk_…`.
+    /// For a Stripe account: its API key, `sk_…` or `rk_…`.
     #[schema(
         value_type = Option<String>,
         write_only,
@@ -141,11 +140,12 @@ struct Provider {
         max_length = 255
     )]
     secret_key: Option<SecretString>,
-    /// Of a Stripe account: what its webhooks are signed with, `whsec_…`.
+    /// For a Stripe account: the secret that its webhooks are signed with, `whsec_…`.
     #[schema(value_type = Option<String>, write_only, pattern = "^[!-~]+$", max_length = 255)]
     webhook_secret: Option<SecretString>,
-    /// Leave a provider, an account or a mode that the project has orders at: pending orders expire and
-    /// subscriptions end here, credits stay. A new key of the same account and mode needs it not.
+    /// Whether to leave a provider, an account or a mode that the project has orders at: pending orders
+    /// expire and subscriptions end here, credits stay. A new key of the same account and mode does not
+    /// need it.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     force: bool,
@@ -163,12 +163,12 @@ choice!(Kind, "ProviderKind": "sandbox" => Self::Sandbox, "stripe" => Self::Stri
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Limit {
-    max: Whole<1, 4_294_967_295>,
-    window_seconds: Whole<1, 31_622_400>,
+    max: BoundedInteger<1, 4_294_967_295>,
+    window_seconds: BoundedInteger<1, 31_622_400>,
 }
 
-/// How long a past-due subscription keeps its features.
-type GraceDays = Whole<0, 365>;
+/// Days for which a past-due subscription keeps its features.
+type GraceDays = BoundedInteger<0, 365>;
 
 /// Make a project, with a key of each kind. The secret key is shown only here.
 #[utoipa::path(
@@ -268,7 +268,7 @@ pub(super) async fn update(
 ///
 /// # Errors
 ///
-/// What the rules and the new provider refuse.
+/// [`Error`] when the catalog or the new provider refuses, or the project's orders cannot be read.
 pub(crate) async fn change_provider(
     app: &App,
     id: ProjectId,
@@ -277,16 +277,16 @@ pub(crate) async fn change_provider(
     force: bool,
 ) -> Result<(), Error> {
     let (accounts, payments) = (Arc::clone(&app.accounts), app.payments.clone());
-    // In a task of its own: a caller who goes away must not leave it half way.
+    // In a task of its own: a caller who goes away must not leave it half done.
     let work = async move {
         accounts.change(id, change, provider, force).await?;
-        let mut ending = tokio::spawn(async move { payments.finish_leaving(id).await });
-        // It goes on by itself, and again with the next round where it fails.
+        let mut ending = tokio::spawn(async move { payments.end_former_provider(id).await });
+        // After the wait it goes on by itself; where it fails, the next round tries again.
         drop(tokio::time::timeout(WAIT, &mut ending).await);
         Ok::<_, ChangeError>(())
     };
     let done = tokio::spawn(work.in_current_span()).await;
-    done.map_err(|_| Error::new(Code::InternalError))??;
+    done.map_err(|_| Error::new(ErrorCode::InternalError))??;
     Ok(())
 }
 
@@ -295,12 +295,12 @@ fn view(app: &App, catalog: &ProjectCatalog) -> Project {
     Project::of(&catalog.project, catalog.provider(), accounts)
 }
 
-/// With whether it is forced.
+/// The change of the provider, and whether it is forced.
 fn provider(field: Field<Object<Provider>>) -> Result<Option<(ProviderChange, bool)>, Error> {
     let read = |Object(provider): Object<Provider>| {
         let change = match provider.kind {
             Text(Kind::Sandbox) => {
-                // It needs none, and what is no secret is a mistake all the same.
+                // The sandbox needs no secrets, but malformed ones are refused all the same.
                 let text = |it: SecretString| it.expose_secret().to_owned();
                 let (key, webhook) = (provider.secret_key, provider.webhook_secret);
                 key.map(text).map(SecretText::key).transpose()?;
@@ -335,7 +335,7 @@ impl Update {
             subscription_grace_days: self
                 .subscription_grace_days
                 .not_null("subscriptionGraceDays")?
-                .map(Whole::small),
+                .map(BoundedInteger::small),
             checkout: CheckoutChange {
                 automatic_tax: self.automatic_tax.not_null("automaticTax")?,
                 collect_tax_ids: self.collect_tax_ids.not_null("collectTaxIds")?,

@@ -1,4 +1,4 @@
-//! Whether a project's payment provider can be called with what it was set with.
+//! Checks whether a project's payment provider can be called with its key.
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 use super::path::Segments;
 use crate::{
     http::{Administrator, Error},
-    providers::Tried,
+    providers::KeyCheck,
     state::App,
 };
 
-/// What came of calling a payment provider.
+/// The result of calling a payment provider.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderCheck {
@@ -32,7 +32,7 @@ pub struct ProviderCheck {
     operation_id = "checkProvider",
     tag = "Projects",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "What came of it.", body = ProviderCheck)),
+    responses((status = 200, description = "The result.", body = ProviderCheck)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn check(
@@ -42,8 +42,8 @@ pub(super) async fn check(
 ) -> Result<Json<ProviderCheck>, Error> {
     let project = app.catalog.project(path.project()?)?;
     let (works, reason, missing_permissions) = match app.accounts.check(&project).await {
-        Some(Ok(Tried::Works { missing, .. })) => (Some(true), None, missing),
-        Some(Ok(Tried::Unreachable)) | None => (None, None, Vec::new()),
+        Some(Ok(KeyCheck::Works { missing, .. })) => (Some(true), None, missing),
+        Some(Ok(KeyCheck::Unreachable)) | None => (None, None, Vec::new()),
         Some(Err(reason)) => (Some(false), Some(reason), Vec::new()),
     };
     Ok(Json(ProviderCheck {

@@ -1,4 +1,4 @@
-//! The proof of a project's orders against the provider's own books: begin one, and see what it came to.
+//! Reconciliation of a project's orders with the provider's own books: start one, and see its result.
 
 use axum::{Json, extract::State, http::StatusCode};
 use domain::Timestamp;
@@ -9,7 +9,7 @@ use super::path::Segments;
 use crate::{
     catalog::ProjectCatalog,
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         field::{InstantText, Text},
         view::Instant,
     },
@@ -20,24 +20,24 @@ use crate::{
 /// Seconds of a day.
 const DAY: i64 = 24 * 3600;
 
-/// What to hold against each other.
+/// The span of time to reconcile.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewReconciliation)]
 struct Create {
-    /// From when on; three days before `to` where it is left out.
+    /// Its first instant; three days before `to` when left out.
     from: Option<InstantText>,
-    /// Until when; now where it is left out.
+    /// The first instant after it; now when left out.
     to: Option<InstantText>,
 }
 
-/// How reconciliation stands.
+/// The state of reconciliation.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Reconciliations {
-    /// The one that is being made, as far as it is.
+    /// The one that is running, as far as it has come.
     pub running: Option<Reconciliation>,
-    /// The last one that came to its end.
+    /// The last one that was completed.
     pub last: Option<Reconciliation>,
-    /// Why one that was begun since did not.
+    /// Why a later one was not.
     pub error: Option<String>,
 }
 
@@ -45,25 +45,25 @@ pub struct Reconciliations {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reconciliation {
-    /// The first instant.
+    /// The first instant of the span.
     pub from: String,
-    /// The first instant after.
+    /// The first instant after it.
     pub to: String,
     /// When it began.
     pub started_at: String,
     /// When it ended; null while it goes on.
     pub ended_at: Option<String>,
-    /// Whether every cent is an order's, an unfulfilled payment's or another product's.
+    /// Whether every cent belongs to an order, an unfulfilled payment or another product.
     pub adds_up: bool,
     /// Charges that were looked at.
     pub charges: u64,
-    /// Refunds.
+    /// Refunds that were looked at.
     pub refunds: u64,
-    /// Disputes.
+    /// Disputes that were looked at.
     pub disputes: u64,
-    /// Those of them that differed, and not any more after looking again.
+    /// How many of them differed, but no longer did after another look.
     pub mended: u64,
-    /// Those that still differ.
+    /// How many of them still differ.
     pub differences: u64,
     /// What was charged, by currency.
     pub sums: Vec<ReconciledSum>,
@@ -77,17 +77,17 @@ pub struct Reconciliation {
 pub struct ReconciledSum {
     /// ISO 4217, upper case.
     pub currency: String,
-    /// For orders.
+    /// Charged for orders.
     pub orders_cents: i64,
-    /// For unfulfilled payments.
+    /// Charged for unfulfilled payments.
     pub unfulfilled_cents: i64,
-    /// For other products on the same account.
+    /// Charged for other products on the same account.
     pub other_cents: i64,
-    /// For what differs.
+    /// Charged for what differs.
     pub differing_cents: i64,
 }
 
-/// Something that does not fit.
+/// A difference between the provider's books and the orders.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReconciliationDifference {
@@ -97,11 +97,11 @@ pub struct ReconciliationDifference {
     pub id: String,
     /// The provider's payment.
     pub payment_id: Option<String>,
-    /// `ord_…`
+    /// The order's identifier: `ord_…`
     pub order_id: Option<String>,
-    /// What the provider says, in the currency's minor unit.
+    /// The provider's amount, in the currency's minor unit.
     pub provider_cents: i64,
-    /// What the order says.
+    /// The order's amount.
     pub order_cents: Option<i64>,
     /// ISO 4217, upper case.
     pub currency: String,
@@ -146,8 +146,8 @@ impl From<Proof> for Reconciliation {
     }
 }
 
-/// Begin to hold the provider's charges, refunds and disputes against the orders. It goes on when this is
-/// answered; ask how it stands. Scrip does so by itself once a day.
+/// Start to hold the provider's charges, refunds and disputes against the orders. It goes on after this
+/// is answered; its state can be read meanwhile. Scrip does so by itself once a day.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/reconciliation",
@@ -155,7 +155,7 @@ impl From<Proof> for Reconciliation {
     tag = "Reconciliation",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 202, description = "Begun.", body = Reconciliations)),
+    responses((status = 202, description = "Started.", body = Reconciliations)),
     extensions(("x-errors" = json!([
         "project_not_found", "provider_not_configured", "provider_error", "reconciliation_running"
     ])))
@@ -180,18 +180,18 @@ pub(super) async fn create(
     let begun = app.payments.proofs().begin(&project, from, until);
     match begun.map_err(|error| Error::from_payments(error, &project))? {
         true => Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project)))),
-        false => Err(Error::new(Code::ReconciliationRunning)),
+        false => Err(Error::new(ErrorCode::ReconciliationRunning)),
     }
 }
 
-/// Show what the last reconciliation came to, and the one that goes on.
+/// Show the result of the last reconciliation, and the state of one that is running.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/reconciliation",
     operation_id = "getReconciliation",
     tag = "Reconciliation",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "How it stands.", body = Reconciliations)),
+    responses((status = 200, description = "The state of reconciliation.", body = Reconciliations)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn show(

@@ -8,7 +8,9 @@ use utoipa::ToSchema;
 use super::path::Segments;
 use crate::{
     catalog::{ProjectCatalog, SandboxChange},
-    http::{Administrator, Body, Code, Error, field::Whole, patch::Field, view::Instant},
+    http::{
+        Administrator, Body, Error, ErrorCode, field::BoundedInteger, patch::Field, view::Instant,
+    },
     providers::AdvanceError,
     state::App,
 };
@@ -22,15 +24,15 @@ pub(super) struct View {
     now: Instant,
     /// Seconds before a webhook goes out, by the project's clock.
     delay_seconds: u32,
-    /// How many times more each webhook goes out.
+    /// How many extra times each webhook goes out.
     duplicates: u32,
     /// Whether webhooks go out in another order than things happened.
     shuffle: bool,
-    /// Where Stripe's own libraries reach it: their API base.
+    /// The API base under which Stripe's own libraries reach it.
     api_base: String,
-    /// What they call it with. It moves no money.
+    /// The API key for these libraries. It moves no money.
     secret_key: String,
-    /// What its webhooks are signed with.
+    /// The secret that its webhooks are signed with.
     webhook_secret: String,
 }
 
@@ -43,7 +45,7 @@ struct Update {
     #[schema(value_type = Option<Delay>, nullable = false)]
     #[serde(default)]
     delay_seconds: Field<Delay>,
-    /// 0 to 10, or true for 1 and false for 0.
+    /// How many extra times each webhook goes out: 0 to 10, or true for 1 and false for 0.
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 10)]
     #[serde(default)]
     duplicates: Field<Copies>,
@@ -53,8 +55,8 @@ struct Update {
     shuffle: Field<bool>,
 }
 
-/// At most a week.
-type Delay = Whole<0, 604_800>;
+/// Seconds, at most a week.
+type Delay = BoundedInteger<0, 604_800>;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -67,7 +69,7 @@ enum Copies {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SandboxAdvance)]
 struct Advance {
-    seconds: Whole<1, 316_224_000>,
+    seconds: BoundedInteger<1, 316_224_000>,
 }
 
 /// The clock after it was moved on.
@@ -153,10 +155,10 @@ pub(super) async fn advance(
     body: Body,
 ) -> Result<Json<Advanced>, Error> {
     let Advance { seconds } = body.parse()?;
-    let Whole(seconds) = seconds;
+    let BoundedInteger(seconds) = seconds;
     let project = path.project()?;
     let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
-    // In a task of its own: a caller who goes away must not leave it half way.
+    // In a task of its own: a caller who goes away must not leave it half done.
     let moved = tokio::spawn(async move { sandboxes.advance(&payments, project, seconds).await });
     let moved = moved.await;
     let now = match moved {
@@ -164,9 +166,9 @@ pub(super) async fn advance(
         Ok(Err(AdvanceError::Catalog(error))) => return Err(error.into()),
         Ok(Err(error)) => {
             tracing::error!(%error, "A sandbox's clock could not be moved on");
-            return Err(Error::new(Code::Unavailable));
+            return Err(Error::new(ErrorCode::Unavailable));
         }
-        Err(_) => return Err(Error::new(Code::InternalError)),
+        Err(_) => return Err(Error::new(ErrorCode::InternalError)),
     };
     Ok(Json(Advanced { now: Instant(now) }))
 }

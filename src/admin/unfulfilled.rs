@@ -1,4 +1,4 @@
-//! What was paid and leads to no order: list, assign, refund, dismiss.
+//! Payments that lead to no order: list, assign, refund, dismiss.
 
 use axum::{Json, extract::State, response::Response};
 use domain::catalog::KeyKind;
@@ -8,22 +8,22 @@ use utoipa::ToSchema;
 use super::path::Segments;
 use crate::{
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         cursor::{PaymentCursor, PaymentCursorText},
         field::{DescriptionText, LimitText, PriceName, Text, line},
         query::Params,
         respond,
-        subject::OfEither,
+        subject::ForWallet,
         view::{Instant, Order},
     },
-    payments::{AssignmentRequest, UnfulfilledPayment as Kept, Unplaceable},
+    payments::{AssignmentRequest, NoOrderReason, UnfulfilledPayment as Kept},
     state::App,
 };
 
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Part {
+pub(super) struct PageQuery {
     /// Payments on a page.
     #[param(inline)]
     limit: Option<LimitText>,
@@ -32,23 +32,23 @@ pub(super) struct Part {
     cursor: Option<PaymentCursorText>,
 }
 
-/// What a payment is to have bought.
+/// The price that a payment is assigned to.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PaymentAssignment)]
 pub(super) struct Assign {
-    /// The price that it is for; any of the project's.
+    /// The price that it pays for; any of the project's.
     price_id: PriceName,
 }
 
-/// The wallet may be in the body, too.
-type Assignment = OfEither<Assign, false>;
+/// The body may name the wallet, too.
+type Assignment = ForWallet<Assign, false>;
 
 /// Why a payment is left as it is.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = PaymentDismissal)]
 struct Dismiss {
-    /// A sentence or two, for whoever asks later.
+    /// A sentence or two, for those who ask later.
     note: DescriptionText,
 }
 
@@ -56,7 +56,7 @@ struct Dismiss {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UnfulfilledPayment {
-    /// What it is called here: the provider's `paymentId`.
+    /// Its name in this API: the provider's `paymentId`.
     id: String,
     payment_id: String,
     invoice_id: Option<String>,
@@ -71,18 +71,18 @@ pub(super) struct UnfulfilledPayment {
     paid_at: Instant,
     /// `unknown_price`, `unknown_order`, `unclear_bill`, `unknown_wallet`, `already_paid` or `other_currency`
     #[schema(value_type = String, example = "unknown_price")]
-    reason: Unplaceable,
+    reason: NoOrderReason,
     /// When it was found to lead to no order.
     seen_at: Instant,
 }
 
-/// A page of them.
+/// A page of unfulfilled payments.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UnfulfilledPayments {
     /// The newest first.
     payments: Vec<UnfulfilledPayment>,
-    /// What the next page is asked for with; null on the last one.
+    /// Pass as `cursor` for the next page; null on the last one.
     next_cursor: Option<String>,
 }
 
@@ -104,14 +104,14 @@ impl From<Kept> for UnfulfilledPayment {
     }
 }
 
-/// List what was paid and leads to no order, the newest first: a person decides what becomes of it. One that
+/// List payments that lead to no order, the newest first: a person decides what becomes of them. One that
 /// leads to an order after all leaves the list by itself.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/unfulfilled-payments",
     operation_id = "listUnfulfilledPayments",
     tag = "Unfulfilled payments",
-    params(("projectId" = String, Path, description = "The project."), Part),
+    params(("projectId" = String, Path, description = "The project."), PageQuery),
     responses((status = 200, description = "A page of payments.", body = UnfulfilledPayments)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
@@ -119,14 +119,14 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Json<UnfulfilledPayments>, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
     let project = app.catalog.project(path.project()?)?;
     let before = part.cursor.map(|Text(before)| before);
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let unfulfilled = app.payments.unfulfilled();
-    // One more tells whether there is another page.
+    // One more than asked for tells whether there is another page.
     let mut page = unfulfilled.open(project.project.id, before, limit.saturating_add(1));
     let is_last = page.len() <= limit;
     page.truncate(limit);
@@ -138,8 +138,8 @@ pub(super) async fn list(
     }))
 }
 
-/// Make a payment an order of this price: of this user's or code's wallet, or of a new code's where neither is
-/// named. Done once: a repeat answers the order.
+/// Turn a payment into an order of this price: in this user's or code's wallet, or in a new code's where
+/// neither is named. Done once: a repeat answers the order.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/assign",
@@ -166,7 +166,7 @@ pub(super) async fn assign(
     let project = app.catalog.project(path.project()?)?;
     let payment = path.payment()?;
     let price = asked.price_id.0.0;
-    let price = price.ok_or_else(|| Error::new(Code::PriceNotFound))?;
+    let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let to = wallet.map(|named| named.address()).transpose()?;
     let payments = &app.payments;
     let order = payments.assign(project.clone(), payment, AssignmentRequest { price, to });
@@ -176,7 +176,7 @@ pub(super) async fn assign(
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
 
-/// Give a payment back, all that is left of it. Done once: a repeat answers the same.
+/// Refund a payment, all that is left of it. Done once: a repeat answers the same.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",

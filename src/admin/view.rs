@@ -21,7 +21,7 @@ pub enum Mode {
     ExternalUsers,
 }
 
-/// So many anonymous wallets in so many seconds.
+/// A limit of anonymous wallets in a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreationLimit {
@@ -33,14 +33,14 @@ pub struct CreationLimit {
     pub window_seconds: u32,
 }
 
-/// A project.
+/// A project with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
-    /// Its identifier.
+    /// The project's identifier.
     #[schema(example = "proj_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     pub id: String,
-    /// Its name.
+    /// The project's name.
     pub name: String,
     /// How its wallets are addressed.
     pub mode: Mode,
@@ -64,7 +64,7 @@ pub struct Project {
     pub invoices: bool,
     /// Whether buyers have to agree to the terms of service.
     pub terms_of_service: bool,
-    /// Who takes its money; null: nobody, and nothing can be bought.
+    /// Its payment provider; null: none, and nothing can be bought.
     pub provider: Option<Provider>,
     /// When it was made.
     pub created_at: String,
@@ -77,12 +77,12 @@ pub struct Provider {
     /// `sandbox` or `stripe`
     #[schema(example = "stripe")]
     pub kind: String,
-    /// Where its webhooks have to be sent: for Stripe's dashboard.
+    /// The address that its webhooks have to be sent to, for Stripe's dashboard.
     pub webhook_url: String,
     /// Whether its key was tried and works; until it could be reached, false.
     pub verified: bool,
-    /// Whether what was begun with a former provider is still being ended; nothing can be bought until
-    /// then.
+    /// Whether orders and subscriptions of a former provider are still being ended; nothing can be
+    /// bought until then.
     pub changing: bool,
 }
 
@@ -90,19 +90,19 @@ pub struct Provider {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedProject {
-    /// The project.
+    /// The project that was made.
     #[serde(flatten)]
     pub project: Project,
-    /// For browsers.
+    /// The key for browsers.
     pub publishable_key: String,
-    /// For servers. Shown only now.
+    /// The key for servers. Shown only now.
     pub secret_key: String,
 }
 
-/// All projects.
+/// All projects of this server.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Projects {
-    /// Oldest first.
+    /// The projects, oldest first.
     pub projects: Vec<Project>,
 }
 
@@ -110,9 +110,9 @@ pub struct Projects {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
-    /// Browser-safe.
+    /// A key for browsers, which may be public.
     Publishable,
-    /// Server only.
+    /// A key for servers, which stays secret.
     Secret,
 }
 
@@ -120,12 +120,12 @@ pub enum KeyKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Key {
-    /// Its name, safe to show.
+    /// Its identifier, safe to show.
     #[schema(example = "key_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     pub id: String,
     /// What it may do.
     pub kind: KeyKind,
-    /// The key itself. A secret one is told once, when it is made; then null.
+    /// The key itself. A secret one is shown once, when it is made; then null.
     pub key: Option<String>,
     /// When it was made.
     pub created_at: String,
@@ -144,7 +144,7 @@ pub struct Keys {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProductType {
-    /// Prepaid credits.
+    /// Credits that are paid in advance.
     Credits,
     /// Tiers billed each cycle.
     Subscription,
@@ -158,23 +158,23 @@ pub enum ProductType {
 pub enum Period {
     /// Once in a wallet's life; never expires.
     Once,
-    /// Each day.
+    /// Each calendar day.
     Daily,
     /// Each week, from Monday.
     Weekly,
-    /// Each month.
+    /// Each calendar month.
     Monthly,
-    /// Each year.
+    /// Each calendar year.
     Yearly,
 }
 
 /// Credits that every wallet gets each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FreeGrant {
-    /// How many.
+    /// Credits of each grant.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     pub credits: i64,
-    /// How often.
+    /// How often they are granted.
     pub period: Period,
 }
 
@@ -182,21 +182,21 @@ pub struct FreeGrant {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Product {
-    /// Its identifier.
+    /// The product's identifier.
     #[schema(example = "prod_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     pub id: String,
-    /// Its name.
+    /// The product's name.
     pub name: String,
     /// A sentence about it.
     pub description: Option<String>,
-    /// What it is.
+    /// What the product is.
     #[serde(rename = "type")]
     pub kind: ProductType,
     /// What its credits are called; null: it holds none.
     pub credit_unit: Option<String>,
-    /// Credits for nothing; null: none.
+    /// Credits that every wallet gets for free; null: none.
     pub free_grant: Option<FreeGrant>,
-    /// At so many credits or fewer a balance is low, and is told of; null: at none.
+    /// A balance that falls to this many credits or fewer is reported as low; null: none is.
     pub low_balance: Option<i64>,
     /// Whether it is offered.
     pub active: bool,
@@ -217,30 +217,30 @@ pub struct Products {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
-    /// Once.
+    /// It is charged once.
     OneTime,
-    /// Each month.
+    /// It is charged each month.
     Month,
-    /// Each year.
+    /// It is charged each year.
     Year,
 }
 
-/// A price.
+/// A price of a product; of a subscription, a tier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Price {
-    /// Its identifier.
+    /// The price's identifier.
     #[schema(example = "price_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     pub id: String,
-    /// Of which product.
+    /// The product's identifier.
     pub product_id: String,
     /// The tier's name.
     pub label: Option<String>,
     /// In the currency's minor unit.
     pub amount_cents: i64,
-    /// ISO 4217.
+    /// ISO 4217, upper case.
     pub currency: String,
-    /// Credits for it; for a subscription in each cycle.
+    /// Credits that it grants; for a subscription in each cycle.
     pub credits_granted: i64,
     /// The product whose balance it fills; null: its own.
     pub credits_product_id: Option<String>,
@@ -272,7 +272,7 @@ pub struct Prices {
 }
 
 impl Project {
-    /// With its provider, if one was ever set.
+    /// A project with its provider, if one was ever set.
     pub(super) fn of(
         project: &catalog::Project,
         provider: Option<&catalog::Provider>,
@@ -301,7 +301,7 @@ impl Project {
                 kind: kind.into(),
                 webhook_url: accounts.webhook_url(project.id),
                 verified: provider.is_none_or(catalog::Provider::is_verified),
-                changing: provider.is_some_and(|provider| provider.tenure.leaving),
+                changing: provider.is_some_and(|provider| provider.epoch.leaving),
             }),
             created_at: Instant(project.created_at).to_string(),
         }
@@ -401,7 +401,7 @@ impl From<CreationLimit> for catalog::CreationLimit {
     }
 }
 
-/// The wire's names and the rules' names of the same choices.
+/// Conversions between an enum of the API and the rules' enum of the same variants.
 macro_rules! same {
     ($wire:ident, $rule:path, $($variant:ident),+) => {
         impl From<$rule> for $wire {

@@ -1,11 +1,11 @@
 //! A project's wallets: find, show, open, read the ledger, grant. Once found, a wallet is named by
-//! where it is stored: no recovery code has to stand in an address.
+//! the key that it is stored under: no recovery code has to stand in an address.
 
-use actors::{Address, Found};
+use actors::{Address, StoredWallet};
 use axum::{Json, extract::State, response::Response};
 use domain::{
     Rejection,
-    code::Code as RecoveryCode,
+    code::RecoveryCode,
     id::WalletKey,
     text::{Email, ExternalUserId},
 };
@@ -20,7 +20,7 @@ use crate::{
         field::{SearchText, Text, UserText, line},
         grant::{Credit, Credited},
         idempotency::KeyHeader,
-        ledger::{self, Part},
+        ledger::{self, PageQuery},
         order_name::OrderName,
         query::Params,
         view::{Ledger, Wallet, Wallets},
@@ -28,7 +28,7 @@ use crate::{
     state::App,
 };
 
-/// Wallets that one search finds at most.
+/// The most wallets that one search finds.
 const MOST_FOUND: usize = 20;
 
 /// What to look for.
@@ -36,8 +36,8 @@ const MOST_FOUND: usize = 20;
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct Search {
-    /// The user's id at the project, a recovery code, an order or a checkout, the address of a buyer, or a `ref`.
-    /// All wallets that match are found.
+    /// The user's id at the project, a recovery code, a `wal_…`, an order or a checkout, a buyer's e-mail
+    /// address, or a `ref`. All wallets that match are found.
     #[param(inline)]
     query: SearchText,
 }
@@ -50,7 +50,8 @@ struct Open {
     external_user_id: UserText,
 }
 
-/// Find wallets by a user's id, a recovery code, a `wal_…`, an order or checkout, or a buyer's address.
+/// Find wallets by a user's id, a recovery code, a `wal_…`, an order or checkout, or a buyer's e-mail
+/// address.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets",
@@ -67,7 +68,7 @@ pub(super) async fn find(
     Params(Search { query }): Params<Search>,
 ) -> Result<Json<Wallets>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let found = all_that_fit(&app, &project, &line(query)).await;
+    let found = find_wallets(&app, &project, &line(query)).await;
     let found = found.map_err(|error| Error::from_wallet(error, &project))?;
     let wallets = found.iter();
     let wallets = wallets.map(|(stored, view)| Wallet::of(*stored, view, &project));
@@ -140,7 +141,7 @@ pub(super) async fn show(
     params(
         ("projectId" = String, Path, description = "The project."),
         ("walletRef" = String, Path, description = "The wallet's `ref`."),
-        Part
+        PageQuery
     ),
     responses((status = 200, description = "A page.", body = Ledger)),
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found", "product_not_found"])))
@@ -149,7 +150,7 @@ pub(super) async fn read_ledger(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
     let stored = path.wallet()?;
@@ -162,8 +163,8 @@ pub(super) async fn read_ledger(
     ledger::answer(&page, &project)
 }
 
-/// Grant credits to a wallet that is there. Applied once for each `idempotencyKey`: a repeat answers
-/// the current balance, `credited: false` and the header `Idempotency-Replayed`.
+/// Grant credits to an existing wallet. Applied once for each `idempotencyKey`: a repeat answers the
+/// current balance, `credited: false` and the header `Idempotency-Replayed`.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/credit",
@@ -200,36 +201,36 @@ pub(super) async fn credit(
 }
 
 /// Every wallet that the text names, whichever way, each once.
-async fn all_that_fit(
+async fn find_wallets(
     app: &App,
     project: &ProjectCatalog,
     query: &str,
-) -> Result<Vec<Found>, actors::Error> {
+) -> Result<Vec<StoredWallet>, actors::Error> {
     let (handle, scope) = (&app.handle, &project.scope);
-    let mut found: Vec<Found> = Vec::new();
-    let mut add = |wallet: Found| {
+    let mut found: Vec<StoredWallet> = Vec::new();
+    let mut add = |wallet: StoredWallet| {
         if found.len() < MOST_FOUND && found.iter().all(|known| known.0 != wallet.0) {
             found.push(wallet);
         }
     };
     if let Ok(user) = ExternalUserId::new(query) {
         let wallet = handle.find(scope, &Address::External(user)).await;
-        none_is_well(wallet)?.into_iter().for_each(&mut add);
+        not_found_is_none(wallet)?.into_iter().for_each(&mut add);
     }
     let query = query.trim();
     if let Some(code) = RecoveryCode::parse(query) {
         let wallet = handle.find(scope, &Address::Code(code)).await;
-        none_is_well(wallet)?.into_iter().for_each(&mut add);
+        not_found_is_none(wallet)?.into_iter().for_each(&mut add);
     }
-    let order = none_is_well(OrderName::by(query).find(handle, scope).await)?;
+    let order = not_found_is_none(OrderName::by(query).find(handle, scope).await)?;
     let stored = order.map(|order| order.id.wallet);
     let named = match query.parse() {
-        Ok(id) => handle.stored_as(id)?,
+        Ok(id) => handle.key_of_wallet_id(id)?,
         Err(_) => None,
     };
     let stored = stored.into_iter().chain(named);
     for stored in query.parse::<WalletKey>().ok().into_iter().chain(stored) {
-        let view = none_is_well(handle.read_stored(scope, stored).await)?;
+        let view = not_found_is_none(handle.read_stored(scope, stored).await)?;
         view.into_iter().for_each(|view| add((stored, view)));
     }
     if let Some(email) = Email::new(query).ok().filter(|_| query.contains('@')) {
@@ -239,7 +240,7 @@ async fn all_that_fit(
     Ok(found)
 }
 
-fn none_is_well<T>(found: Result<T, actors::Error>) -> Result<Option<T>, actors::Error> {
+fn not_found_is_none<T>(found: Result<T, actors::Error>) -> Result<Option<T>, actors::Error> {
     use actors::Error::Rejected;
     match found {
         Ok(found) => Ok(Some(found)),

@@ -10,23 +10,23 @@ use crate::{
     outbound::webhooks,
 };
 
-/// Where a project's own servers are told what happens.
+/// An endpoint that a project's events are sent to.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Webhook {
-    /// Its identifier.
+    /// The endpoint's identifier.
     #[schema(example = "wh_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     id: String,
-    /// Where events are sent to.
+    /// The address that events are sent to.
     #[schema(example = "https://shop.example/hooks")]
     url: String,
     /// The kinds of events that it wants; null: all.
     #[schema(value_type = Option<Vec<EventTypeText>>)]
     events: Option<Vec<String>>,
-    /// Whether it is sent anything.
+    /// Whether events are sent to it.
     active: bool,
-    /// Why it was switched off by itself: `gone` (it answered 410) or `failing` (five days of nothing but
-    /// failures); else null.
+    /// Why it was switched off automatically: `gone` (it answered 410) or `failing` (five days of nothing
+    /// but failures); otherwise null.
     disabled_reason: Option<&'static str>,
     /// When it was made.
     created_at: Instant,
@@ -38,12 +38,12 @@ pub(super) struct Webhook {
 pub(super) struct CreatedWebhook {
     #[serde(flatten)]
     webhook: Webhook,
-    /// What deliveries are signed with. Shown only now.
+    /// The secret that deliveries are signed with. Shown only now.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
     secret: String,
 }
 
-/// What deliveries are signed with from now on. Shown only now.
+/// The secret that deliveries are signed with from now on. Shown only now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct WebhookSecret {
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
@@ -53,15 +53,15 @@ pub(super) struct WebhookSecret {
 /// All endpoints of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Webhooks {
-    /// Oldest first.
+    /// The endpoints, oldest first.
     pub(super) webhooks: Vec<Webhook>,
 }
 
-/// How a delivery stands.
+/// The status of a delivery.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum DeliveryStatus {
-    /// It is tried again.
+    /// It will be tried again.
     Pending,
     /// It was accepted.
     Succeeded,
@@ -73,21 +73,21 @@ enum DeliveryStatus {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Delivery {
-    /// Its identifier.
+    /// The delivery's identifier.
     #[schema(example = "dlv_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     id: String,
-    /// What was sent, `webhook-id` there.
+    /// The event that was sent; the request's `webhook-id`.
     #[schema(example = "evt_00000f4vj0e8h7k3v1m2k4c5d7")]
     event_id: String,
-    /// What kind of event.
+    /// The type of the event.
     #[serde(rename = "type")]
     #[schema(value_type = EventTypeText)]
     kind: &'static str,
-    /// How it stands.
+    /// The delivery's status.
     status: DeliveryStatus,
-    /// Oldest first.
+    /// The attempts, oldest first.
     attempts: Vec<DeliveryAttempt>,
-    /// When it is tried again, of one that is pending; null while the endpoint is not active.
+    /// When a pending delivery is tried again; null while the endpoint is not active.
     next_attempt_at: Option<Instant>,
 }
 
@@ -95,9 +95,9 @@ pub(super) struct Delivery {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct DeliveryAttempt {
-    /// When.
+    /// When it was made.
     at: Instant,
-    /// What was answered; null: nothing.
+    /// The HTTP status of the answer; null: there was none.
     status_code: Option<u16>,
     /// What went wrong; null: it was accepted.
     error: Option<String>,
@@ -117,7 +117,7 @@ pub(super) struct Deliveries {
 /// How many events are sent again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Replayed {
-    /// Events.
+    /// The number of events.
     pub(super) count: u64,
 }
 

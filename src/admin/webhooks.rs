@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalog::{EndpointChange, NewEndpoint},
     http::{
-        Administrator, Body, Code, Error,
+        Administrator, Body, Error, ErrorCode,
         field::{EventTypeText, Text},
         patch::Field,
     },
@@ -47,13 +47,13 @@ struct Update {
     #[schema(value_type = Option<Vec<EventTypeText>>, min_items = 1, max_items = 50)]
     #[serde(default)]
     events: Field<Vec<EventTypeText>>,
-    /// Whether it is sent anything. One that is set active goes on where it stopped.
+    /// Whether events are sent to it. One that is made active goes on where it stopped.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     active: Field<bool>,
 }
 
-/// Make a webhook endpoint. It is told of what happens from now on; its secret is shown only here.
+/// Make a webhook endpoint. It gets events from now on; its secret is shown only here.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks",
@@ -121,7 +121,7 @@ pub(super) async fn show(
 ) -> Result<Json<Webhook>, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(Code::WebhookNotFound))?;
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     Ok(Json(endpoint.into()))
 }
 
@@ -187,7 +187,8 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Give a webhook endpoint a new secret. The one before signs beside it for 24 hours.
+/// Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the former one,
+/// too.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/rotate-secret",
@@ -210,14 +211,14 @@ pub(super) async fn rotate_secret(
     Ok(Json(minted.into()))
 }
 
-/// An address as it will be opened.
+/// An endpoint's address in the form in which it will be opened.
 fn address(app: &App, typed: &str) -> Result<String, Error> {
     let read = app.webhooks.reach().read(typed);
     read.map(Into::into)
         .map_err(|forbidden| Error::invalid("url", forbidden.to_string()))
 }
 
-/// Each once, of as many as a body may name, repeated ones too.
+/// The types of events, each once; repeated ones count towards the most that a body may name.
 fn kinds(events: Vec<EventTypeText>) -> Result<Vec<String>, Error> {
     if events.len() > MAX_EVENTS {
         let message = format!("At most {MAX_EVENTS} kinds of events can be named.");

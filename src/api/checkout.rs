@@ -14,13 +14,16 @@ use utoipa::{ToSchema, openapi::ObjectBuilder};
 
 use crate::{
     http::{
-        AnyKey, Body, Code, Error,
-        code_path::Guesses,
+        AnyKey, Body, Error, ErrorCode,
+        code_path::MissCounter,
         context::Context,
-        field::{EmailText, FromText, Id, Language, LanguageText, Pairs, PriceName, Text, Whole},
+        field::{
+            BoundedInteger, EmailText, FromText, Id, Language, LanguageText, MetadataPairs,
+            PriceName, Text,
+        },
         redirect::{Redirect, UrlText},
         respond,
-        subject::{Named, OfEither},
+        subject::{ForWallet, NamedWallet},
     },
     payments::{self, NewCheckout},
     state::App,
@@ -37,27 +40,29 @@ pub(super) struct Checkout {
     /// Where the buyer goes after paying; `{CHECKOUT_SESSION_ID}` in it becomes the checkout's
     /// identifier. A page of ours when left out.
     success_url: Option<UrlText>,
-    /// Where the buyer goes instead. A page of ours when left out.
+    /// Where a buyer goes who does not pay. A page of ours when left out.
     cancel_url: Option<UrlText>,
     /// Filled in at the provider's checkout.
     customer_email: Option<EmailText>,
-    /// Whether the buyer may enter a code of the provider's.
+    /// Whether the buyer may enter one of the provider's promotion codes.
     allow_promotion_codes: Option<bool>,
-    /// A code of the provider's, applied to this checkout; it wins over `allowPromotionCodes`.
+    /// One of the provider's promotion codes, applied to this checkout; it wins over
+    /// `allowPromotionCodes`.
     discount_code: Option<DiscountText>,
-    /// How many, of a price that is paid once: credits and amount times it. One when left out.
-    quantity: Option<Whole<1, 1000>>,
+    /// How many to buy, of a price that is paid once: credits and amount are multiplied by it. One
+    /// when left out.
+    quantity: Option<BoundedInteger<1, 1000>>,
     /// Kept on the order.
-    metadata: Option<Pairs>,
-    /// The language of the provider's page (BCP 47): the nearest that it speaks, else the one of the
-    /// buyer's browser, as when left out.
+    metadata: Option<MetadataPairs>,
+    /// The language of the provider's page (BCP 47), or the nearest that it has; otherwise, and when
+    /// left out, the language of the buyer's browser.
     locale: Option<LanguageText>,
 }
 
-/// The wallet is in the body, too, if there is one.
-type Request = OfEither<Checkout, false>;
+/// The body also names the wallet, if there is one.
+type Request = ForWallet<Checkout, false>;
 
-/// A code of the provider's.
+/// One of the provider's promotion codes.
 #[derive(Debug)]
 struct DiscountCode(String);
 
@@ -83,9 +88,9 @@ impl FromText for DiscountCode {
 pub(super) struct CheckoutResult {
     /// Where to send the buyer.
     url: String,
-    /// `cs_…`
+    /// The checkout's identifier: `cs_…`
     checkout_id: String,
-    /// `ord_…`
+    /// The order's identifier: `ord_…`
     order_id: String,
 }
 
@@ -114,16 +119,16 @@ pub(super) async fn checkout(
     context: Context,
     body: Body,
 ) -> Result<Response, Error> {
-    let guesses = Guesses::of(app.clone(), key.caller(), &context);
+    let guesses = MissCounter::of(app.clone(), key.caller(), &context);
     let request: Request = body.parse()?;
-    if request.has_code() || request.verb.discount_code.is_some() {
+    if request.has_code() || request.command.discount_code.is_some() {
         guesses.allowed()?;
     }
     let (wallet, checkout) = request.split()?;
     let asked = checkout.read(&app, &key, wallet.as_ref())?;
     let Text(Id(price)) = asked.price;
     let offered = price.as_ref().and_then(|price| key.offered(price));
-    let (_, found) = offered.ok_or_else(|| Error::new(Code::PriceNotFound))?;
+    let (_, found) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let price = found.id;
     if found.interval != Interval::OneTime && asked.quantity != Quantity::ONE {
         let message = "A subscription is bought once: leave quantity out, or say 1.";
@@ -136,10 +141,10 @@ pub(super) async fn checkout(
         return Err(Error::invalid(param, message));
     }
     let wallet = match wallet {
-        Some(Named::Code(Err(malformed))) => {
-            return Err(guesses.in_vain(malformed.reveal(), Code::WalletNotFound));
+        Some(NamedWallet::Code(Err(malformed))) => {
+            return Err(guesses.in_vain(malformed.reveal(), ErrorCode::WalletNotFound));
         }
-        other => other.map(Named::address).transpose()?,
+        other => other.map(NamedWallet::address).transpose()?,
     };
     let new = NewCheckout {
         price,
@@ -160,13 +165,13 @@ pub(super) async fn checkout(
         Discount::Code(code) => code.clone(),
         Discount::BuyerMayEnter | Discount::None => String::new(),
     };
-    // Its payment makes a wallet.
+    // The payment will make a wallet, which counts now.
     let counted = new.wallet.is_none() && key.kind() == KeyKind::Publishable;
     if counted {
         let allowed = app
             .limits
             .create_wallet(&key.project, context.client, context.now);
-        allowed.map_err(|refusal| Error::limited(Code::WalletCreationLimit, refusal))?;
+        allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
     }
     let opened = app.payments.open_checkout((*key).clone(), new).await;
     if counted && opened.is_err() {
@@ -177,9 +182,9 @@ pub(super) async fn checkout(
         (
             payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
             Some(code),
-        ) => guesses.in_vain(code.reveal(), Code::WalletNotFound),
+        ) => guesses.in_vain(code.reveal(), ErrorCode::WalletNotFound),
         (error @ payments::Error::Provider(port::Error::InvalidDiscountCode), _) => {
-            guesses.in_vain_for(&discount, Error::from_payments(error, &key))
+            guesses.miss_as(&discount, Error::from_payments(error, &key))
         }
         (other, _) => Error::from_payments(other, &key),
     })?;
@@ -190,8 +195,8 @@ pub(super) async fn checkout(
     })
 }
 
-/// A request that is allowed to a key of its kind.
-struct Asked {
+/// A request that was checked, and that this kind of key may make.
+struct CheckedRequest {
     price: PriceName,
     success_url: String,
     cancel_url: String,
@@ -203,8 +208,13 @@ struct Asked {
 }
 
 impl Checkout {
-    /// All that is malformed precedes all that is not allowed.
-    fn read(self, app: &App, key: &AnyKey, wallet: Option<&Named>) -> Result<Asked, Error> {
+    /// Checks the request. Everything malformed is refused before anything that is not allowed.
+    fn read(
+        self,
+        app: &App,
+        key: &AnyKey,
+        wallet: Option<&NamedWallet>,
+    ) -> Result<CheckedRequest, Error> {
         let allowed = |param, typed: Option<UrlText>| {
             let origins = &key.project.allowed_origins;
             typed.map(|Text(typed)| typed.allowed(param, key.kind(), origins))
@@ -213,20 +223,20 @@ impl Checkout {
         let cancel = allowed("cancelUrl", self.cancel_url).transpose();
         for target in [&success, &cancel] {
             if let Err(error) = target
-                && error.code() == Code::InvalidRequest
+                && error.code() == ErrorCode::InvalidRequest
             {
                 return Err(error.clone());
             }
         }
-        if key.kind() == KeyKind::Publishable && matches!(wallet, Some(Named::User(_))) {
-            return Err(Error::new(Code::SecretKeyRequired));
+        if key.kind() == KeyKind::Publishable && matches!(wallet, Some(NamedWallet::User(_))) {
+            return Err(Error::new(ErrorCode::SecretKeyRequired));
         }
         if wallet.is_none() && key.project.mode == Mode::ExternalUsers {
-            return Err(Error::new(Code::AnonymousWalletsDisabled));
+            return Err(Error::new(ErrorCode::AnonymousWalletsDisabled));
         }
         let home = &app.accounts.place().public_url;
         let of_ours = |path: &str| format!("{home}/checkout/{path}");
-        Ok(Asked {
+        Ok(CheckedRequest {
             price: self.price_id,
             success_url: success?.map_or_else(
                 || of_ours("success?checkout={CHECKOUT_SESSION_ID}"),
@@ -243,7 +253,10 @@ impl Checkout {
                 .quantity
                 .and_then(|quantity| Quantity::new(quantity.small()))
                 .unwrap_or_default(),
-            metadata: self.metadata.map(|Pairs(pairs)| pairs).unwrap_or_default(),
+            metadata: self
+                .metadata
+                .map(|MetadataPairs(pairs)| pairs)
+                .unwrap_or_default(),
             locale: self.locale.map(|Text(Language(locale))| locale),
         })
     }

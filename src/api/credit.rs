@@ -7,13 +7,13 @@ use crate::{
         Body, Error, SecretKey,
         grant::{Credit, Credited},
         idempotency::KeyHeader,
-        subject::OfEither,
+        subject::ForWallet,
     },
     state::App,
 };
 
-/// The wallet is in the body, too.
-type Request = OfEither<Credit>;
+/// The body also names the wallet.
+type Request = ForWallet<Credit>;
 
 /// Grant credits
 ///

@@ -13,7 +13,7 @@ use crate::{
         field::{CodeText, KeyText, MetaObject, Positive, ProductName},
         idempotency::KeyHeader,
         respond,
-        subject::{MayNameProduct, OfProduct, OfUser, Subject, product_or_only},
+        subject::{ForUser, MayNameProduct, Subject, WithProduct, product_or_only},
         view::Deducted,
     },
     state::App,
@@ -23,7 +23,8 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Deduct {
-    /// Whose credits; may be left out where the project has exactly one product that holds credits.
+    /// The product whose credits to use; may be left out where the project has exactly one product
+    /// that holds credits.
     product_id: Option<ProductName>,
     amount: Positive,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
@@ -34,10 +35,10 @@ pub(super) struct Deduct {
     meta: Option<MetaObject>,
 }
 
-/// The code is in the path, the product in the body.
-type ByCode = OfProduct<Deduct>;
-/// Both are in the body.
-type ByUser = OfUser<Deduct>;
+/// The path has the code, the body has to name the product.
+type ByCode = WithProduct<Deduct>;
+/// The body also names the user.
+type ByUser = ForUser<Deduct>;
 
 /// Deduct from a code wallet
 ///
@@ -91,7 +92,7 @@ pub(super) async fn deduct_external(
     by_user(&app, &key, &header, &body).await
 }
 
-/// For whoever knows the route already, and for the router.
+/// A deduction by code, for the router and for the fast path.
 pub(crate) async fn by_code(
     app: &App,
     key: &AnyKey,
@@ -99,19 +100,19 @@ pub(crate) async fn by_code(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let OfProduct(verb) = body.parse::<ByCode>()?;
-    answer(app, key, &code.into(), header, verb).await
+    let WithProduct(command) = body.parse::<ByCode>()?;
+    answer(app, key, &code.into(), header, command).await
 }
 
-/// Likewise.
+/// A deduction by user, for the router and for the fast path.
 pub(crate) async fn by_user(
     app: &App,
     key: &SecretKey,
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let OfUser { user, verb } = body.parse::<ByUser>()?;
-    answer(app, key, &user.into(), header, verb).await
+    let ForUser { user, command } = body.parse::<ByUser>()?;
+    answer(app, key, &user.into(), header, command).await
 }
 
 async fn answer(
@@ -119,10 +120,10 @@ async fn answer(
     project: &ProjectCatalog,
     wallet: &Subject,
     header: &KeyHeader,
-    mut verb: Deduct,
+    mut command: Deduct,
 ) -> Result<Response, Error> {
-    let key = header.or(verb.take_key())?;
-    let command = verb.command(key, project)?;
+    let key = header.or(command.take_key())?;
+    let command = command.command(key, project)?;
     let outcome = app
         .handle
         .deduct(&project.scope, wallet.address()?, command)
@@ -133,12 +134,12 @@ async fn answer(
 }
 
 impl Deduct {
-    /// The key in the body, once.
+    /// Takes the key out of the body.
     pub(super) const fn take_key(&mut self) -> Option<KeyText> {
         self.idempotency_key.take()
     }
 
-    /// What the wallet is told.
+    /// The command for the wallet.
     pub(super) fn command(
         self,
         key: IdempotencyKey,

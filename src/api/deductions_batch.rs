@@ -1,5 +1,5 @@
-//! `POST /deductions/batch`: many deductions in one request, each applied or refused on its own. An
-//! ill-shaped item refuses them all.
+//! `POST /deductions/batch`: many deductions in one request, each applied or refused on its own. A
+//! malformed item refuses the whole request.
 
 use actors::Address;
 use axum::{extract::State, response::Response};
@@ -15,14 +15,14 @@ use crate::{
         body::BatchBody,
         error::ErrorBody,
         idempotency, respond,
-        subject::{Named, OfEither},
+        subject::{ForWallet, NamedWallet},
         view::Deducted,
     },
     state::App,
 };
 
 const MAX_ITEMS: usize = 1000;
-/// Bytes of a result, roughly.
+/// Bytes of a result as JSON, roughly.
 const RESULT_BYTES: usize = 48;
 
 /// Deductions, 1 to 1,000.
@@ -33,10 +33,10 @@ struct Request {
     items: Vec<Object<Item>>,
 }
 
-/// A deduction; its key is in it.
-type Item = OfEither<Deduct>;
+/// A deduction that names its wallet and has its own key.
+type Item = ForWallet<Deduct>;
 
-/// What came of each item, in their order.
+/// The result of each item, in their order.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeductBatchResults)]
 pub(super) struct Results<'a> {
@@ -44,7 +44,7 @@ pub(super) struct Results<'a> {
     results: Vec<ItemResult<'a>>,
 }
 
-/// What came of an item: either a deduction or its refusal.
+/// The result of an item: either a deduction or its refusal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = DeductBatchResult)]
@@ -61,14 +61,14 @@ pub(super) enum ItemResult<'a> {
 /// Deduct from many wallets
 ///
 /// Each item is applied or refused on its own, those of one wallet in list order, and all that were
-/// applied are durable before the answer. An ill-shaped item refuses the whole batch, with
-/// `param` naming it (`items[3].amount`).
+/// applied are durable before the answer. A malformed item refuses the whole batch, with `param`
+/// naming it (`items[3].amount`).
 #[utoipa::path(
     post,
     path = "/api/v1/deductions/batch",
     tag = "Wallets of both kinds",
     request_body = Request,
-    responses((status = 200, description = "What came of each", body = Results)),
+    responses((status = 200, description = "The result of each", body = Results)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["conflicting_wallet"]))),
 )]
@@ -80,7 +80,7 @@ pub(super) async fn deduct_batch(
     by_list(&app, &key, &body).await
 }
 
-/// The same for whoever knows the route already.
+/// A batch, for the router and for the fast path.
 pub(crate) async fn by_list(
     app: &App,
     key: &SecretKey,
@@ -88,9 +88,9 @@ pub(crate) async fn by_list(
 ) -> Result<Response, Error> {
     let Request { items } = body.parse()?;
     if !(1..=MAX_ITEMS).contains(&items.len()) {
-        return Err(Error::invalid("items", "items has 1 to 1000 items."));
+        return Err(Error::invalid("items", "items takes 1 to 1000 items."));
     }
-    let Read { sent, refused } = read(items, key)?;
+    let CheckedItems { sent, refused } = read(items, key)?;
     let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
     let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
     let results = results(refused, outcomes.into_iter(), |outcome| {
@@ -119,15 +119,15 @@ impl<'a> ItemResult<'a> {
 }
 
 /// Items that were checked.
-struct Read {
-    /// For the wallets to decide.
+struct CheckedItems {
+    /// Deductions for the wallets to decide.
     sent: Vec<(Address, Command)>,
-    /// What cannot be found, by its place in the list.
+    /// Items that name an unknown wallet or product, by their index in the list.
     refused: Vec<(usize, Error)>,
 }
 
 /// Checks every item. An error refuses the batch.
-fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<Read, Error> {
+fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedItems, Error> {
     let mut sent = Vec::with_capacity(items.len());
     let mut refused = Vec::new();
     for (place, Object(item)) in items.into_iter().enumerate() {
@@ -137,10 +137,11 @@ fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<Read, Erro
             Err(error) => refused.push((place, error)),
         }
     }
-    Ok(Read { sent, refused })
+    Ok(CheckedItems { sent, refused })
 }
 
-/// One result for each item, in their order: what was refused here among what the wallets said.
+/// One result for each item, in their order: the items that were refused here, and the wallets'
+/// results.
 fn results<T>(
     refused: Vec<(usize, Error)>,
     outcomes: impl ExactSizeIterator<Item = T>,
@@ -158,22 +159,30 @@ fn results<T>(
     results
 }
 
-/// What an item says, nothing of it looked up yet.
+/// An item of the right shape, before any look-up.
 struct Shape {
-    wallet: Named,
+    wallet: NamedWallet,
     key: IdempotencyKey,
-    verb: Deduct,
+    command: Deduct,
 }
 
 fn shape(item: Item) -> Result<Shape, Error> {
-    let (wallet, mut verb) = item.split()?;
+    let (wallet, mut command) = item.split()?;
     let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
-    let key = idempotency::required(verb.take_key())?;
-    Ok(Shape { wallet, key, verb })
+    let key = idempotency::required(command.take_key())?;
+    Ok(Shape {
+        wallet,
+        key,
+        command,
+    })
 }
 
 fn resolve(shape: Shape, project: &ProjectCatalog) -> Result<(Address, Command), Error> {
-    let Shape { wallet, key, verb } = shape;
-    let command = verb.command(key, project)?;
+    let Shape {
+        wallet,
+        key,
+        command,
+    } = shape;
+    let command = command.command(key, project)?;
     Ok((wallet.address()?, command))
 }

@@ -1,4 +1,4 @@
-//! The API as programs read it.
+//! The OpenAPI document of the API.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::http::Code;
+    use crate::http::ErrorCode;
 
     fn described() -> Value {
         document()
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_listed_code_exists() {
-        let known: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        let known: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
         for (path, item) in described()["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {
                 let listed = operation["x-errors"].as_array().into_iter().flatten();

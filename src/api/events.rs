@@ -1,4 +1,4 @@
-//! `GET /events`: what happened in a project, oldest first, for those whom no webhook reaches.
+//! `GET /events`: what happened in a project, oldest first, for servers that no webhook reaches.
 
 use actors::event_number;
 use axum::{extract::State, response::Response};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     http::{
-        Code, Error, SecretKey,
+        Error, ErrorCode, SecretKey,
         field::{EventName, EventType, EventTypesText, LimitText, Text},
         query::Params,
         respond,
@@ -16,18 +16,18 @@ use crate::{
     state::App,
 };
 
-/// Events that one request looks at, for those of the kinds that it asks for.
+/// Most events that one request looks at to find those of the types that it asks for.
 const LOOKED_AT: usize = 10_000;
 
 /// Which events to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Part {
+pub(super) struct PageQuery {
     /// Only those after this one: a `nextCursor`, or an event's identifier. Without it, from the oldest
     /// that is kept.
     #[param(inline)]
     after: Option<EventName>,
-    /// Only these kinds.
+    /// Only events of these types.
     #[param(inline)]
     types: Option<EventTypesText>,
     /// Events on a page.
@@ -37,12 +37,13 @@ pub(super) struct Part {
 
 /// List events
 ///
-/// What webhooks are told, in the order in which it was recorded, kept for 30 days from then. To go on, pass `nextCursor` as `after`.
+/// The events that webhooks deliver, in the order in which they were recorded, kept for 30 days from then. To
+/// go on, pass `nextCursor` as `after`.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
     tag = "Events",
-    params(Part),
+    params(PageQuery),
     responses((status = 200, description = "A page of events", body = Events)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["event_not_found"]))),
@@ -50,44 +51,44 @@ pub(super) struct Part {
 pub(super) async fn list_events(
     State(app): State<App>,
     key: SecretKey,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
-    let unknown = || Error::new(Code::EventNotFound);
+    let unknown = || Error::new(ErrorCode::EventNotFound);
     let after: Option<EventId> = part.after.map(|Text(after)| after);
     let refused = |error| Error::from_wallet(error, &key);
     let types = part.types.map(|Text(types)| types.0);
-    let wanted = |told: &actors::Told| {
-        let kind = EventType::of(&told.notice.news);
+    let wanted = |record: &actors::EventRecord| {
+        let kind = EventType::of(&record.project_event.data);
         types.as_ref().is_none_or(|types| types.contains(&kind))
     };
     let at_once = if types.is_some() { 1000 } else { limit };
     let mut events = Vec::new();
-    let mut page = app.handle.told_after(&key.scope, after, at_once).await;
+    let mut page = app.handle.events_after(&key.scope, after, at_once).await;
     let (mut looked_at, mut last) = (0_usize, after);
     loop {
-        let told = page.map_err(refused)?.ok_or_else(unknown)?;
-        looked_at = looked_at.saturating_add(told.len());
-        let end = told.last().map(|told| told.id);
-        for told in told.iter().filter(|told| wanted(told)) {
+        let records = page.map_err(refused)?.ok_or_else(unknown)?;
+        looked_at = looked_at.saturating_add(records.len());
+        let end = records.last().map(|record| record.id);
+        for record in records.iter().filter(|record| wanted(record)) {
             if events.len() == limit {
                 break;
             }
-            events.push(Event::of(told, &app.handle));
-            last = Some(told.id);
+            events.push(Event::of(record, &app.handle));
+            last = Some(record.id);
         }
         let Some(end) = end else { break };
         if events.len() == limit {
             break;
         }
         if looked_at >= LOOKED_AT {
-            // There may be more to come: it goes on behind what was looked at.
+            // There may be more: the next page goes on after what was looked at.
             last = Some(end);
             break;
         }
         let next = app
             .handle
-            .told(&key.scope, event_number(end), at_once)
+            .events_from(&key.scope, event_number(end), at_once)
             .await;
         page = next.map(Some);
     }

@@ -10,7 +10,7 @@ use crate::{
         Body, Error, SecretKey,
         field::{FeatureText, Text, choice},
         respond,
-        subject::OfEither,
+        subject::ForWallet,
     },
     state::App,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// created by a grant if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct SetFeature {
-    /// Its slug.
+    /// The feature's slug.
     feature: FeatureText,
     /// `grant` when left out. Revoking takes only a manual unlock back: what a subscription or
     /// purchase unlocks stays.
@@ -34,10 +34,10 @@ choice!(FeatureAction, "FeatureAction":
     "revoke" => FeatureAction::Revoke,
 );
 
-/// The wallet is in the body, too.
-type Request = OfEither<SetFeature>;
+/// The body also names the wallet.
+type Request = ForWallet<SetFeature>;
 
-/// What the wallet unlocks.
+/// The features that the wallet unlocks.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Features {
     /// All features, sorted.

@@ -15,7 +15,7 @@ use crate::{
         field::{CodeText, KeyText, MetaObject, Positive, ProductName, Seconds},
         idempotency::KeyHeader,
         respond,
-        subject::{OfUser, Subject, product_or_only},
+        subject::{ForUser, Subject, product_or_only},
         view::PlacedHold,
     },
     state::App,
@@ -27,20 +27,21 @@ const DEFAULT_SECONDS: u32 = 900;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PlaceHold {
-    /// Whose credits; may be left out where the project has exactly one product that holds credits.
+    /// The product whose credits to hold; may be left out where the project has exactly one product
+    /// that holds credits.
     product_id: Option<ProductName>,
     amount: Positive,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
-    /// Until the credits come back by themselves; 900 when left out.
+    /// Seconds until the credits come back by themselves; 900 when left out.
     expires_in_seconds: Option<Seconds>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
 }
 
-/// The user is in the body, too.
-type ByUser = OfUser<PlaceHold>;
+/// The body also names the user.
+type ByUser = ForUser<PlaceHold>;
 
 /// Hold credits of a code wallet
 ///
@@ -65,8 +66,8 @@ pub(super) async fn place_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let verb = body.parse()?;
-    answer(&app, &key, key.kind(), &code.into(), &header, verb).await
+    let command = body.parse()?;
+    answer(&app, &key, key.kind(), &code.into(), &header, command).await
 }
 
 /// Hold credits of an external wallet
@@ -90,9 +91,9 @@ pub(super) async fn place_external_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let OfUser { user, verb } = body.parse::<ByUser>()?;
+    let ForUser { user, command } = body.parse::<ByUser>()?;
     let secret = KeyKind::Secret;
-    answer(&app, &key, secret, &user.into(), &header, verb).await
+    answer(&app, &key, secret, &user.into(), &header, command).await
 }
 
 async fn answer(
@@ -101,17 +102,17 @@ async fn answer(
     kind: KeyKind,
     wallet: &Subject,
     header: &KeyHeader,
-    verb: PlaceHold,
+    command: PlaceHold,
 ) -> Result<Response, Error> {
-    let key = header.or(verb.idempotency_key)?;
+    let key = header.or(command.idempotency_key)?;
     let hold = NewHold {
-        product: product_or_only(verb.product_id.as_ref(), project)?,
-        amount: verb.amount.0,
-        expires_in_seconds: verb
+        product: product_or_only(command.product_id.as_ref(), project)?,
+        amount: command.amount.0,
+        expires_in_seconds: command
             .expires_in_seconds
             .map_or(DEFAULT_SECONDS, Seconds::small),
         key,
-        meta: verb.meta.map(|MetaObject(meta)| meta),
+        meta: command.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,
         most_open: app.limits.settings().open_holds,
     };

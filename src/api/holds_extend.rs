@@ -15,12 +15,12 @@ use crate::{
     state::App,
 };
 
-/// How long from now.
+/// How long a hold lasts from now.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ExtendHold)]
 pub(super) struct Request {
-    /// From now until the credits come back by themselves.
+    /// Seconds from now until the credits come back by themselves.
     expires_in_seconds: Seconds,
 }
 

@@ -1,4 +1,4 @@
-//! `GET /holds/{holdId}`: how a hold stands.
+//! `GET /holds/{holdId}`: a hold and its status.
 
 use axum::{extract::State, response::Response};
 

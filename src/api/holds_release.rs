@@ -14,7 +14,7 @@ use crate::{
     state::App,
 };
 
-/// The balance with what was given back.
+/// The balance after the release.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Released {
     /// Credits that can be spent now.

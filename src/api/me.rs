@@ -1,4 +1,4 @@
-//! `GET /me`: what a key is.
+//! `GET /me`: a key's project and kind.
 
 use axum::response::Response;
 use domain::catalog::{KeyKind, Mode};
@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 
 use crate::http::{Error, auth::AnyKey, respond};
 
-/// What a key is.
+/// A key's project and kind.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Identity<'a> {
-    /// `proj_…`
+    /// The project's identifier: `proj_…`
     project_id: String,
     /// The project's name.
     project: &'a str,

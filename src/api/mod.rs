@@ -1,4 +1,4 @@
-//! The HTTP interface under `/api/v1`: one endpoint a file, named by its verb; all routes in
+//! The HTTP interface under `/api/v1`: one endpoint a file, named by its command; all routes in
 //! `router.rs`; who may call a handler is in its signature. It speaks to wallets through
 //! [`actors::Handle`] and knows nothing of how they are kept.
 

@@ -3,7 +3,7 @@
 use axum::{extract::State, response::Response};
 
 use crate::{
-    http::{Error, SecretKey, orders::Part, query::Params, view::Orders},
+    http::{Error, SecretKey, orders::PageQuery, query::Params, view::Orders},
     state::App,
 };
 
@@ -14,14 +14,14 @@ use crate::{
     get,
     path = "/api/v1/orders",
     tag = "Purchases",
-    params(Part),
+    params(PageQuery),
     responses((status = 200, description = "A page of orders", body = Orders)),
     security(("secret" = [])),
 )]
 pub(super) async fn list_orders(
     State(app): State<App>,
     key: SecretKey,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     part.answer(&app, &key).await
 }

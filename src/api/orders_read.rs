@@ -1,5 +1,5 @@
-//! `GET /orders/{orderIdOrCheckoutId}`: how an order stands. A browser's success page needs it, and
-//! knows the order's or the checkout's identifier, neither of which can be guessed.
+//! `GET /orders/{orderIdOrCheckoutId}`: an order and its status. A browser's success page needs it,
+//! and knows the order's or the checkout's identifier; neither can be guessed.
 
 use axum::{
     extract::{FromRef, FromRequestParts, RawPathParams, State},
@@ -11,7 +11,8 @@ use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 use crate::{
     catalog::ProjectCatalog,
     http::{
-        Code, Error, auth::AnyKey, code_path::Guesses, order_name::OrderName, respond, view::Order,
+        Error, ErrorCode, auth::AnyKey, code_path::MissCounter, order_name::OrderName, respond,
+        view::Order,
     },
     state::App,
 };
@@ -24,7 +25,7 @@ const CODE_SHOWN_SECONDS: i64 = 86_400;
 pub(super) struct OrderPath {
     named: OrderName,
     typed: Box<str>,
-    guesses: Guesses,
+    guesses: MissCounter,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for OrderPath
@@ -34,8 +35,8 @@ where
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let guesses = Guesses::in_request(parts, App::from_ref(state))?;
-        // A path that is not UTF-8 names nothing.
+        let guesses = MissCounter::in_request(parts, App::from_ref(state))?;
+        // A path that is not UTF-8 names no order.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
         let typed = params.iter().flatten().next().map_or("", |(_, text)| text);
         Ok(Self {
@@ -47,8 +48,8 @@ where
 }
 
 impl OrderPath {
-    /// The order's identifier, by which its wallet is found. Whether there is such an order, only that
-    /// knows.
+    /// The order's identifier, which leads to its wallet. Only the wallet knows whether the order
+    /// exists.
     pub(super) async fn id(&self, app: &App, project: &ProjectCatalog) -> Result<OrderId, Error> {
         match &self.named {
             OrderName::Order(order) => Ok(*order),
@@ -57,7 +58,7 @@ impl OrderPath {
                 let found = found.map_err(|error| Error::from_wallet(error, project))?;
                 Ok(found.id)
             }
-            OrderName::Nothing => Err(Error::new(Code::OrderNotFound)),
+            OrderName::Nothing => Err(Error::new(ErrorCode::OrderNotFound)),
         }
     }
 }
@@ -85,12 +86,13 @@ pub(super) async fn read_order(
     let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
         actors::Error::Rejected(Rejection::OrderNotFound) => {
-            path.guesses.in_vain(&path.typed, Code::OrderNotFound)
+            path.guesses.in_vain(&path.typed, ErrorCode::OrderNotFound)
         }
         other => Error::from_wallet(other, &key),
     })?;
     if is_by_checkout && order.order.status() == OrderStatus::Pending {
-        // A buyer is back and waits: where no webhook comes, the list of events says it within seconds.
+        // A buyer is back and waits: where no webhook comes, the provider's list of events tells within
+        // seconds.
         app.payments.expect(key.scope.project);
     }
     let shown = Order::of(&order, key.kind());

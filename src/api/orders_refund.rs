@@ -1,4 +1,4 @@
-//! `POST /orders/{orderIdOrCheckoutId}/refund`: money of an order goes back.
+//! `POST /orders/{orderIdOrCheckoutId}/refund`: gives money of an order back.
 
 use axum::{extract::State, response::Response};
 use domain::{MAX_CREDITS, catalog::KeyKind};
@@ -9,7 +9,7 @@ use super::orders_read::OrderPath;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{KeyText, Whole},
+        field::{BoundedInteger, KeyText},
         idempotency::KeyHeader,
         respond,
         view::Order,
@@ -18,14 +18,14 @@ use crate::{
 };
 
 /// Money in a currency's minor unit.
-type Cents = Whole<1, MAX_CREDITS>;
+type Cents = BoundedInteger<1, MAX_CREDITS>;
 
-/// What is to go back.
+/// How much to refund.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RefundOrder)]
 pub(super) struct Request {
-    /// In the currency's minor unit; all that is left when left out.
+    /// The amount in the currency's minor unit; all that is left when left out.
     amount_cents: Option<Cents>,
     /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
@@ -34,12 +34,12 @@ pub(super) struct Request {
 
 /// Refund an order
 ///
-/// The payment provider gives the money back, and credits follow how the payment stands then: mostly at
+/// The payment provider gives the money back, and credits follow when the payment shows it: mostly at
 /// once, later where the provider takes its time. Done once for each `idempotencyKey`: a repeat answers
 /// the order as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same request
-/// goes on where it stopped, and a refusal of the provider's uses up no key. What was asked for and is not
-/// seen in the payment yet counts. Of an order that is not paid, or cost nothing, nothing can be refunded:
-/// `already_refunded` with `refundableCents` 0.
+/// goes on where it stopped, and a refusal by the provider uses up no key. Refunds that were requested and
+/// do not show in the payment yet count. Of an order that is not paid, or cost nothing, nothing can be
+/// refunded: `already_refunded` with `refundableCents` 0.
 #[utoipa::path(
     post,
     path = "/api/v1/orders/{orderIdOrCheckoutId}/refund",
@@ -70,7 +70,7 @@ pub(super) async fn refund_order(
         idempotency_key,
     } = body.parse()?;
     let name = header.or(idempotency_key)?;
-    let cents = amount_cents.map(|Whole(cents)| cents);
+    let cents = amount_cents.map(|BoundedInteger(cents)| cents);
     let order = order.id(&app, &key).await?;
     let project = (*key).clone();
     let refunded = app.payments.refund(project, order, cents, name);

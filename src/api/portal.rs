@@ -15,29 +15,29 @@ use crate::{
         query::Params,
         redirect::UrlText,
         respond,
-        subject::{OfUser, Subject},
+        subject::{ForUser, Subject},
     },
     payments,
     state::App,
 };
 
-/// Which portal.
+/// Where a portal leads back to.
 #[derive(Debug, Deserialize, ToSchema, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct OpenPortal {
-    /// Where the portal leads back to.
+    /// The address that the portal leads back to.
     #[param(inline)]
     return_url: UrlText,
 }
 
-/// The user is in the body, too.
-type ByUser = OfUser<OpenPortal>;
+/// The body also names the user.
+type ByUser = ForUser<OpenPortal>;
 
 /// A portal for one customer.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Portal {
-    /// Where to send the customer, soon: it opens for a short time.
+    /// Where to send the customer, soon: the address works for a short time.
     url: String,
 }
 
@@ -60,9 +60,9 @@ pub(super) async fn open_portal(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
-    Params(verb): Params<OpenPortal>,
+    Params(command): Params<OpenPortal>,
 ) -> Result<Response, Error> {
-    answer(&app, &key, key.kind(), &code.into(), verb).await
+    answer(&app, &key, key.kind(), &code.into(), command).await
 }
 
 /// Open the portal of an external wallet
@@ -84,8 +84,8 @@ pub(super) async fn open_external_portal(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let OfUser { user, verb } = body.parse::<ByUser>()?;
-    answer(&app, &key, KeyKind::Secret, &user.into(), verb).await
+    let ForUser { user, command } = body.parse::<ByUser>()?;
+    answer(&app, &key, KeyKind::Secret, &user.into(), command).await
 }
 
 async fn answer(

@@ -1,5 +1,5 @@
-//! All routes of the API on one screen. A path stands with its handler, where the documentation is
-//! generated from; this is the list.
+//! All routes of the API on one screen. Each path is written at its handler, from which the
+//! documentation is generated; this is the list.
 
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};

@@ -1,4 +1,4 @@
-//! `POST /subscriptions/cancel`: a subscription ends, with its period or at once.
+//! `POST /subscriptions/cancel`: cancels a subscription, with its period or at once.
 
 use axum::{extract::State, response::Response};
 use domain::wallet::cancel::Cancel;
@@ -11,17 +11,17 @@ use crate::{
         field::{KeyText, ProductName},
         idempotency::KeyHeader,
         respond,
-        subject::{self, OfEither},
+        subject::{self, ForWallet},
         view::Subscription,
     },
     state::App,
 };
 
-/// Which subscription. The wallet is named by exactly one of `externalUserId` and `code`.
+/// The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CancelSubscription {
-    /// To which product.
+    /// The product that is subscribed to.
     product_id: ProductName,
     /// Whether it ends with its period, and can be resumed until then, rather than at once; true when left
     /// out.
@@ -31,8 +31,8 @@ pub(super) struct CancelSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The wallet is in the body, too.
-type Request = OfEither<CancelSubscription>;
+/// The body also names the wallet.
+type Request = ForWallet<CancelSubscription>;
 
 /// Cancel a subscription
 ///

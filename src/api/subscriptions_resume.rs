@@ -1,4 +1,4 @@
-//! `POST /subscriptions/resume`: a subscription goes on that was to end with its period, or is paused.
+//! `POST /subscriptions/resume`: resumes a subscription that would end with its period, or is paused.
 
 use axum::{extract::State, response::Response};
 use domain::wallet::resume::Resume;
@@ -11,32 +11,32 @@ use crate::{
         field::{KeyText, ProductName},
         idempotency::KeyHeader,
         respond,
-        subject::{self, OfEither},
+        subject::{self, ForWallet},
         view::Subscription,
     },
     state::App,
 };
 
-/// Which subscription. The wallet is named by exactly one of `externalUserId` and `code`.
+/// The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResumeSubscription {
-    /// To which product.
+    /// The product that is subscribed to.
     product_id: ProductName,
     /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
 }
 
-/// The wallet is in the body, too.
-type Request = OfEither<ResumeSubscription>;
+/// The body also names the wallet.
+type Request = ForWallet<ResumeSubscription>;
 
 /// Resume a subscription
 ///
-/// Takes back that it ends with its period, and that it is paused; one that goes on anyway stays as it
-/// is, and one that is over is not found. Done once for each `idempotencyKey`: a repeat answers the
-/// subscription as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same
-/// request goes on where it stopped.
+/// Takes back a cancellation at the end of the period, and a pause; a subscription that goes on anyway
+/// stays as it is, and one that has ended is not found. Done once for each `idempotencyKey`: a repeat
+/// answers the subscription as it stands and the header `Idempotency-Replayed`; after a
+/// `provider_error` the same request goes on where it stopped.
 #[utoipa::path(
     post,
     path = "/api/v1/subscriptions/resume",

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Code, Error, SecretKey,
+        Error, ErrorCode, SecretKey,
         field::{GroupByText, InstantText, IntervalText, ProductName, Text},
         query::Params,
         respond,
@@ -20,29 +20,29 @@ use crate::{
     state::App,
 };
 
-/// Stretches of time in one answer.
-const BUCKETS: usize = 1000;
-/// The same where the request does not say since when.
+/// Most intervals in one answer.
+const MAX_BUCKETS: usize = 1000;
+/// Intervals in the answer to a request without `from`.
 const USUAL: usize = 30;
 
 /// Which usage to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(super) struct Part {
+pub(super) struct PageQuery {
     /// The product; may be left out where the project has exactly one that holds credits.
     #[param(inline)]
     product_id: Option<ProductName>,
-    /// From then on; 30 intervals before `to` when left out. Cut to the interval.
+    /// The first instant; 30 intervals before `to` when left out. Cut to the interval.
     #[param(inline)]
     from: Option<InstantText>,
-    /// Until then; now, with the interval under way, when left out. Cut to the interval.
+    /// The first instant after; the end of the current interval when left out. Cut to the interval.
     #[param(inline)]
     to: Option<InstantText>,
     /// `day` when left out. Hours are kept for 90 days, days for three years, months for good.
     #[param(inline)]
     interval: Option<IntervalText>,
-    /// Adds what was used by `meta.feature`.
+    /// Adds how much was used for each `meta.feature`.
     #[param(inline)]
     group_by: Option<GroupByText>,
 }
@@ -54,14 +54,14 @@ struct Usage {
     buckets: Vec<Bucket>,
 }
 
-/// A stretch of time.
+/// The usage of one interval.
 #[derive(Debug, Serialize, ToSchema)]
 struct Bucket {
     /// Its first instant, UTC.
     start: Instant,
     /// Credits bought, given by hand and for free.
     granted: i64,
-    /// Credits used.
+    /// Credits that were used.
     deducted: i64,
     /// Credits taken for refunds and disputes, less what was given back.
     refunded: i64,
@@ -85,13 +85,13 @@ struct Feature {
 
 /// Read usage
 ///
-/// Credits by why they came and went, in UTC. What is asked for is counted as it happens: asking reads
-/// no ledger.
+/// Credits by the reason for which they came and went, in UTC. They are counted as they change: a
+/// request reads no ledger.
 #[utoipa::path(
     get,
     path = "/api/v1/usage",
     tag = "Events",
-    params(Part),
+    params(PageQuery),
     responses((status = 200, description = "The usage", body = Usage)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["product_required", "product_not_found"]))),
@@ -99,13 +99,13 @@ struct Feature {
 pub(super) async fn read_usage(
     State(app): State<App>,
     key: SecretKey,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let product = match &part.product_id {
         Some(name) => product(name, &key)?,
         None => key
             .only_credit_product()
-            .ok_or(Error::new(Code::ProductRequired))?,
+            .ok_or(Error::new(ErrorCode::ProductRequired))?,
     };
     let interval = part
         .interval
@@ -135,7 +135,7 @@ pub(super) async fn read_usage(
     })
 }
 
-/// The first instants of all stretches asked for.
+/// The first instants of all intervals that are asked for.
 fn starts(
     interval: Interval,
     (from, to): (Option<Timestamp>, Option<Timestamp>),
@@ -151,14 +151,14 @@ fn starts(
         Some(to) => span("to", to)?.start,
         None => span("to", now)?.end,
     };
-    // Backwards, so that the usual stretch needs no other arithmetic.
+    // Backwards, so that the usual span needs no other arithmetic.
     let first = from.map(|from| span("from", from)).transpose()?;
     let first = first.map(|span| span.start);
     let mut starts = Vec::new();
     let mut end = to;
     while first.map_or(starts.len() < USUAL, |first| first < end) {
-        if starts.len() == BUCKETS {
-            let message = "That is more than 1000 intervals. Ask for less, or for longer ones.";
+        if starts.len() == MAX_BUCKETS {
+            let message = "That is more than 1000 intervals. Ask for a shorter span, or for longer intervals.";
             return Err(Error::invalid("from", message));
         }
         end = span("from", Timestamp(end.0.saturating_sub(1)))?.start;
@@ -189,7 +189,7 @@ impl Bucket {
     }
 }
 
-/// The most used first.
+/// The features, the most used first.
 fn features(usage: &usage::Usage) -> Vec<Feature> {
     let (mut credits, mut deductions) = (usage.count.deducted, usage.count.deductions);
     let mut features: Vec<Feature> = Vec::new();

@@ -5,7 +5,7 @@ use domain::catalog::{KeyKind, Mode};
 
 use crate::{
     http::{
-        Code, Error,
+        Error, ErrorCode,
         auth::AnyKey,
         context::Context,
         respond,
@@ -16,7 +16,7 @@ use crate::{
 
 /// Create a code wallet
 ///
-/// The answer is the only place where the new recovery code is told. Takes no body. With a
+/// The answer is the only place where the new recovery code is shown. Takes no body. With a
 /// publishable key new wallets are limited per project and per client address.
 #[utoipa::path(
     post,
@@ -32,14 +32,14 @@ pub(super) async fn create_wallet(
     context: Context,
 ) -> Result<Response, Error> {
     if key.project.mode == Mode::ExternalUsers {
-        return Err(Error::new(Code::AnonymousWalletsDisabled));
+        return Err(Error::new(ErrorCode::AnonymousWalletsDisabled));
     }
     let counted = key.kind() == KeyKind::Publishable;
     if counted {
         let allowed = app
             .limits
             .create_wallet(&key.project, context.client, context.now);
-        allowed.map_err(|refusal| Error::limited(Code::WalletCreationLimit, refusal))?;
+        allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
     }
     match app.handle.create_code(&key.scope).await {
         // A new wallet is shown empty, as specified; a free grant shows at the next read.

@@ -9,16 +9,16 @@ use crate::{
         AnyKey, Error, SecretKey,
         code_path::CodePath,
         field::CodeText,
-        ledger::{self, Part},
+        ledger::{self, PageQuery},
         query::Params,
-        subject::{OfUser, Subject},
+        subject::{ForUser, Subject},
         view::Ledger,
     },
     state::App,
 };
 
-/// The user is in the query, too.
-type PartOfUser = OfUser<Part>;
+/// The query also names the user.
+type PartOfUser = ForUser<PageQuery>;
 
 /// Read a code wallet's ledger
 ///
@@ -27,7 +27,7 @@ type PartOfUser = OfUser<Part>;
     get,
     path = "/api/v1/wallets/{code}/ledger",
     tag = "Code wallets",
-    params(("code" = inline(CodeText), Path), Part),
+    params(("code" = inline(CodeText), Path), PageQuery),
     responses((status = 200, description = "A page", body = Ledger)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -38,7 +38,7 @@ pub(super) async fn read_ledger(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
-    Params(part): Params<Part>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     answer(&app, &key, &code.into(), &part).await
 }
@@ -59,7 +59,10 @@ pub(super) async fn read_ledger(
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
     key: SecretKey,
-    Params(OfUser { user, verb: part }): Params<PartOfUser>,
+    Params(ForUser {
+        user,
+        command: part,
+    }): Params<PartOfUser>,
 ) -> Result<Response, Error> {
     answer(&app, &key, &user.into(), &part).await
 }
@@ -68,7 +71,7 @@ async fn answer(
     app: &App,
     project: &ProjectCatalog,
     wallet: &Subject,
-    part: &Part,
+    part: &PageQuery,
 ) -> Result<Response, Error> {
     let query = part.query(project)?;
     let page = app

@@ -14,7 +14,7 @@ use crate::{
     state::App,
 };
 
-/// Whose wallet.
+/// The user whose wallet to get or create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OpenExternalWallet)]

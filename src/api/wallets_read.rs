@@ -16,11 +16,11 @@ use crate::{
     state::App,
 };
 
-/// Whose wallet.
+/// The user whose wallet to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(super) struct Whose {
+pub(super) struct UserQuery {
     #[param(inline)]
     external_user_id: UserText,
 }
@@ -57,7 +57,7 @@ pub(super) async fn read_wallet(
     get,
     path = "/api/v1/wallets/external",
     tag = "External wallets",
-    params(Whose),
+    params(UserQuery),
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found"]))),
@@ -65,7 +65,7 @@ pub(super) async fn read_wallet(
 pub(super) async fn read_external_wallet(
     State(app): State<App>,
     key: SecretKey,
-    Params(Whose { external_user_id }): Params<Whose>,
+    Params(UserQuery { external_user_id }): Params<UserQuery>,
 ) -> Result<Response, Error> {
     let Text(user) = external_user_id;
     let address = Address::External(user.clone());

@@ -1,5 +1,5 @@
-//! `POST /wallets/recover`: mails the codes of paid anonymous wallets to the address that paid. What
-//! is answered never says whether there are any.
+//! `POST /wallets/recover`: mails the codes of paid anonymous wallets to the address that paid. The
+//! answer never says whether there are any.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Code, Error,
+        Error, ErrorCode,
         auth::AnyKey,
         body::Body,
         context::Context,
@@ -22,10 +22,10 @@ use crate::{
     state::App,
 };
 
-/// More purchases than one buyer makes without an account.
+/// Most codes that one request mails: more wallets than one buyer buys without an account.
 const MAX_WALLETS: usize = 200;
 
-/// Who wants their codes.
+/// The buyer who wants their codes.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Recover)]
 pub(super) struct Request {
@@ -35,15 +35,15 @@ pub(super) struct Request {
 
 /// Mail recovery codes
 ///
-/// Mails the codes of paid anonymous wallets bought with this address, if there are any, to the address
-/// as the order has it; the answer is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
+/// Mails the codes of paid anonymous wallets bought with this address, if there are any, to the address as the order
+/// has it; the answer is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
 /// from a client with a publishable key.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/recover",
     tag = "Code wallets",
     request_body = Request,
-    responses((status = 202, description = "Whatever was found was mailed")),
+    responses((status = 202, description = "Codes that are found are mailed")),
     security(("publishable" = []), ("secret" = [])),
 )]
 pub(super) async fn recover(
@@ -56,14 +56,14 @@ pub(super) async fn recover(
     let project = key.project.id;
     if key.kind() == KeyKind::Publishable {
         let allowed = app.limits.recover(project, client, now);
-        allowed.map_err(|refusal| Error::limited(Code::RateLimited, refusal))?;
+        allowed.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
     }
     let Request { email: Text(email) } = body.parse()?;
     let Some(expected) = app.mailer.expect() else {
         tracing::error!("Too many mails wait; a recovery mail was not sent");
         return Ok(StatusCode::ACCEPTED);
     };
-    // Behind the answer's back: how long it takes would tell whether there is anything.
+    // After the answer: how long it takes would tell whether there are any.
     let search = async move {
         let _expected = expected;
         let codes = app.handle.codes_paid_by(&key.scope, &email, MAX_WALLETS);

@@ -17,7 +17,7 @@ use crate::{
     state::App,
 };
 
-/// What a rotation may be given.
+/// The body of a rotation, which may be left out.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RotateCode)]
@@ -63,7 +63,7 @@ pub(super) async fn rotate_code(
 ) -> Result<Response, Error> {
     let request: Option<Request> = body.parse()?;
     let field = request.and_then(|request| request.idempotency_key);
-    let named = header.or_none(field)?;
+    let named = header.resolve_optional(field)?;
     let rotated = app.handle.rotate(&key.scope, code.code()?, named.as_ref());
     let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
     let answer = Rotated {

@@ -1,5 +1,5 @@
-//! `POST /webhooks/stripe/{projectId}`: the provider's reports. Not part of the API that keys open:
-//! what comes in is believed by its signature, over the body as it came.
+//! `POST /webhooks/stripe/{projectId}`: the payment provider's webhooks. Not part of the API that
+//! keys open: a webhook is trusted by its signature over the body as it came.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -20,35 +20,36 @@ use payments::ReceiveError;
 use stripe::signature;
 
 use crate::{
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
-/// Larger than any event of the provider's.
+/// Largest body, in bytes: more than any event of the provider has.
 const MAX_BYTES: usize = 512 * 1024;
 /// How long a body may take to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
-/// Memory for all bodies whose signatures were not checked yet. Those that find none left wait for it,
-/// unread.
-const UNCHECKED_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of memory for all bodies whose signatures were not checked yet. Bodies that find none left
+/// wait for it, unread.
+const BODY_MEMORY_BYTES: usize = 32 * 1024 * 1024;
 
-static UNCHECKED: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(UNCHECKED_BYTES));
+static BODY_MEMORY: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(BODY_MEMORY_BYTES));
 
-/// Takes a webhook in. Anything but a 200 has the provider send it again.
+/// Receives a webhook. The provider sends it again unless the answer is a 200.
 pub(crate) async fn stripe(
     State(app): State<App>,
     Path(project): Path<String>,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    // All that can be told without the body is told before a byte of it is kept for a stranger.
-    let unsigned = || Error::new(Code::InvalidSignature);
+    // Everything that can be refused without the body is refused before memory is used for a
+    // stranger.
+    let unsigned = || Error::new(ErrorCode::InvalidSignature);
     let project = project.parse().map_err(|_| unsigned())?;
     let header = parts.headers.get(signature::HEADER).ok_or_else(unsigned)?;
     if !signature::is_one(header.as_bytes()) || !app.payments.inbox().expects(project) {
         return Err(unsigned());
     }
-    let arrived = timeout(ARRIVES_WITHIN, read(body, &UNCHECKED)).await;
+    let arrived = timeout(ARRIVES_WITHIN, read(body, &BODY_MEMORY)).await;
     let late = |_| Error::malformed("The body took too long to arrive.");
     let (body, _room) = arrived.map_err(late)??;
     let taken = app
@@ -59,11 +60,11 @@ pub(crate) async fn stripe(
         Ok(()) => Ok(StatusCode::OK.into_response()),
         Err(ReceiveError::Signature) => Err(unsigned()),
         Err(ReceiveError::Malformed) => Err(Error::malformed("The body is not an event.")),
-        Err(ReceiveError::Unavailable) => Err(Error::new(Code::Unavailable)),
+        Err(ReceiveError::Unavailable) => Err(Error::new(ErrorCode::Unavailable)),
     }
 }
 
-/// The whole of a body, with the room that it takes.
+/// The whole body, with the permit for the memory that it takes.
 async fn read(
     mut body: Body,
     room: &Semaphore,
@@ -76,11 +77,11 @@ async fn read(
             continue;
         };
         if whole.len().saturating_add(data.len()) > MAX_BYTES {
-            return Err(Error::new(Code::BodyTooLarge));
+            return Err(Error::new(ErrorCode::BodyTooLarge));
         }
-        // Below the bound above. Closed by nobody.
+        // The length is within the bound above, and the semaphore is never closed.
         let more = room.acquire_many(u32::try_from(data.len()).unwrap_or(u32::MAX));
-        let more = more.await.map_err(|_| Error::new(Code::Unavailable))?;
+        let more = more.await.map_err(|_| Error::new(ErrorCode::Unavailable))?;
         match &mut taken {
             Some(taken) => taken.merge(more),
             None => taken = Some(more),
@@ -116,13 +117,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_past_its_bound_is_refused() {
-        let room = Semaphore::new(UNCHECKED_BYTES);
+        let room = Semaphore::new(BODY_MEMORY_BYTES);
         let (whole, _) = read(body(&[MAX_BYTES / 2, MAX_BYTES / 2]), &room)
             .await
             .unwrap();
         assert_eq!(whole.len(), MAX_BYTES);
         let refused = read(body(&[MAX_BYTES, 1]), &room).await.unwrap_err();
-        assert_eq!(refused.code(), Code::BodyTooLarge);
-        assert_eq!(room.available_permits(), UNCHECKED_BYTES);
+        assert_eq!(refused.code(), ErrorCode::BodyTooLarge);
+        assert_eq!(room.available_permits(), BODY_MEMORY_BYTES);
     }
 }

@@ -1,18 +1,18 @@
-//! `scrip backup`: has the running server make one and shows how it goes; where no server uses the data
-//! directory, makes it itself. It is the server that writes, on its own machine.
+//! `scrip backup`: has the running server make a backup and shows its progress; without a server that uses the
+//! data directory, makes the backup itself. A running server writes the backup on its own machine.
 
 use std::{path::PathBuf, time::Duration};
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
-use persistence::backup::{BackUp, Moved};
+use persistence::backup::{BackUp, TransferProgress};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::{
     Failure, print,
     progress::Bar,
-    remote::{self, Remote},
+    remote::{self, ApiClient},
 };
 use crate::{
     admin::{
@@ -22,24 +22,24 @@ use crate::{
     backups::name_at,
     compose,
     config::{Config, Flags},
-    secrets::{self, ADMIN_TOKEN_VARIABLE, Beside, Given},
+    secrets::{self, ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
     server,
 };
 
-/// How often the server is asked how it goes.
+/// How often the server is asked for its progress.
 const ASK_EVERY: Duration = Duration::from_millis(200);
 
 /// What to back up, and where to.
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
-    /// The directory that backups are kept in; made if it does not exist [default: `backup.to` of the
+    /// The directory that backups are kept in; created if it does not exist [default: `backup.to` of the
     /// configuration].
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
     /// How many backups are kept there, 0 for all [default: `backup.keep` of the configuration].
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
-    /// Takes the server key along: whoever has the backup can read recovery codes then.
+    /// Includes the server key: whoever has the backup can then read recovery codes.
     #[arg(long)]
     with_server_key: bool,
     /// The running server [default: the one that uses the data directory, where it listens by the
@@ -75,12 +75,12 @@ pub(super) fn run(args: BackupArgs) -> Result<(), Failure> {
     }
 }
 
-/// The server that uses the data directory.
+/// The admin API of the server that uses the data directory.
 pub(super) fn server_of(
     config: &Config,
     url: Option<&Url>,
     token: Option<&str>,
-) -> Result<Remote, Failure> {
+) -> Result<ApiClient, Failure> {
     let token = token.filter(|token| !token.is_empty()).ok_or_else(|| {
         Failure(format!(
             "a server is using {}: set {ADMIN_TOKEN_VARIABLE} to have it make the backup",
@@ -103,11 +103,11 @@ pub(super) fn server_of(
         }
     };
     let unknown = "the server does not know this administrator token";
-    Remote::new(&url, admin::PREFIX, token.to_owned(), unknown)
+    ApiClient::new(&url, admin::PREFIX, token.to_owned(), unknown)
 }
 
-/// Has a server make a backup, and shows how it goes.
-pub(super) async fn made_by(server: &Remote, order: &Value) -> Result<Backup, Failure> {
+/// Has a server make a backup, and shows its progress.
+pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Backup, Failure> {
     let path = "/backups";
     let begun: Backup = server.post(path, order).await?;
     let bar = Bar::new();
@@ -124,16 +124,14 @@ pub(super) async fn made_by(server: &Remote, order: &Value) -> Result<Backup, Fa
         match all.running.filter(|running| running.name == begun.name) {
             Some(running) => bar.at(running.bytes, running.of_bytes),
             None => {
-                return Err(Failure(
-                    "the server does not know this backup any more".into(),
-                ));
+                return Err(Failure("the server no longer knows this backup".into()));
             }
         }
         tokio::time::sleep(ASK_EVERY).await;
     }
 }
 
-/// The server makes it.
+/// Has the running server make the backup.
 fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
     let server = server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
     let mut body = json!({ "withServerKey": args.with_server_key });
@@ -147,17 +145,17 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         body.insert("keep".into(), keep.into());
     }
     remote::wait(async {
-        let made = made_by(&server, &body).await?;
+        let made = run_backup(&server, &body).await?;
         said(&made, args.with_server_key);
         Ok(())
     })
 }
 
-/// Nobody uses the data directory: what a start would do first is done here.
+/// Makes the backup in this process, with the recovery that a server's start would do first.
 fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
     if !config.data_dir.join("sled").exists() {
         return Err(Failure(format!(
-            "{} holds no data of Scrip",
+            "{} contains no Scrip data",
             config.data_dir.display()
         )));
     }
@@ -177,13 +175,14 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         let made = (|| {
             let key = match with_server_key {
                 true => {
-                    let given = Given::from_environment().server_key;
+                    let given = ProvidedSecrets::from_environment().server_key;
                     let key = secrets::existing_key(&config.data_dir, given);
                     Some(key.map_err(Failure::new)?)
                 }
                 false => None,
             };
-            let beside = Beside::read(&config.data_dir, key.as_ref()).map_err(Failure::new)?;
+            let beside =
+                BackupSecrets::read(&config.data_dir, key.as_ref()).map_err(Failure::new)?;
             let now = SystemClock::new().now();
             let what = BackUp {
                 to,
@@ -194,7 +193,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
                 keep,
             };
             let bar = Bar::new();
-            let told = |moved: &Moved| {
+            let told = |moved: &TransferProgress| {
                 bar.at(moved.bytes, moved.of_bytes);
                 true
             };
@@ -222,7 +221,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
     })
 }
 
-/// What was made.
+/// Prints what was backed up.
 fn said(made: &Backup, with_server_key: bool) {
     let Backup {
         name,
@@ -235,14 +234,14 @@ fn said(made: &Backup, with_server_key: bool) {
     } = made;
     print::line(&format!("backup {name} is in {to}"));
     print::line(&format!(
-        "{records} records of {bytes} bytes; {new_bytes} bytes were written for what was not there"
+        "{records} records of {bytes} bytes; {new_bytes} bytes were new and written"
     ));
     if *removed > 0 {
-        print::line(&format!("{removed} older ones were removed"));
+        print::line(&format!("{removed} older backups were removed"));
     }
     print::line(if with_server_key {
-        "the server key is in it: whoever has it can read recovery codes"
+        "the server key is included: whoever has the backup can read recovery codes"
     } else {
-        "the server key is not in it: keep server.key somewhere else, a restored copy needs it"
+        "the server key is not included: keep a copy of server.key elsewhere, as a restored server needs it"
     });
 }

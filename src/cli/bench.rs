@@ -1,5 +1,5 @@
-//! `scrip bench`: hands over to `scrip-bench`, which is a program of its own, so that a server carries
-//! no load generator.
+//! `scrip bench`: becomes `scrip-bench`, a separate program, so that a server binary contains no load
+//! generator.
 
 use std::{
     convert::Infallible,
@@ -14,16 +14,16 @@ use clap::Args;
 
 use super::Failure;
 
-/// The program.
+/// Name of the load generator's program.
 const PROGRAM: &str = "scrip-bench";
-/// By which it is told which server is to be measured: this one.
+/// Tells the load generator which server binary to measure: this one.
 const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
 /// What to measure: its own arguments, `--help` too.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(super) struct BenchArgs {
-    /// Passed on as they are.
+    /// Arguments for `scrip-bench`, passed on unchanged.
     #[arg(
         value_name = "ARGS",
         trailing_var_arg = true,
@@ -38,7 +38,7 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
     let program = find(&this, env::split_paths(&path)).ok_or_else(|| {
         Failure::new(format!(
             "bench: there is no {PROGRAM} beside {} nor on PATH: build it with \
-             `cargo build --release -p {PROGRAM}`, and with the profile of this program if that is another",
+             `cargo build --release -p {PROGRAM}`, with the profile of this program if it is another",
             this.display()
         ))
     })?;
@@ -47,9 +47,9 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
     }
 }
 
-/// The one beside this program, else the first on PATH.
+/// Finds the program beside this one, otherwise the first on PATH.
 fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    // Not of the current folder, which an empty entry means: it may be anybody's.
+    // Relative entries are skipped, the empty one too: anybody may write to the current folder.
     let on_path = path
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(PROGRAM));
@@ -58,11 +58,11 @@ fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// Returns only where it cannot be started: it has this process, and its signals and its exit status.
+/// Replaces this process, so that signals and exit status are the program's. Returns only if it cannot start.
 fn become_it(program: &Path, args: BenchArgs, this: &Path) -> std::io::Result<Infallible> {
     let mut command = Command::new(program);
     command.args(args.args);
-    // Unless the user names another one by it.
+    // Unless the user has set it to another binary.
     if env::var_os(SERVER_VARIABLE).is_none() {
         command.env(SERVER_VARIABLE, this);
     }
@@ -83,7 +83,7 @@ mod tests {
         std::fs::write(&on_path, "").unwrap();
         assert_eq!(find(&this, path()), Some(on_path));
         let beside = home.path().join(PROGRAM);
-        // A folder of that name is no program.
+        // A folder of that name is not the program.
         std::fs::create_dir(&beside).unwrap();
         assert_ne!(find(&this, path()), Some(beside.clone()));
         std::fs::remove_dir(&beside).unwrap();

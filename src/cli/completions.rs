@@ -1,5 +1,4 @@
-//! `scrip completions` and `scrip man`: the command line as shells and manuals know it, made from the very
-//! declarations that it is read by.
+//! `scrip completions` and `scrip man`: generated from the same declarations that parse the command line.
 
 use std::{io::Write as _, path::PathBuf};
 
@@ -8,33 +7,33 @@ use clap_complete::Shell;
 
 use super::Failure;
 
-/// Whose completions.
+/// The shell to print completions for.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
-    /// The shell.
+    /// The shell that reads them.
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Where manual pages go.
+/// Where to write manual pages.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
-    /// Writes a page for each command there, instead of one on standard output.
+    /// Writes a page per command to this directory, instead of one page to standard output.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
-/// Prints what the shell reads.
+/// Prints the completion script for a shell.
 pub(super) fn complete(args: &CompletionsArgs, mut command: Command) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "scrip", &mut text);
     put(&text)
 }
 
-/// Prints or writes manual pages.
+/// Prints the manual page, or writes all of them.
 pub(super) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     if let Some(dir) = &args.dir {
-        let unusable = |error| Failure(format!("{} cannot be written to: {error}", dir.display()));
+        let unusable = |error| Failure(format!("cannot write to {}: {error}", dir.display()));
         std::fs::create_dir_all(dir).map_err(unusable)?;
         return clap_mangen::generate_to(command, dir).map_err(unusable);
     }
@@ -45,7 +44,7 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     put(&text)
 }
 
-/// A reader that went away is no reason to fail.
+/// Writes to standard output; a reader that closed the pipe is not an error.
 fn put(text: &[u8]) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(error)),

@@ -1,5 +1,5 @@
-//! `scrip dev`: a server to try things out, under `./.scrip`. The only place where a secret key is
-//! kept in the clear, so that the next start can show it again.
+//! `scrip dev`: a server to try things out, under `./.scrip`. The only command that stores a secret key in
+//! plain text, so that the next start can show it again.
 
 mod demo;
 
@@ -12,18 +12,18 @@ use super::{Failure, print};
 use crate::{
     compose::{self, Service},
     config::{Config, Flags},
-    secrets::Given,
+    secrets::ProvidedSecrets,
     server::{self, signals::Signals},
 };
 use demo::Demo;
 
-/// How to serve.
+/// Options of `scrip dev`.
 #[derive(Debug, Args)]
 pub(super) struct DevArgs {
     /// Where to listen; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// Where everything is kept, the keys too.
+    /// The data directory, which holds the keys, too.
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
     data_dir: PathBuf,
     /// Sell through this Stripe account instead of the sandbox: a secret key of its test mode. Nothing
@@ -35,7 +35,7 @@ pub(super) struct DevArgs {
         hide_env_values = true
     )]
     stripe_key: Option<String>,
-    /// Have the sandbox answer as Stripe does every day: at length, in pages, and not too often.
+    /// Have the sandbox behave like Stripe on an ordinary day: long responses, pages and rate limits.
     #[arg(long)]
     unkind: bool,
     /// A configuration file [default: ./config.toml, if there is one].
@@ -51,28 +51,28 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         data_dir: Some(data_dir.clone()),
     };
     let mut config = Config::read(&flags).map_err(Failure::new)?;
-    // What is printed below is what matters here; `SCRIP_LOG` shows the rest.
+    // The output below is what matters here; `SCRIP_LOG` shows the log.
     if config.log == "info" {
         config.log = "warn".into();
     }
     config.sandbox.unkind |= args.unkind;
-    // Whoever tries recovery reads its mails there.
+    // Recovery mails can be read there.
     config.mail.files = true;
-    // Whoever tries webhooks hears them on this machine.
+    // Webhooks may go to this machine.
     config.webhooks.allow_private_networks = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     let threads = config.clone();
     let served = compose::block_on(&threads, async {
-        // Before anything that takes long: a signal during recovery must be heard.
+        // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
-        let mut given = Given::from_environment();
+        let mut given = ProvidedSecrets::from_environment();
         let admin_token = match given.admin_token.take() {
             Some(token) => token,
             None => Demo::remembered_token(&data_dir)?,
         };
         given.admin_token = Some(admin_token.clone());
         let service = Service::start(config, given).await.map_err(Failure::new)?;
-        // Closed in order even when the demo could not be set up.
+        // The service is closed properly even if the demo could not be set up.
         match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
             Ok(demo) => {
                 let link = service.sign_in_link().map_err(Failure::new)?;
@@ -88,20 +88,20 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     served.map_err(Failure::new)?
 }
 
-/// What the commands that talk to it may know.
-pub(super) struct Known {
-    /// Opens the admin API.
+/// What other commands read from a `scrip dev` data directory.
+pub(super) struct DevServer {
+    /// Token of the admin API.
     pub(super) admin_token: String,
-    /// Its project's.
+    /// The demo project's secret key.
     pub(super) secret_key: String,
-    /// Its project.
+    /// The demo project's id.
     pub(super) project: String,
 }
 
-/// What the last start on this data directory left.
-pub(super) fn known(data_dir: &std::path::Path) -> Option<Known> {
+/// Reads what the last start in this data directory stored; `None` if nothing.
+pub(super) fn known(data_dir: &std::path::Path) -> Option<DevServer> {
     let demo = Demo::read(data_dir)?;
-    Some(Known {
+    Some(DevServer {
         admin_token: demo.admin_token,
         secret_key: demo.secret_key,
         project: demo.project,
@@ -147,14 +147,14 @@ scrip listening on {base}
   Wallet           {user}, with {unit} to spend
   Payments         {payments}
 
-Buy {unit}. Open the url that this answers with, and pay there:
+Buy {unit}. Open the url in the response, and pay there:
 
 curl -sS -X POST {base}/api/v1/checkout \\
   -H 'Authorization: Bearer {secret_key}' \\
   -H 'Content-Type: application/json' \\
   -d '{{\"externalUserId\":\"{user}\",\"priceId\":\"{price}\"}}'
 
-Deduct 5 {unit}. Paste it as it is; pasted again, it changes nothing, by its idempotencyKey:
+Deduct 5 {unit}. Paste it as it is; pasted again it changes nothing, because of its idempotencyKey:
 
 curl -sS -X POST {base}/api/v1/wallets/external/deduct \\
   -H 'Authorization: Bearer {secret_key}' \\

@@ -1,4 +1,4 @@
-//! `scrip doctor`: whether what a server needs is there, a line each, with what to do where it is not. It
+//! `scrip doctor`: checks what a server needs and prints a line per check, with advice where one fails. It
 //! changes nothing, and may run beside the server.
 
 mod certificate;
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What to examine.
+/// Options of `scrip doctor`.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     /// The data directory [default: as `scrip serve` would use].
@@ -31,7 +31,7 @@ pub(super) struct DoctorArgs {
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where the server is [default: as the configuration says].
+    /// The running server's address [default: as the configuration says].
     #[arg(long)]
     url: Option<Url>,
     /// The administrator's token: with it, the projects' providers are called.
@@ -42,7 +42,7 @@ pub(super) struct DoctorArgs {
         hide_env_values = true
     )]
     admin_token: Option<String>,
-    /// For programs.
+    /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
 }
@@ -55,20 +55,20 @@ enum Status {
     Failure,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// What.
+    /// The check's name.
     check: &'static str,
     status: Status,
-    /// What was seen.
+    /// What was found.
     message: String,
-    /// What to do; nothing where all is well.
+    /// What to do about it; `None` if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
 }
 
-/// All of them.
+/// All findings, for `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     ok: bool,
@@ -142,9 +142,9 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     };
     let config = match Config::read(&flags) {
         Ok(config) => config,
-        // Nothing else can be known without it.
+        // No other check works without it.
         Err(error) => {
-            let advice = "Correct it; config.toml in the source shows every key";
+            let advice = "Correct it; config.toml in the source tree shows every key";
             return Ok(vec![Finding::failure(
                 "configuration",
                 error.to_string(),
@@ -152,7 +152,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
             )]);
         }
     };
-    let said = format!("read; the data is in {}", config.data_dir.display());
+    let said = format!("valid; the data is in {}", config.data_dir.display());
     let mut findings = vec![Finding::ok("configuration", said)];
     findings.extend(secrets::examine(&config));
     findings.extend(disk::examine(&config));
@@ -177,11 +177,11 @@ fn open_files(config: &Config) -> Finding {
             format!("enough for {fit} of http.max_connections = {wanted}"),
             "Raise the limit (ulimit -n, or LimitNOFILE= of the service)",
         ),
-        Err(error) => Finding::failure(CHECK, error.to_string(), "The server would not start"),
+        Err(error) => Finding::failure(CHECK, error.to_string(), "The server will not start"),
     }
 }
 
-/// Whether the files work, and for how long.
+/// Whether certificate and key work together, and how long the certificate is valid.
 fn tls(config: &Config) -> Option<Vec<Finding>> {
     const CHECK: &str = "TLS";
     let (cert, key) = config
@@ -196,18 +196,19 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
         Ok(chain) => {
             let chain = chain.iter().map(|cert| &**cert);
             vec![
-                Finding::ok(CHECK, "certificate and key fit each other"),
-                certificate::judge("the one in http.tls_cert", chain, SystemTime::now()),
+                Finding::ok(CHECK, "certificate and key match"),
+                certificate::judge("the certificate in http.tls_cert", chain, SystemTime::now()),
             ]
         }
         Err(error) => {
-            let advice = "Mend http.tls_cert and http.tls_key, and let the server's user read them";
+            let advice =
+                "Correct http.tls_cert and http.tls_key, and let the server's user read both files";
             vec![Finding::failure(CHECK, error.to_string(), advice)]
         }
     })
 }
 
-/// Whether clients can be told apart, and keys are read by nobody on the way.
+/// Whether clients can be told apart behind a proxy, and traffic is encrypted.
 fn proxy(config: &Config) -> Finding {
     const CHECK: &str = "proxy";
     let public = config.public_url.as_ref().map(ToString::to_string);
@@ -216,16 +217,16 @@ fn proxy(config: &Config) -> Finding {
     match (encrypted, own, config.trusted_proxies.is_empty()) {
         (true, false, true) => Finding::warning(
             CHECK,
-            "public_url is https, TLS is spoken by something in front, and trusted_proxies is empty",
-            "Name the proxy in trusted_proxies, or all clients share one limit",
+            "public_url is https, a proxy in front terminates TLS, and trusted_proxies is empty",
+            "Add the proxy to trusted_proxies, or all clients share one rate limit",
         ),
         _ => match crate::compose::advice(config.listen, &config.http) {
             Some(_) => Finding::warning(
                 CHECK,
-                format!("{} is reached over plain HTTP", config.listen),
-                "Set http.tls_cert and http.tls_key, or listen on 127.0.0.1 behind a proxy that speaks TLS",
+                format!("{} is served over plain HTTP", config.listen),
+                "Set http.tls_cert and http.tls_key, or listen on 127.0.0.1 behind a proxy that terminates TLS",
             ),
-            None => Finding::ok(CHECK, "nothing to say"),
+            None => Finding::ok(CHECK, "no problem found"),
         },
     }
 }

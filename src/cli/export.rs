@@ -1,6 +1,6 @@
-//! `scrip export`: ledgers, as JSON Lines or CSV; whole, or of one project, user or wallet. `docs/export.md`
-//! has the form. What a running server uses is copied first, as a backup is, so that all of it is as of one
-//! moment.
+//! `scrip export`: ledgers as JSON Lines or CSV, of all wallets or of one project, user or wallet.
+//! `docs/export.md` describes the format. A running server's data is copied first, like a backup, so that all
+//! of it is as of one moment.
 
 mod copied;
 
@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 use url::Url;
 
-use self::copied::Copied;
+use self::copied::BackupCopy;
 use super::{Failure, print, progress::Bar};
 use crate::{
     config::{Config, Flags},
@@ -51,10 +51,10 @@ const COLUMNS: [&str; 13] = [
 /// What to export, and where to.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// The file, which must not exist; `-`: standard output.
+    /// The file to write, which must not exist; `-` for standard output.
     #[arg(value_name = "FILE")]
     to: PathBuf,
-    /// How.
+    /// The format of the file.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
     /// Only this project's wallets.
@@ -66,7 +66,7 @@ pub(super) struct ExportArgs {
     /// Only this wallet.
     #[arg(long, value_name = "WAL_ID")]
     wallet: Option<WalletId>,
-    /// Where a running server's data is copied to for a while; the server has to be able to write there
+    /// Where to keep a temporary copy of a running server's data; the server must be able to write there
     /// [default: beside the file].
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
@@ -92,9 +92,9 @@ pub(super) struct ExportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A JSON object a line: exact.
+    /// One JSON object per line, without loss.
     Jsonl,
-    /// A row for each ledger entry: for spreadsheets.
+    /// One row per ledger entry, for spreadsheets.
     Csv,
 }
 
@@ -107,18 +107,18 @@ pub(super) fn run(args: ExportArgs) -> Result<(), Failure> {
     let config = Config::read(&flags).map_err(Failure::new)?;
     let dir = &config.data_dir;
     if !dir.join("sled").exists() {
-        return Err(Failure(format!("{} holds no data of Scrip", dir.display())));
+        return Err(Failure(format!("{} contains no Scrip data", dir.display())));
     }
-    // Before anything is copied.
+    // Before the data is copied.
     free(&args.to)?;
     if !persistence::is_in_use(dir).map_err(Failure::new)? {
         return from(dir, &config, &args);
     }
-    let copy = Copied::make(&args, &config)?;
+    let copy = BackupCopy::make(&args, &config)?;
     from(copy.dir(), &config, &args)
 }
 
-/// From a directory that nobody uses.
+/// Exports from a data directory that no server uses.
 fn from(dir: &Path, config: &Config, args: &ExportArgs) -> Result<(), Failure> {
     let mut options = persistence::Options::new(dir);
     options.allow_unsynced = config.journal.allow_unsynced;
@@ -128,7 +128,7 @@ fn from(dir: &Path, config: &Config, args: &ExportArgs) -> Result<(), Failure> {
     } else {
         to_file(options, args)?
     };
-    // Not among what a program reads.
+    // On standard error, as a program may read standard output.
     print::error(&format!("{entries} ledger entries of {wallets} wallets"));
     Ok(())
 }
@@ -137,16 +137,16 @@ fn free(to: &Path) -> Result<(), Failure> {
     match to != Path::new("-") && to.symlink_metadata().is_ok() {
         false => Ok(()),
         true => Err(Failure(format!(
-            "{} is there, and nothing is overwritten",
+            "{} already exists and is not overwritten",
             to.display()
         ))),
     }
 }
 
-/// The file is there whole or not at all, and for its owner alone.
+/// Writes a file that only its owner can read; it exists as a whole or not at all.
 fn to_file(options: persistence::Options, args: &ExportArgs) -> Result<(u64, u64), Failure> {
     let to = &args.to;
-    let unusable = |error: &io::Error| Failure(format!("{} cannot be used: {error}", to.display()));
+    let unusable = |error: &io::Error| Failure(format!("cannot use {}: {error}", to.display()));
     let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
     let file = file.map_err(|error| unusable(&error))?;
@@ -196,10 +196,10 @@ struct Out<'a, W: Write> {
     bar: Bar,
 }
 
-/// A line of the JSON form.
+/// One line of the JSON Lines format.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-enum Line<'a> {
+enum ExportLine<'a> {
     #[serde(rename_all = "camelCase")]
     Wallet {
         id: String,
@@ -260,7 +260,7 @@ impl<W: Write> Out<'_, W> {
 
 impl<W: Write> Reader for Out<'_, W> {
     fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
-        // They come in the order of their keys, which are hashes.
+        // Wallets come in the order of their keys, which are hashes: the key tells the progress.
         let [high, low, ..] = wallet.key.0;
         self.bar
             .at(u16::from_be_bytes([high, low]).into(), u16::MAX.into());
@@ -275,7 +275,7 @@ impl<W: Write> Reader for Out<'_, W> {
                 balance: account.available(),
                 held: account.held,
             });
-            let line = Line::Wallet {
+            let line = ExportLine::Wallet {
                 id: wallet.id.to_string(),
                 project_id: wallet.project.to_string(),
                 external_user_id: user(wallet),
@@ -301,7 +301,7 @@ impl<W: Write> Reader for Out<'_, W> {
         match &mut self.rows {
             Rows::Jsonl(rows) => put(
                 rows,
-                &Line::Entry {
+                &ExportLine::Entry {
                     id,
                     wallet_id: wallet.id.to_string(),
                     product_id: entry.product.to_string(),
@@ -358,7 +358,7 @@ fn meta(entry: &Entry) -> Option<Box<RawValue>> {
     RawValue::from_string(meta.as_str().to_owned()).ok()
 }
 
-/// A text that a stranger may have chosen is no formula in whatever opens the file.
+/// Escapes a text that a stranger may have chosen, so that a spreadsheet does not run it as a formula.
 fn harmless(text: &str) -> String {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{text}"),
@@ -366,7 +366,7 @@ fn harmless(text: &str) -> String {
     }
 }
 
-fn put(to: &mut impl Write, line: &Line<'_>) -> Result<(), Error> {
+fn put(to: &mut impl Write, line: &ExportLine<'_>) -> Result<(), Error> {
     serde_json::to_writer(&mut *to, line).map_err(|error| failed(&error))?;
     to.write_all(b"\n").map_err(|error| failed(&error))
 }

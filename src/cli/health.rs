@@ -1,5 +1,5 @@
-//! `scrip health`: whether the server of this configuration answers, for what looks after it where there is
-//! no other program: a container.
+//! `scrip health`: whether the server of this configuration answers; for containers, which have no other
+//! program to ask it.
 
 use std::{net::TcpStream, path::PathBuf, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     server,
 };
 
-/// Which server.
+/// Which server to check.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
     /// A configuration file [default: ./config.toml, if there is one].
@@ -31,7 +31,7 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
     let address = server::reachable(config.listen);
     let silent = |why: String| Failure(format!("no server answers at {address}: {why}"));
     if config.http.tls_cert.is_some() {
-        // Its certificate is for another name than this address.
+        // Its certificate is for a name, not for this address.
         let taken = TcpStream::connect_timeout(&address, PATIENCE);
         return taken.map(drop).map_err(|error| silent(error.to_string()));
     }
@@ -39,7 +39,7 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
         let url: Url = format!("http://{address}/healthz")
             .parse()
             .map_err(Failure::new)?;
-        // Wherever it listens, it is this machine.
+        // The address is always this machine's.
         let http = remote::client(&url).timeout(PATIENCE).no_proxy();
         let http = http.build().map_err(Failure::new)?;
         let answer = http.get(url).send().await;

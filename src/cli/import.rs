@@ -1,11 +1,10 @@
-//! `scrip import`: balances from a CSV file, as manual grants, or subscriptions that run in the project's Stripe
-//! account (`stripe.rs`), over the API of a running server. A grant's key is the line's own, so a file may be
-//! imported again, also after it was cut off: what was granted is not granted twice. Nothing is sent before
-//! all of the file is in order (`file.rs`).
+//! `scrip import`: balances from a CSV file, as manual grants, or subscriptions that run in the project's
+//! Stripe account (`stripe.rs`), over the API of a running server. A grant's idempotency key comes from its
+//! line, so a file may be imported again, also after an interruption: nothing is granted twice. Nothing is sent
+//! before the whole file is valid (`file.rs`).
 
 use std::{
     collections::{BTreeMap, HashMap},
-    io::Read,
     path::PathBuf,
 };
 
@@ -15,62 +14,62 @@ use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
 
-use self::file::{Grant, Product, Read as Lines};
+use self::file::{Grant, ImportFile, Product};
 use super::{
     Failure, print,
     progress::Bar,
-    remote::{self, Error, KeyArgs, Remote},
+    remote::{self, ApiClient, Error, KeyArgs},
 };
 use crate::http::view::Instant;
 
 mod file;
 mod stripe;
 
-/// Grants that are under way at a time.
+/// Grants that are sent concurrently.
 const AT_ONCE: usize = 16;
-/// Attempts for each while the server is busy or away.
+/// Attempts per grant while the server is busy or unreachable.
 const ATTEMPTS: u32 = 5;
-/// Problems of a file that are shown.
+/// Most problems that are shown.
 const SHOWN: usize = 20;
 
 /// What to import, and where.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Balances: CSV with the columns external_user_id, product (its id or name), balance, id (whatever
-    /// names the row in your table), and expires_at where there is any; `-`: standard input.
+    /// Balances: CSV with the columns external_user_id, product (its id or name), balance, id (which
+    /// identifies the row in your table), and optionally expires_at; `-` for standard input.
     #[arg(
         value_name = "BALANCES.CSV",
         required_unless_present = "from",
         conflicts_with = "from"
     )]
     file: Option<PathBuf>,
-    /// Takes over the subscriptions that run there, instead of balances: first it says which, and why not the
-    /// others; with --apply it does it.
+    /// Imports the running subscriptions of this source instead of balances: without --apply it says which
+    /// ones, and why not the others.
     #[arg(long, value_enum)]
     from: Option<Source>,
     #[command(flatten)]
     stripe: stripe::StripeArgs,
     #[command(flatten)]
     key: KeyArgs,
-    /// Checks the file of balances and says what would be granted, and grants nothing.
+    /// Checks the file of balances and says what would be granted, but grants nothing.
     #[arg(long, conflicts_with = "from")]
     dry_run: bool,
 }
 
-/// What has subscriptions.
+/// A source of subscriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     /// The project's Stripe account.
     Stripe,
 }
 
-/// What the server answers.
+/// The server's response to a grant.
 #[derive(Deserialize)]
 struct Credited {
     credited: bool,
 }
 
-/// What the project offers.
+/// The project's products, as the API lists them.
 #[derive(Deserialize)]
 struct Offer {
     products: Vec<Offered>,
@@ -87,23 +86,20 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         return remote::wait(stripe::run(args.stripe));
     };
     let name = file.display().to_string();
-    let unreadable = |error| Failure(format!("{name} cannot be read: {error}"));
-    let input: Box<dyn Read> = match name.as_str() {
-        "-" => Box::new(std::io::stdin()),
-        _ => Box::new(std::fs::File::open(file).map_err(unreadable)?),
-    };
+    let unreadable = |error| Failure(format!("cannot read {name}: {error}"));
+    let input = super::open(file).map_err(unreadable)?;
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let refused = |problems: &[String]| {
         for problem in problems.iter().take(SHOWN) {
             print::error(&format!("{name}: {problem}"));
         }
         Failure(format!(
-            "{name} has {} problems, and nothing was granted",
+            "{name} has {} problems; nothing was granted",
             problems.len()
         ))
     };
     let lines = file::read(input, now).map_err(|problems| refused(&problems))?;
-    let Lines {
+    let ImportFile {
         grants,
         empty,
         expired,
@@ -137,8 +133,8 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     remote::wait(all(&server, &grants))
 }
 
-/// The project's products by their names; of a name that several have, none.
-async fn offered(server: &Remote) -> Result<HashMap<String, Option<ProductId>>, Failure> {
+/// The project's products by name; `None` where several have the same name.
+async fn offered(server: &ApiClient) -> Result<HashMap<String, Option<ProductId>>, Failure> {
     let offer: Offer = server.get("/products").await?;
     let mut names = HashMap::new();
     for Offered { id, name } in offer.products {
@@ -151,7 +147,7 @@ async fn offered(server: &Remote) -> Result<HashMap<String, Option<ProductId>>, 
     Ok(names)
 }
 
-/// Grants with their products known, or all lines whose product is not.
+/// Grants with their products' ids, or an error for each line whose product is not found.
 fn named(
     grants: Vec<Grant>,
     names: &HashMap<String, Option<ProductId>>,
@@ -163,7 +159,7 @@ fn named(
             Product::Named(name) => match names.get(name) {
                 Some(Some(id)) => Ok(*id),
                 Some(None) => Err("several active products have this name; give its id"),
-                None => Err("the project has no active product of this name; an id does, too"),
+                None => Err("the project has no active product of this name; give its id instead"),
             },
         };
         match found {
@@ -177,7 +173,7 @@ fn named(
     }
 }
 
-/// Grants and credits by product.
+/// Number of grants and sum of credits by product.
 fn totals(grants: &[(ProductId, Grant)]) -> Result<BTreeMap<String, (u64, i64)>, Failure> {
     let mut totals: BTreeMap<String, (u64, i64)> = BTreeMap::new();
     for (product, grant) in grants {
@@ -190,7 +186,7 @@ fn totals(grants: &[(ProductId, Grant)]) -> Result<BTreeMap<String, (u64, i64)>,
     Ok(totals)
 }
 
-async fn all(server: &Remote, grants: &[(ProductId, Grant)]) -> Result<(), Failure> {
+async fn all(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<(), Failure> {
     let bar = Bar::counting();
     let count = u64::try_from(grants.len()).unwrap_or(u64::MAX);
     let (mut granted, mut before, mut failed) = (0_u64, 0_u64, Vec::new());
@@ -206,14 +202,16 @@ async fn all(server: &Remote, grants: &[(ProductId, Grant)]) -> Result<(), Failu
             Ok(false) => before = before.saturating_add(1),
             Err(why) => failed.push(format!("line {line}: {why}")),
         }
-        // What all would meet is told once.
+        // A cause that affects all grants is not shown for each.
         if failed.len() >= SHOWN {
             break;
         }
         bar.at(granted.saturating_add(before), count);
     }
     bar.end();
-    print::line(&format!("{granted} were granted, {before} had been before"));
+    print::line(&format!(
+        "{granted} granted, {before} already granted before"
+    ));
     failed.sort_unstable();
     for why in &failed {
         print::error(why);
@@ -221,14 +219,14 @@ async fn all(server: &Remote, grants: &[(ProductId, Grant)]) -> Result<(), Failu
     match failed.is_empty() {
         true => Ok(()),
         false => Err(Failure(
-            "not all were granted. Import the same file again once the cause is gone: nothing is granted twice"
+            "some grants failed. Import the same file again once the cause is fixed: nothing is granted twice"
                 .into(),
         )),
     }
 }
 
-/// Whether it was granted now; `false`: it had been before.
-async fn credit(server: &Remote, product: &ProductId, grant: &Grant) -> Result<bool, Error> {
+/// Grants credits. `true`: granted now; `false`: it had been granted before.
+async fn credit(server: &ApiClient, product: &ProductId, grant: &Grant) -> Result<bool, Error> {
     let body = json!({
         "externalUserId": grant.user.as_str(),
         "productId": product.to_string(),

@@ -1,5 +1,5 @@
-//! `scrip listen`: a project's events as they come, and, on their way to a program of one's own, signed as
-//! webhooks are. It asks for them with a secret key, so it needs no public address.
+//! `scrip listen`: shows a project's events as they come, and can forward them, signed like webhooks, to a
+//! local program. It polls for them with a secret key, so it needs no public address.
 
 mod forward;
 
@@ -12,16 +12,16 @@ use url::Url;
 
 use super::{
     Failure, print,
-    remote::{self, KeyArgs, PlaceArgs, Remote},
+    remote::{self, ApiClient, KeyArgs, ServerUrlArgs},
     table::{field, money, plain, when},
 };
 use crate::http::field::EVENT_TYPES;
 use forward::Forward;
 
-/// What to show, and where to send it.
+/// Which events to show, and where to forward them.
 #[derive(Debug, Args)]
 pub(super) struct ListenArgs {
-    /// Only these kinds, such as `order.paid,order.refunded`.
+    /// Only these types, such as `order.paid,order.refunded`.
     #[arg(
         long,
         value_name = "TYPES",
@@ -30,10 +30,10 @@ pub(super) struct ListenArgs {
         hide_possible_values = true
     )]
     types: Vec<String>,
-    /// Also sends each event there, signed as Standard Webhooks says, once: it is not tried again.
+    /// Also sends each event to this address, signed as in Standard Webhooks; once, without retries.
     #[arg(long, value_name = "URL")]
     forward_to: Option<Url>,
-    /// What is sent there is signed with: `whsec_…` [default: a new one, which is printed].
+    /// The secret that signs forwarded events: `whsec_…` [default: a new one, which is printed].
     #[arg(
         long,
         value_name = "WHSEC",
@@ -41,33 +41,33 @@ pub(super) struct ListenArgs {
         hide_env_values = true
     )]
     secret: Option<String>,
-    /// Begins with the oldest event that is kept, rather than with the next one.
+    /// Begins with the oldest event that is kept, instead of the next one.
     #[arg(long)]
     from_start: bool,
-    /// One event a line, as it came, for programs.
+    /// Prints one event per line as JSON, for programs.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     key: KeyArgs,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: ServerUrlArgs,
 }
 
-/// An event as the server tells it.
+/// An event as the API returns it.
 #[derive(Debug, Deserialize, Serialize)]
 struct Event {
     id: String,
     #[serde(rename = "type")]
     kind: String,
     timestamp: String,
-    /// None where the server is an older one.
+    // An older server does not send it.
     #[serde(
         rename = "recordedAt",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     recorded_at: Option<String>,
-    /// Byte for byte: it is signed.
+    /// Kept byte for byte, as it is signed.
     data: Box<RawValue>,
 }
 
@@ -78,13 +78,13 @@ struct Page {
     next_cursor: Option<String>,
 }
 
-/// Events asked for at once.
+/// Events per request.
 const AT_ONCE: usize = 100;
-/// How often the server is asked.
+/// How often the server is polled.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long to wait at most before a server that does not answer is asked again.
+/// Longest pause before a server that does not answer is polled again.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A kind of which there are few: a page of it passes over thousands of others.
+/// A rare type: one page of it skips thousands of other events.
 const RARE: &str = "subscription.past_due";
 
 pub(super) fn run(args: ListenArgs) -> Result<(), Failure> {
@@ -97,13 +97,20 @@ pub(super) fn run(args: ListenArgs) -> Result<(), Failure> {
     remote::wait(listen(&args, &api, forward.as_ref()))
 }
 
-async fn listen(args: &ListenArgs, api: &Remote, forward: Option<&Forward>) -> Result<(), Failure> {
+async fn listen(
+    args: &ListenArgs,
+    api: &ApiClient,
+    forward: Option<&Forward>,
+) -> Result<(), Failure> {
     let mut after = match args.from_start {
         true => None,
         false => newest(api).await?,
     };
     if !args.json {
-        print::line(&format!("listening to {}; Ctrl-C ends it", args.place.url));
+        print::line(&format!(
+            "listening to {}; press Ctrl-C to end",
+            args.place.url
+        ));
     }
     let types = args.types.join(",");
     let mut pause = EVERY;
@@ -123,7 +130,7 @@ async fn listen(args: &ListenArgs, api: &Remote, forward: Option<&Forward>) -> R
                 }
             }
             Err(error) if error.may_pass() => {
-                print::error(&format!("scrip: {error} Trying on."));
+                print::error(&format!("scrip: {error} Trying again."));
                 pause = pause.saturating_mul(2).min(PATIENCE);
             }
             Err(error) => return Err(error.into()),
@@ -132,7 +139,7 @@ async fn listen(args: &ListenArgs, api: &Remote, forward: Option<&Forward>) -> R
     }
 }
 
-async fn page(api: &Remote, after: Option<&str>, types: &str) -> Result<Page, remote::Error> {
+async fn page(api: &ApiClient, after: Option<&str>, types: &str) -> Result<Page, remote::Error> {
     let limit = AT_ONCE.to_string();
     let mut query = vec![("limit", limit.as_str())];
     query.extend(after.map(|after| ("after", after)));
@@ -140,8 +147,8 @@ async fn page(api: &Remote, after: Option<&str>, types: &str) -> Result<Page, re
     api.get_with("/events", &query).await
 }
 
-/// The name of the last event by now; the server lists them from the oldest.
-async fn newest(api: &Remote) -> Result<Option<String>, remote::Error> {
+/// The id of the newest event. The API lists events from the oldest.
+async fn newest(api: &ApiClient) -> Result<Option<String>, remote::Error> {
     let mut after = None;
     for types in [RARE, ""] {
         loop {
@@ -157,7 +164,7 @@ async fn newest(api: &Remote) -> Result<Option<String>, remote::Error> {
 
 async fn tell(event: &Event, json: bool, forward: Option<&Forward>) {
     if json {
-        // It was read from JSON a moment ago.
+        // It was parsed from JSON a moment ago: serializing cannot fail.
         print::line(&serde_json::to_string(event).unwrap_or_default());
     } else {
         print::line(&plain(&told(event)));
@@ -166,13 +173,13 @@ async fn tell(event: &Event, json: bool, forward: Option<&Forward>) {
     let sent = forward.send(event).await;
     let line = format!("    -> {}", plain(&sent));
     match json {
-        // Programs read the other output.
+        // Programs read standard output.
         true => print::error(&line),
         false => print::line(&line),
     }
 }
 
-/// A line about an event.
+/// One line of text about an event.
 fn told(event: &Event) -> String {
     let data: Value = serde_json::from_str(event.data.get()).unwrap_or_default();
     let order = data.get("order").cloned().unwrap_or_default();

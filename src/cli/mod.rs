@@ -1,6 +1,7 @@
-//! The command line: one file a command. A command that fails says why in one plain sentence on
-//! standard error and exits with 1.
+//! The command line: one file a command. A command that fails prints one sentence with the reason on standard
+//! error and exits with 1.
 
+mod api;
 pub mod apply;
 mod backup;
 mod bench;
@@ -10,15 +11,11 @@ mod doctor;
 mod export;
 mod health;
 mod import;
-mod keys;
 mod listen;
 mod openapi;
-mod orders;
-mod pages;
 mod print;
 mod progress;
 mod project;
-mod projects;
 mod reconcile;
 mod remote;
 mod restore;
@@ -26,9 +23,8 @@ mod serve;
 mod table;
 mod trigger;
 mod verify;
-mod wallet;
 
-use std::process::ExitCode;
+use std::{fs, io, path::Path, process::ExitCode};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
@@ -42,54 +38,48 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs a server to try things out: a demo project, its keys, a request to paste.
+    /// Runs a server to try things out, with a demo project, its keys and requests to paste.
     Dev(dev::DevArgs),
     /// Runs the server.
     Serve(serve::ServeArgs),
-    /// Brings a running server's catalog in line with a file.
+    /// Changes a running server's catalog to match a file.
     Apply(apply::ApplyArgs),
-    /// Measures this binary on this machine, by the program `scrip-bench`.
+    /// Measures this binary on this machine, with the program `scrip-bench`.
     Bench(bench::BenchArgs),
-    /// A running server's projects.
-    Projects(projects::ProjectsArgs),
-    /// A project's API keys.
-    Keys(keys::KeysArgs),
-    /// A look at a wallet, and a grant.
-    Wallet(wallet::WalletArgs),
-    /// A look at a project's orders.
-    Orders(orders::OrdersArgs),
-    /// Holds the payment providers' books against the orders; exits with 0 only where they add up.
+    /// Sends one request to a running server's admin API and prints the answer: wallets, orders, keys, projects.
+    Api(api::ApiArgs),
+    /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
     Reconcile(reconcile::ReconcileArgs),
-    /// Shows a project's events as they come, and sends them on.
+    /// Shows a project's events as they come, and can forward them.
     Listen(listen::ListenArgs),
-    /// Has something happen in a project that sells through the sandbox.
+    /// Makes something happen in a project that uses the sandbox.
     Trigger(trigger::TriggerArgs),
-    /// Examines what a server needs: configuration, disk, secrets, providers, clock.
+    /// Checks what a server needs: configuration, disk, secrets, providers, clock.
     Doctor(doctor::DoctorArgs),
-    /// Whether the server of this configuration answers; for containers.
+    /// Says whether the server of this configuration answers; for containers.
     Health(health::HealthArgs),
-    /// Re-reads everything in a data directory that no server is using; exits with 0 only when all
-    /// is well.
+    /// Checks everything in a data directory that no server is using; exits with 0 only if there are no
+    /// problems.
     Verify(verify::VerifyArgs),
-    /// Copies all that is stored to a directory, of a running server or of none. A later backup there
-    /// writes only what changed.
+    /// Copies all data to a directory, with or without a running server. A later backup there writes only what
+    /// changed.
     Backup(backup::BackupArgs),
-    /// Puts a backup into a data directory that holds nothing yet.
+    /// Restores a backup into an empty data directory.
     Restore(restore::RestoreArgs),
-    /// Writes ledgers from a data directory that no server is using, as JSON Lines or CSV.
+    /// Writes ledgers as JSON Lines or CSV, with or without a running server.
     Export(export::ExportArgs),
-    /// Brings what your users have elsewhere, each once however often it is done: balances from a CSV file, or
-    /// subscriptions that run in your Stripe account.
+    /// Imports what your users have elsewhere, each item once however often it is run: balances from a CSV
+    /// file, or subscriptions that run in your Stripe account.
     Import(import::ImportArgs),
     /// Prints the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
-    /// Prints what a shell needs to complete this command line.
+    /// Prints a shell's completion script for this command line.
     Completions(completions::CompletionsArgs),
     /// Prints the manual page.
     Man(completions::ManArgs),
 }
 
-/// Why a command failed, for whoever typed it.
+/// Why a command failed, as a sentence for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Failure(String);
@@ -100,7 +90,15 @@ impl Failure {
     }
 }
 
-/// Runs what the command line asks for.
+/// Opens a file for reading; `-` is standard input.
+fn open(file: &Path) -> io::Result<Box<dyn io::Read>> {
+    Ok(match file == Path::new("-") {
+        true => Box::new(io::stdin()),
+        false => Box::new(fs::File::open(file)?),
+    })
+}
+
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
     crate::data_dir::make_all_private();
@@ -109,10 +107,7 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => serve::run(args),
         Command::Apply(args) => apply::run(args),
         Command::Bench(args) => bench::run(args),
-        Command::Projects(args) => projects::run(args),
-        Command::Keys(args) => keys::run(args),
-        Command::Wallet(args) => wallet::run(args),
-        Command::Orders(args) => orders::run(args),
+        Command::Api(args) => api::run(args),
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),
         Command::Trigger(args) => trigger::run(args),

@@ -1,14 +1,14 @@
-//! `scrip openapi`: the description of the HTTP interface, without a server.
+//! `scrip openapi`: prints the OpenAPI document, without a server.
 
 use clap::Args;
 
 use super::{Failure, print};
 use crate::{admin, api};
 
-/// What to print.
+/// Which document to print.
 #[derive(Debug, Args)]
 pub(super) struct OpenapiArgs {
-    /// The administrator's interface instead of the public one.
+    /// The admin API instead of the public one.
     #[arg(long)]
     admin: bool,
 }

@@ -1,13 +1,13 @@
-//! The few lines that commands print. A reader that went away is no reason to fail.
+//! Prints lines of output. A reader that closed the pipe is not an error.
 
 use std::io::Write as _;
 
-/// A line on standard output, at once.
+/// Prints a line on standard output, unbuffered.
 pub(super) fn line(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 pub(super) fn error(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "{text}"));
 }

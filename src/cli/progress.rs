@@ -1,12 +1,12 @@
-//! A bar for what takes long, on a terminal alone: what a program reads is not told of progress.
+//! A progress bar, shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The bar.
+/// A progress bar with the elapsed time.
 pub(super) struct Bar(ProgressBar);
 
 impl Bar {
-    /// In bytes.
+    /// A bar that counts bytes.
     pub(super) fn new() -> Self {
         let bar = ProgressBar::new(0);
         let style = "{bar:30} {bytes} of about {total_bytes}, {elapsed}";
@@ -16,7 +16,7 @@ impl Bar {
         Self(bar)
     }
 
-    /// Of things rather than bytes.
+    /// A bar that counts items.
     pub(super) fn counting() -> Self {
         let Self(bar) = Self::new();
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}, {elapsed}") {
@@ -25,7 +25,7 @@ impl Bar {
         Self(bar)
     }
 
-    /// Of a share of all.
+    /// A bar that shows a percentage.
     pub(super) fn sharing() -> Self {
         let Self(bar) = Self::new();
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {elapsed}") {

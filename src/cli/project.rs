@@ -1,38 +1,38 @@
-//! Which project a command is about.
+//! Finds the project that a command is about.
 
 use clap::Args;
 use serde_json::Value;
 
 use super::{
     Failure,
-    remote::{Remote, ServerArgs},
+    remote::{ApiClient, ServerArgs},
     table::{field, list},
 };
 
-/// A server, and one of its projects.
+/// Options for a server and one of its projects.
 #[derive(Debug, Args)]
 pub(super) struct ProjectArgs {
     #[command(flatten)]
     pub(super) server: ServerArgs,
-    /// The project [default: the only one, else the one of `scrip dev`].
+    /// The project [default: the only one, otherwise that of `scrip dev`].
     #[arg(long, value_name = "ID OR NAME", env = "SCRIP_PROJECT")]
     project: Option<String>,
 }
 
 /// A project of a running server.
 pub(super) struct Project {
-    pub(super) remote: Remote,
-    /// As the server shows it.
-    pub(super) shown: Value,
+    pub(super) remote: ApiClient,
+    /// Its identifier, `proj_…`.
+    pub(super) id: String,
 }
 
 impl ProjectArgs {
-    /// The project, which has to be there.
+    /// Finds the project on the server.
     pub(super) async fn open(&self) -> Result<Project, Failure> {
         let remote = self.server.administration()?;
         let all: Value = remote.get("/projects").await?;
-        let shown = self.pick(list(&all, "projects"))?.clone();
-        Ok(Project { remote, shown })
+        let id = field(self.pick(list(&all, "projects"))?, "id");
+        Ok(Project { remote, id })
     }
 
     fn pick<'a>(&self, projects: &'a [Value]) -> Result<&'a Value, Failure> {
@@ -42,12 +42,12 @@ impl ProjectArgs {
             (None, [only]) => return Ok(only),
             (None, []) => {
                 return Err(Failure::new(
-                    "this server has no project yet: `scrip projects make NAME` makes one",
+                    "this server has no project yet: create one with `scrip api POST /projects name=NAME`",
                 ));
             }
             (None, _) => dev().ok_or_else(|| {
                 Failure(format!(
-                    "which project? Name one by --project: {}",
+                    "there are several projects: name one by --project: {}",
                     names(projects)
                 ))
             })?,
@@ -73,9 +73,9 @@ impl ProjectArgs {
 }
 
 impl Project {
-    /// Where something of it is.
+    /// A path of the admin API below this project.
     pub(super) fn path(&self, rest: &str) -> String {
-        format!("/projects/{}{rest}", field(&self.shown, "id"))
+        format!("/projects/{}{rest}", self.id)
     }
 }
 

@@ -1,5 +1,5 @@
-//! `scrip reconcile`: has the running server hold the payment providers' books against the orders, and prints
-//! what it comes to. Succeeds only where every cent is an order's, an unfulfilled payment's or another product's.
+//! `scrip reconcile`: has the running server compare the payment providers' books with the orders, and prints
+//! the result. Exits with 0 only if every cent belongs to an order, an unfulfilled payment or another product.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     Failure, print,
-    remote::{self, Remote, ServerArgs},
+    remote::{self, ApiClient, ServerArgs},
 };
 use crate::{
     admin::{
@@ -18,22 +18,22 @@ use crate::{
     dashboard::money::money,
 };
 
-/// How often the server is asked how it goes.
+/// How often the server is asked for the result.
 const ASK_EVERY: Duration = Duration::from_millis(250);
 
-/// What to hold against each other.
+/// What to compare.
 #[derive(Debug, Args)]
 pub(super) struct ReconcileArgs {
-    /// The project [default: all that sell].
+    /// The project [default: all that have a provider].
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// From when on: a day, or an ISO 8601 instant [default: three days before the end].
+    /// The begin: a day, or an ISO 8601 instant [default: three days before the end].
     #[arg(long, value_name = "INSTANT")]
     from: Option<String>,
-    /// Until when [default: now].
+    /// The end: a day, or an ISO 8601 instant [default: now].
     #[arg(long, value_name = "INSTANT")]
     to: Option<String>,
-    /// For programs.
+    /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -70,22 +70,24 @@ pub(super) fn run(args: &ReconcileArgs) -> Result<(), Failure> {
     })
 }
 
-/// Has one made, and waits for its end.
+/// Starts a reconciliation, and waits for its result.
 async fn made(
-    server: &Remote,
+    server: &ApiClient,
     project: &str,
     args: &ReconcileArgs,
 ) -> Result<Reconciliation, Failure> {
     let path = format!("/projects/{project}/reconciliation");
     let asked = json!({ "from": instant(args.from.as_deref()), "to": instant(args.to.as_deref()) });
     let begun: Reconciliations = server.post(&path, &asked).await?;
-    let lost = || Failure("the server does not know this reconciliation any more".into());
+    let lost = || Failure("the server no longer knows this reconciliation".into());
     let began = match (begun.running, begun.last) {
         (Some(running), _) => running.started_at,
         (None, Some(last)) => last.started_at,
         (None, None) => {
             return Err(Failure(
-                begun.error.unwrap_or_else(|| "it did not begin".into()),
+                begun
+                    .error
+                    .unwrap_or_else(|| "the reconciliation did not start".into()),
             ));
         }
     };
@@ -104,7 +106,7 @@ async fn made(
     }
 }
 
-/// A day begins at its midnight, UTC.
+/// Completes a day to its midnight in UTC.
 fn instant(text: Option<&str>) -> Option<String> {
     text.map(|text| match text.contains('T') {
         true => text.to_owned(),
@@ -125,7 +127,7 @@ fn said(name: &str, made: &Reconciliation) {
     let line = |text: String| print::line(&super::table::plain(&text));
     line(format!("{name}: {from} to {to}"));
     line(format!(
-        "  {charges} charges, {refunds} refunds, {disputes} disputes; {mended} were mended by looking again"
+        "  {charges} charges, {refunds} refunds, {disputes} disputes; {mended} were corrected by looking again"
     ));
     for sum in &made.sums {
         let of = |cents| money(cents, &sum.currency);

@@ -1,5 +1,5 @@
-//! A running server, as the commands that look at one reach it: its address, a token or a key, and
-//! answers. A refusal becomes one plain sentence.
+//! A client for a running server, for the commands that use one: its address, a token or key, and JSON. An
+//! error becomes one sentence.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,32 +16,32 @@ use url::Url;
 use super::{Failure, dev, table};
 use crate::{admin, http::edge::API_PREFIX, secrets::ADMIN_TOKEN_VARIABLE};
 
-/// How long an answer is waited for.
+/// How long a response may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no answer to go on with.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// Nobody answered, or not as Scrip does.
+    /// There was no response, or not one of Scrip.
     #[error("{0}")]
     Unanswered(String),
-    /// The token or the key is not known there.
+    /// The server does not know the token or key.
     #[error("{0}")]
     Unknown(&'static str),
-    /// The server refused.
+    /// The server refused the request.
     #[error("the server refused ({status}): {reason}{}", more(.docs))]
     Refused {
-        /// With this status.
+        /// The response's status.
         status: u16,
-        /// In its own words.
+        /// The server's message.
         reason: String,
-        /// Where it explains them.
+        /// The page of its documentation that explains the error.
         docs: Option<Url>,
     },
 }
 
 impl Error {
-    /// Whether another try may do.
+    /// Whether another attempt may succeed.
     pub(super) const fn may_pass(&self) -> bool {
         match self {
             Self::Unanswered(_) => true,
@@ -63,11 +63,11 @@ impl From<Error> for Failure {
     }
 }
 
-/// Where a server is, and who administrates it.
+/// Options for a server and its administrator's token.
 #[derive(Debug, Args)]
 pub(super) struct ServerArgs {
     #[command(flatten)]
-    pub(super) place: PlaceArgs,
+    pub(super) place: ServerUrlArgs,
     /// The administrator's token [default: that of `scrip dev` in the data directory].
     #[arg(
         long,
@@ -78,18 +78,18 @@ pub(super) struct ServerArgs {
     admin_token: Option<String>,
 }
 
-/// Where a server is.
+/// Options for a server's address.
 #[derive(Debug, Args)]
-pub(super) struct PlaceArgs {
-    /// The server.
+pub(super) struct ServerUrlArgs {
+    /// The server's address.
     #[arg(long, env = "SCRIP_URL", default_value = "http://127.0.0.1:8787")]
     pub(super) url: Url,
-    /// Where `scrip dev` keeps its token and keys. They are sent nowhere but to this machine.
+    /// The data directory of `scrip dev`, with its token and keys. They are sent only to this machine.
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
     data_dir: PathBuf,
 }
 
-/// A project's secret key.
+/// Option for a project's secret key.
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
     /// A secret key of the project [default: that of `scrip dev` in the data directory].
@@ -102,18 +102,18 @@ pub(super) struct KeyArgs {
     key: Option<String>,
 }
 
-/// One server, and what opens it.
-pub(super) struct Remote {
+/// A client for one server, with a token or key.
+pub(super) struct ApiClient {
     http: reqwest::Client,
     base: String,
     bearer: String,
-    /// What is wrong when the server does not know it.
+    /// The error message when the server does not know the token or key.
     unknown: &'static str,
 }
 
-impl PlaceArgs {
-    /// What `scrip dev` remembers, if the server is on this machine: nobody else is told.
-    pub(super) fn dev(&self) -> Option<dev::Known> {
+impl ServerUrlArgs {
+    /// What `scrip dev` stored, if the server is on this machine: it is sent to no other.
+    pub(super) fn dev(&self) -> Option<dev::DevServer> {
         Kind::of(&self.url)
             .is_loopback()
             .then(|| dev::known(&self.data_dir))?
@@ -125,8 +125,8 @@ impl PlaceArgs {
 }
 
 impl ServerArgs {
-    /// The admin API of the server.
-    pub(super) fn administration(&self) -> Result<Remote, Failure> {
+    /// A client for the server's admin API.
+    pub(super) fn administration(&self) -> Result<ApiClient, Failure> {
         let given = self.admin_token.clone().filter(|token| !token.is_empty());
         let token = given.or_else(|| Some(self.place.dev()?.admin_token));
         let token = token.ok_or_else(|| {
@@ -137,13 +137,13 @@ impl ServerArgs {
             ))
         })?;
         let unknown = "the server does not know this administrator token";
-        Remote::new(&self.place.url, admin::PREFIX, token, unknown)
+        ApiClient::new(&self.place.url, admin::PREFIX, token, unknown)
     }
 }
 
 impl KeyArgs {
-    /// The API of the server there, as a server of the project's reaches it.
-    pub(super) fn api(&self, place: &PlaceArgs) -> Result<Remote, Failure> {
+    /// A client for the server's public API, with the project's secret key.
+    pub(super) fn api(&self, place: &ServerUrlArgs) -> Result<ApiClient, Failure> {
         let given = self.key.clone().filter(|key| !key.is_empty());
         let key = given.or_else(|| Some(place.dev()?.secret_key));
         let key = key.ok_or_else(|| {
@@ -153,12 +153,12 @@ impl KeyArgs {
             ))
         })?;
         let prefix = API_PREFIX.trim_end_matches('/');
-        Remote::new(&place.url, prefix, key, "the server does not know this key")
+        ApiClient::new(&place.url, prefix, key, "the server does not know this key")
     }
 }
 
-impl Remote {
-    /// What is under a prefix of a server, opened by this token or key.
+impl ApiClient {
+    /// A client for what is under a prefix of a server, with this token or key.
     pub(super) fn new(
         url: &Url,
         prefix: &str,
@@ -177,16 +177,13 @@ impl Remote {
         self.send(Method::GET, path, None).await
     }
 
-    /// A GET with parameters, which may hold anything.
+    /// Sends a GET with parameters, which are escaped.
     pub(super) async fn get_with<T: DeserializeOwned>(
         &self,
         path: &str,
         query: &[(&str, &str)],
     ) -> Result<T, Error> {
-        let query = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(query)
-            .finish();
-        self.get(&format!("{path}?{query}")).await
+        self.get(&with_query(path, query)).await
     }
 
     pub(super) async fn post<T: DeserializeOwned>(
@@ -205,9 +202,18 @@ impl Remote {
         self.send(Method::PATCH, path, Some(body)).await
     }
 
-    /// A DELETE, which answers nothing.
-    pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
-        self.answer(Method::DELETE, path, None).await.map(drop)
+    /// Any request; `None`: the answer has no body.
+    pub(super) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Option<Value>, Error> {
+        let response = self.answer(method, path, body).await?;
+        match response.status() {
+            StatusCode::NO_CONTENT => Ok(None),
+            _ => self.json(response).await.map(Some),
+        }
     }
 
     async fn send<T: DeserializeOwned>(
@@ -216,17 +222,20 @@ impl Remote {
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, Error> {
-        let response = self.answer(method, path, body).await?;
+        self.json(self.answer(method, path, body).await?).await
+    }
+
+    async fn json<T: DeserializeOwned>(&self, response: reqwest::Response) -> Result<T, Error> {
         response.json().await.map_err(|error| {
             Error::Unanswered(format!(
-                "{} does not answer as Scrip does: {}",
+                "{} does not answer like Scrip: {}",
                 self.base,
                 root(&error)
             ))
         })
     }
 
-    /// An address of this server's documentation; nobody is sent elsewhere.
+    /// The full address of a documentation page; `None` if it is not on this server.
     fn explained(&self, path: &str) -> Option<Url> {
         let base = Url::parse(&self.base).ok()?;
         let docs = base.join(path).ok()?;
@@ -261,7 +270,7 @@ impl Remote {
         }
         let body: Value = response.json().await.unwrap_or_default();
         let text = |field| body.get(field).and_then(Value::as_str);
-        let message = text("message").unwrap_or("it gives no reason");
+        let message = text("message").unwrap_or("no reason given");
         let param = text("param")
             .map(|param| format!("{param}: "))
             .unwrap_or_default();
@@ -273,13 +282,25 @@ impl Remote {
     }
 }
 
-/// How commands speak HTTP with an address: to this machine never through a proxy, which would read the
-/// token on a way that leads nowhere else.
+/// A builder for an HTTP client. To this machine it never uses a proxy, which could read the token for no
+/// benefit.
 pub(super) fn client(url: &Url) -> reqwest::ClientBuilder {
     Kind::of(url).client().timeout(PATIENCE)
 }
 
-/// What is at the bottom of an error, such as a refused connection.
+/// A path with these parameters, escaped, after those that it has.
+pub(super) fn with_query<K: AsRef<str>, V: AsRef<str>>(path: &str, pairs: &[(K, V)]) -> String {
+    if pairs.is_empty() {
+        return path.to_owned();
+    }
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(pairs)
+        .finish();
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}{query}")
+}
+
+/// The innermost cause of an error, such as a refused connection.
 pub(super) fn root(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
@@ -288,7 +309,7 @@ pub(super) fn root(error: &reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// Runs what a command asks of a server.
+/// Runs a future on a small runtime of its own.
 pub(super) fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,17 +1,17 @@
-//! `scrip restore`: puts a backup into an empty data directory and says what it did. Whatever was
-//! interrupted goes on where it was.
+//! `scrip restore`: restores a backup into an empty data directory. An interrupted restore continues where it
+//! stopped.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use persistence::backup::{self, Moved, Restore, Restored};
+use persistence::backup::{self, Restore, RestoreSummary, TransferProgress};
 
 use super::{Failure, print, progress::Bar, verify};
 use crate::{
     config::{Config, Flags},
     data_dir,
     http::view::Instant,
-    secrets::{Given, KeyState, SERVER_KEY_VARIABLE},
+    secrets::{KeyState, ProvidedSecrets, SERVER_KEY_VARIABLE},
 };
 
 /// What to restore, and where to.
@@ -20,10 +20,10 @@ pub(super) struct RestoreArgs {
     /// The directory that backups are kept in [default: `backup.to` of the configuration].
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
-    /// Which of them [default: the newest].
+    /// The backup's name [default: the newest].
     #[arg(long, value_name = "NAME")]
     backup: Option<String>,
-    /// The data directory; made if it does not exist [default: as `scrip serve` would use].
+    /// The data directory; created if it does not exist [default: as `scrip serve` would use].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// A configuration file [default: ./config.toml, if there is one].
@@ -50,7 +50,7 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
         allow_unsynced: config.journal.allow_unsynced,
         faults: None,
     };
-    let told = |moved: &Moved| {
+    let told = |moved: &TransferProgress| {
         bar.at(moved.bytes, moved.of_bytes);
         true
     };
@@ -61,7 +61,7 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
     said(&restored, &config)
 }
 
-fn said(restored: &Restored, config: &Config) -> Result<(), Failure> {
+fn said(restored: &RestoreSummary, config: &Config) -> Result<(), Failure> {
     let dir = config.data_dir.display();
     print::line(&format!(
         "backup {}, made at {}, is in {dir}",
@@ -69,11 +69,11 @@ fn said(restored: &Restored, config: &Config) -> Result<(), Failure> {
         Instant(restored.made_at)
     ));
     print::line(&format!(
-        "{} frames of the log were folded over the books",
+        "{} frames of the log were replayed",
         restored.frames
     ));
     match &restored.report {
-        None => print::line("an earlier attempt verified it; this one put it in its place"),
+        None => print::line("an earlier attempt verified the data; this one moved it into place"),
         Some(report) => {
             let documents = report.documents.as_deref().unwrap_or_default();
             let notes = report.notes.as_deref().unwrap_or_default();
@@ -83,31 +83,31 @@ fn said(restored: &Restored, config: &Config) -> Result<(), Failure> {
             }
             if !problems.is_empty() {
                 return Err(Failure(format!(
-                    "what was backed up has {} problems",
+                    "the backup has {} problems",
                     problems.len()
                 )));
             }
             print::line(&format!(
-                "all of it was read again and is clean: {} wallets, {} ledger records, {} orders",
+                "the restored data was verified and has no problems: {} wallets, {} ledger records, {} orders",
                 report.wallets, report.records, report.orders
             ));
         }
     }
-    let given = Given::from_environment().server_key;
+    let given = ProvidedSecrets::from_environment().server_key;
     let key = KeyState::of(&config.data_dir, given.as_deref()).map_err(Failure::new)?;
     print::line(&match key {
-        KeyState::Fits => "the server key is the one that it was made with".into(),
+        KeyState::Fits => "the server key matches the backup".into(),
         KeyState::Missing(check) => format!(
-            "the server key is missing: put server.key into {dir} or set {SERVER_KEY_VARIABLE} before it \
-             is served. Without the key whose check begins with {check} no recovery code can be read"
+            "the server key is missing: put server.key into {dir} or set {SERVER_KEY_VARIABLE} before the server \
+             starts. Without the key whose check begins with {check} no recovery code can be read"
         ),
         KeyState::Other(check) => format!(
-            "the server key that is there is another one: it needs the one whose check begins with {check}"
+            "the server key does not match the backup, which needs the one whose check begins with {check}"
         ),
     });
     print::line(
-        "once it is served, it asks the payment providers what happened since; what was granted and \
-         deducted since is not known to it",
+        "once started, the server asks the payment providers what has happened since; credits granted and \
+         deducted by other means since then are lost",
     );
     Ok(())
 }

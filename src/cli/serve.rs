@@ -1,4 +1,4 @@
-//! `scrip serve`: the server, until a signal ends it.
+//! `scrip serve`: runs the server until a signal ends it.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -8,17 +8,17 @@ use super::{Failure, print};
 use crate::{
     compose::{self, Service},
     config::{Config, Flags},
-    secrets::Given,
+    secrets::ProvidedSecrets,
     server::signals::Signals,
 };
 
-/// How to serve.
+/// Options of `scrip serve`.
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// Where to listen; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// Where everything is kept; made if it does not exist.
+    /// The data directory; created if it does not exist.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// A configuration file [default: ./config.toml, if there is one].
@@ -36,9 +36,9 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     let threads = config.clone();
     let served = compose::block_on(&threads, async {
-        // Before anything that takes long: a signal during recovery must be heard.
+        // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
-        let service = Service::start(config, Given::from_environment())
+        let service = Service::start(config, ProvidedSecrets::from_environment())
             .await
             .map_err(Failure::new)?;
         if let Some(token) = service.new_admin_token() {
@@ -47,14 +47,14 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
             ));
             let link = service.sign_in_link().map_err(Failure::new)?;
             print::line(&format!(
-                "dashboard, signed in once and within 15 minutes: {link}"
+                "dashboard, by a link that signs in once within 15 minutes: {link}"
             ));
         }
         for project in service.catalog().current().projects() {
             if project.sandbox().is_some() {
                 let project = &project.project;
                 print::line(&format!(
-                    "warning: {} ({}) sells through the sandbox: anybody can pay there without money",
+                    "warning: {} ({}) uses the sandbox: anybody can pay there without money",
                     project.id, project.name
                 ));
             }

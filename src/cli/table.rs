@@ -1,30 +1,30 @@
-//! Tables for people. Programs ask for `--json`.
+//! Tables for people, and the fields in them. Programs ask for `--json`.
 
 use serde_json::Value;
 
 use super::print;
 use crate::dashboard::money;
 
-/// A heading, and rows of as many cells.
+/// Rows of cells, the headings first.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// With these headings.
+    /// A table with these headings and no rows.
     pub(super) fn new(headings: &[&str]) -> Self {
         Self {
             rows: vec![headings.iter().map(|&text| text.to_owned()).collect()],
         }
     }
 
-    /// Adds a row. What would steer a terminal is shown as what it is.
+    /// Adds a row. Control characters, which could steer a terminal, are replaced.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows
             .push(cells.into_iter().map(|cell| plain(&cell)).collect());
     }
 
-    /// As lines: columns as wide as they have to be, numbers to the right.
+    /// The table as lines: columns as wide as their cells, numbers aligned to the right.
     fn lines(&self) -> Vec<String> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let cells = |column: usize| self.rows.iter().filter_map(move |row| row.get(column));
@@ -49,7 +49,7 @@ impl Table {
         self.rows.iter().map(line).collect()
     }
 
-    /// Prints it; `nothing` where it has no rows.
+    /// Prints the table, or `nothing` if it has no rows.
     pub(super) fn print(&self, nothing: &str) {
         if self.rows.len() < 2 {
             return print::line(nothing);
@@ -60,18 +60,30 @@ impl Table {
     }
 }
 
-/// A text of somebody's without what would steer a terminal.
+/// A text with its control characters replaced, which could steer a terminal.
 pub(super) fn plain(text: &str) -> String {
     let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 
-/// Prints an answer for programs.
+/// Prints an answer for programs. Control characters, which JSON allows raw above U+007F, are escaped: they would
+/// steer a terminal.
 pub(super) fn json(value: &Value) {
-    print::line(&format!("{value:#}"));
+    print::line(&escaped(&format!("{value:#}")));
 }
 
-/// A field of an answer as text; empty where it is null or not there.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c.is_control() && c != '\n' {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+/// A field of a response as text; empty if it is null or missing.
 pub(super) fn field(of: &Value, name: &str) -> String {
     match of.get(name) {
         None | Some(Value::Null) => String::new(),
@@ -80,7 +92,7 @@ pub(super) fn field(of: &Value, name: &str) -> String {
     }
 }
 
-/// A list in an answer.
+/// A list in a response; empty if it is missing.
 pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
     of.get(name)
         .and_then(Value::as_array)
@@ -88,7 +100,7 @@ pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
         .unwrap_or_default()
 }
 
-/// An instant to the second, UTC.
+/// An instant in UTC, to the second.
 pub(super) fn when(of: &Value, name: &str) -> String {
     let text = field(of, name);
     match text.get(..19) {
@@ -97,7 +109,7 @@ pub(super) fn when(of: &Value, name: &str) -> String {
     }
 }
 
-/// An amount with its currency; empty where it is not there.
+/// An amount with its currency; empty if it is missing.
 pub(super) fn money(of: &Value, name: &str) -> String {
     let amount = of.get(name).and_then(Value::as_i64);
     let currency = field(of, "currency");
@@ -128,5 +140,9 @@ mod tests {
                 "b\u{fffd}[2J\u{fffd}é     1200",
             ]
         );
+        let answer = serde_json::json!({ "user": "b\u{9b}2J\u{7f}é" });
+        let printed = escaped(&format!("{answer:#}"));
+        assert_eq!(printed, "{\n  \"user\": \"b\\u009b2J\\u007fé\"\n}");
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), answer);
     }
 }

@@ -1,5 +1,5 @@
-//! `scrip trigger`: has something happen in a project that sells through the sandbox, by what a buyer would
-//! press. It refuses any other provider before anything is done.
+//! `scrip trigger`: makes something happen in a project that uses the sandbox, by pressing the buttons that a
+//! buyer would. It refuses any other provider before it does anything.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use uuid::Uuid;
 
 use super::{
     Failure, print,
-    remote::{self, KeyArgs, Remote, ServerArgs},
+    remote::{self, ApiClient, KeyArgs, ServerArgs},
     table::{field, list},
 };
 
-/// What should happen.
+/// What to make happen, and for whom.
 #[derive(Debug, Args)]
 pub(super) struct TriggerArgs {
-    /// What.
+    /// The event to trigger.
     #[arg(value_enum)]
     event: Event,
-    /// To which user of yours [default: a new one].
+    /// The external user id of the buyer [default: a new one].
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// What they buy [default: the first price that fits].
+    /// The price to buy [default: the first that fits].
     #[arg(long, value_name = "PRICE_ID")]
     price: Option<String>,
     #[command(flatten)]
@@ -53,21 +53,21 @@ enum Event {
     /// A subscription starts.
     #[value(name = "subscription.started")]
     Started,
-    /// It starts and renews. Moves the project's clock on by a cycle.
+    /// A subscription starts and renews. Advances the project's clock by a cycle.
     #[value(name = "subscription.renewed")]
     Renewed,
-    /// It starts, and the card declines the renewal. Moves the clock on, too.
+    /// A subscription starts, and the card declines the renewal. Advances the clock, too.
     #[value(name = "subscription.past_due")]
     PastDue,
-    /// It starts, is canceled and ends. Moves the clock on, too.
+    /// A subscription starts, is canceled and ends. Advances the clock, too.
     #[value(name = "subscription.canceled")]
     Canceled,
 }
 
-/// How often an order is looked at until what was pressed shows.
-const LOOKS: u32 = 50;
+/// How often an order is read until it has the expected status.
+const MAX_READS: u32 = 50;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
-/// A month, and a year; and an invoice's hour as a draft.
+/// A month or year, with some days for the hour in which an invoice is a draft.
 const MONTH_SECONDS: u32 = 32 * 86_400;
 const YEAR_SECONDS: u32 = 367 * 86_400;
 
@@ -80,10 +80,10 @@ pub(super) fn run(args: TriggerArgs) -> Result<(), Failure> {
 
 struct Trigger {
     http: reqwest::Client,
-    /// Where the sandbox's pages are: on the server itself, whatever it calls itself.
+    /// Base address of the sandbox's pages: the server's own, whatever `public_url` says.
     pages: Url,
-    api: Remote,
-    administration: Remote,
+    api: ApiClient,
+    administration: ApiClient,
     project: ProjectId,
     user: String,
 }
@@ -94,13 +94,14 @@ impl Trigger {
         let api = args.key.api(&args.server.place)?;
         let me: Value = api.get("/me").await?;
         let project = field(&me, "projectId").parse::<ProjectId>();
-        let project =
-            project.map_err(|_| Failure::new("the server does not say whose key this is"))?;
+        let project = project.map_err(|_| {
+            Failure::new("the server does not say which project this key belongs to")
+        })?;
         let shown: Value = administration.get(&format!("/projects/{project}")).await?;
         let provider = shown.get("provider").cloned().unwrap_or_default();
         if field(&provider, "kind") != "sandbox" {
             return Err(Failure::new(
-                "this project does not sell through the sandbox: only there can things be made to happen",
+                "this project does not use the sandbox: events can be triggered only there",
             ));
         }
         let new = || format!("trigger-{:08x}", Uuid::new_v4().as_fields().0);
@@ -162,20 +163,20 @@ impl Trigger {
                 .post(&path, &json!({ "seconds": cycle }))
                 .await?;
             print::line(&format!(
-                "the project's clock is moved on to {}",
+                "the project's clock was advanced to {}",
                 field(&moved, "now")
             ));
         }
         Ok(())
     }
 
-    /// What is bought, and whether it is for a year.
+    /// A price to buy, and whether it is yearly.
     async fn price(&self, wanted: Option<&str>, recurs: bool) -> Result<(String, bool), Failure> {
         let all: Value = self.api.get("/products").await?;
         let prices = list(&all, "products")
             .iter()
             .flat_map(|product| list(product, "prices"));
-        // By the month before by the year.
+        // Monthly prices before yearly ones.
         let rank = |price: &&Value| field(price, "interval") == "year";
         let mut fits: Vec<&Value> = prices
             .filter(|price| wanted.is_none_or(|wanted| field(price, "id") == wanted))
@@ -192,11 +193,11 @@ impl Trigger {
         })
     }
 
-    /// What a person would press on a page.
+    /// Presses a button of a sandbox page.
     async fn press(&self, page: &str, button: &str, fields: &Value) -> Result<(), Failure> {
         let page: Url = page
             .parse()
-            .map_err(|_| Failure::new("the server names no page to pay on"))?;
+            .map_err(|_| Failure::new("the server returned no page to pay on"))?;
         let mut url = self.pages.clone();
         url.set_path(&format!("{}/{button}", page.path()));
         let answer = self.http.post(url).json(fields).send().await;
@@ -217,10 +218,10 @@ impl Trigger {
         )))
     }
 
-    /// What the order has come to: webhooks may be on their way.
+    /// Waits until an order has a status: the sandbox's webhooks take a moment.
     async fn stands(&self, order: &str, wanted: &str) -> Result<String, Failure> {
         let path = format!("/orders/{order}");
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_READS {
             let shown: Value = self.api.get(&path).await?;
             if field(&shown, "status") == wanted {
                 return Ok(wanted.into());
@@ -228,7 +229,7 @@ impl Trigger {
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
         Ok(format!(
-            "not {wanted} yet: the sandbox's webhooks are late, or go nowhere"
+            "not {wanted} yet: the sandbox's webhooks are late or cannot be delivered"
         ))
     }
 }

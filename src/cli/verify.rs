@@ -1,5 +1,5 @@
-//! `scrip verify`: re-reads everything that is stored, while no server uses it. The journal says what
-//! it was to keep; whether catalog and notes make sense, say those whose they are.
+//! `scrip verify`: checks everything that is stored, while no server uses it. The journal checks what it
+//! stores; the catalog's and the notes' owners check their contents.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use domain::catalog::{self, Document};
 use notes::NoteKind as _;
-use persistence::KeptNote;
+use persistence::StoredNote;
 
 use super::{Failure, print};
 use crate::{
     compose::note_kinds,
     config::{Config, Flags},
     payments::EventNote,
-    verified::Verified,
+    verified::VerifyResult,
 };
 
 /// What to verify.
@@ -55,12 +55,9 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (count(notes.len()), "notes"),
         (
             count(untold),
-            "of them reports of payment providers, not worked off",
+            "of them events of payment providers, not processed yet",
         ),
-        (
-            report.notices,
-            "folded events that projects' servers are told",
-        ),
+        (report.project_events, "folded events for projects' servers"),
         (report.ledger_bytes, "bytes of wallets and ledgers"),
         (report.notice_bytes, "bytes of events"),
         (report.usage_bytes, "bytes of usage"),
@@ -68,9 +65,9 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     ] {
         print::line(&format!("{count:>14} {of_what}"));
     }
-    let found = Verified::new(SystemClock::new().now(), count(problems.len()));
+    let found = VerifyResult::new(SystemClock::new().now(), count(problems.len()));
     if let Err(error) = found.write(&dir) {
-        tracing::warn!(%error, "What was found could not be noted for the dashboard");
+        tracing::warn!(%error, "The result could not be stored for the dashboard");
     }
     for problem in &problems {
         print::line(&format!("PROBLEM: {problem}"));
@@ -87,11 +84,11 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     }
 }
 
-/// What is wrong, a plain sentence each.
+/// All problems, one sentence each.
 pub(super) fn problems(
     stored: &[String],
     documents: &[Document],
-    notes: &[KeptNote],
+    notes: &[StoredNote],
 ) -> Vec<String> {
     let catalog = catalog::verify(documents);
     let notes = notes.iter().map(|(key, body)| (&**key, &**body));

@@ -7,24 +7,24 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::layers;
 
-/// Backups.
+/// The settings of backups.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Backup {
-    /// The directory that they are kept in; `None`: wherever `scrip backup` says.
+    /// The directory that they are kept in; `None`: the one that `scrip backup` names.
     #[serde(deserialize_with = "layers::empty_path_is_none")]
     pub to: Option<PathBuf>,
-    /// One so often; `None`: none by itself.
+    /// Time between two scheduled backups; `None`: none is scheduled.
     #[serde(deserialize_with = "empty_is_none")]
     pub every: Option<Duration>,
-    /// How many are kept; 0: all.
+    /// How many backups are kept; 0: all.
     pub keep: usize,
-    /// Whether the server key goes with them.
+    /// Whether the server key is in them.
     pub with_server_key: bool,
 }
 
 impl Backup {
-    /// How many are kept; `None`: all.
+    /// How many backups are kept; `None`: all.
     #[must_use]
     pub fn kept(&self) -> Option<usize> {
         (self.keep > 0).then_some(self.keep)
@@ -43,7 +43,7 @@ fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>,
     match read.filter(|read| (1..=YEAR).contains(&read.as_secs())) {
         Some(every) => Ok(Some(every)),
         None => Err(D::Error::custom(format!(
-            "backup.every: `{text}` is no duration such as \"24h\" or \"90m\""
+            "backup.every: `{text}` is not a duration such as \"24h\" or \"90m\""
         ))),
     }
 }

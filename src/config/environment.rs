@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::Error;
 
-/// Other names of a key, and the name of the key. The key's own name wins.
+/// Other names of a variable, and the variable's own name, which wins.
 const ALIASES: [(&str, &str); 1] = [(
     "SCRIP_CHECKPOINT_ENTRIES",
     "SCRIP_JOURNAL_CHECKPOINT_ENTRIES",

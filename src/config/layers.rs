@@ -13,7 +13,7 @@ use url::Url;
 
 use super::{Error, Flags};
 
-/// What is read where neither a flag nor the environment names a file.
+/// The file that is read where neither a flag nor the environment names one.
 const DEFAULT_FILE: &str = "config.toml";
 
 /// The file to read and its text. A file that was named must exist; the default one need not.
@@ -112,7 +112,7 @@ pub(super) fn empty_path_is_none<'de, D: Deserializer<'de>>(
     Ok((!text.is_empty()).then(|| text.into()))
 }
 
-/// An address that paths can be put behind: a query would swallow them, and a password in it would
+/// An address to which paths can be added: a query would swallow them, and a password in it would
 /// be shown wherever it is.
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Error> {
     let text = String::deserialize(from)?;
@@ -127,7 +127,7 @@ pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Err
         })
         .ok_or_else(|| {
             D::Error::custom(format!(
-                "`{text}` is no address of the form https://HOST or http://HOST:PORT/PATH"
+                "`{text}` is not an address of the form https://HOST or http://HOST:PORT/PATH"
             ))
         })
 }
@@ -142,7 +142,7 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>,
                 .or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from))
                 .map_err(|_| {
                     D::Error::custom(format!(
-                        "`{text}` in trusted_proxies is no address or network"
+                        "`{text}` in trusted_proxies is neither an address nor a network"
                     ))
                 })
         })

@@ -1,4 +1,4 @@
-//! How mails leave. The address of the server holds a password: it is shown by nothing, errors
+//! How mails are sent. The address of the server holds a password: nothing shows it, errors
 //! included.
 
 use std::fmt;
@@ -8,26 +8,26 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use url::{Host, Url};
 
-/// How mails leave.
+/// How mails are sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
-    /// The server that takes them; `None`: they are written as `files` says.
+    /// The SMTP server; `None`: mails are written as `files` says.
     #[serde(deserialize_with = "smtp_url")]
     pub smtp_url: Option<SmtpUrl>,
     /// Whether mails are written into the data directory where there is no server.
     pub files: bool,
-    /// Whom they come from.
+    /// The name and address of the sender.
     #[serde(deserialize_with = "mailbox")]
     pub from: Mailbox,
 }
 
-/// A mail server, how it is spoken to, and perhaps a password.
+/// The address of a mail server, with its kind of TLS and perhaps a password.
 #[derive(Clone)]
 pub struct SmtpUrl {
-    /// All of it.
+    /// The whole address.
     secret: SecretString,
-    /// Without what comes before the host.
+    /// Scheme and host only: no password.
     shown: String,
 }
 
@@ -40,7 +40,7 @@ impl PartialEq for SmtpUrl {
 impl Eq for SmtpUrl {}
 
 impl SmtpUrl {
-    /// All of it, for the connection alone.
+    /// The whole address, for the connection alone.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.secret.expose_secret()
@@ -48,9 +48,9 @@ impl SmtpUrl {
 
     fn parse(text: &str) -> Option<Self> {
         let url: Url = text.parse().ok()?;
-        // Schemes that are not the web's keep their host as it was written.
+        // Schemes other than the web's keep the host as it was written.
         let loopback = match url.host()? {
-            // The mail library does not find IPv6 addresses; names that lead to them it does.
+            // The mail library does not resolve IPv6 addresses, only names that lead to them.
             Host::Domain("") | Host::Ipv6(_) => return None,
             Host::Domain(name) => {
                 name == "localhost"
@@ -83,7 +83,7 @@ impl fmt::Debug for SmtpUrl {
     }
 }
 
-/// An empty text stands for none. The error does not say what was there.
+/// An empty text stands for none. The error does not repeat the text.
 fn smtp_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SmtpUrl>, D::Error> {
     let text = String::deserialize(from)?;
     if text.is_empty() {

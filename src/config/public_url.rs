@@ -1,4 +1,4 @@
-//! Where the service is reached from outside: what links to it begin with.
+//! The address of the service from outside, with which links to it begin.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use url::{Position, Url};
 pub struct PublicUrl(String);
 
 impl PublicUrl {
-    /// An address that the service listens on, as its own machine reaches it.
+    /// The URL of an address that the service listens on, as its own machine reaches it.
     #[must_use]
     pub fn local(address: SocketAddr) -> Self {
         let ip = match address.ip() {
@@ -36,12 +36,12 @@ impl PublicUrl {
         &self.0
     }
 
-    /// `https://HOST` or `http://HOST:PORT`, without a path; `None`: something else.
+    /// Reads `https://HOST` or `http://HOST:PORT`, without a path; `None`: anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let url: Url = text.parse().ok()?;
         let origin = &url[..Position::BeforePath];
-        // The parser forgives much; what it forgave is not what the operator meant.
+        // The parser repairs much; a repaired address is not what the operator meant.
         let as_meant = text.get(..8)?.contains("://")
             && !text.contains(['@', '?', '#', '\\'])
             && !text.contains(|c: char| c.is_control() || c.is_whitespace())

@@ -322,6 +322,6 @@ fn backups_are_made_by_themselves_where_it_is_said_how_often_and_where() {
     assert!(refused("[backup]\nevery = \"24h\"", &[]).contains("needs backup.to"));
     for bad in ["daily", "24", "-1h", "0s", "9000h"] {
         let refused = refused("", &[("SCRIP_BACKUP_EVERY", bad)]);
-        assert!(refused.contains("is no duration"), "{refused}");
+        assert!(refused.contains("is not a duration"), "{refused}");
     }
 }

@@ -1,4 +1,4 @@
-//! A token that a setting has. Only its hash is kept, so that nothing can show it.
+//! A token in the settings. Only its hash is kept, so that nothing can show it.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::catalog::sha256;
 
-/// A token that can be guessed is none.
+/// Shorter tokens can be guessed.
 const MIN_LENGTH: usize = 16;
 
-/// A token, not to be known again.
+/// The hash of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// What a token that is sent is compared with.
+    /// The hash that a request's token is compared with.
     #[must_use]
     pub const fn sha256(&self) -> [u8; 32] {
         self.0
@@ -27,7 +27,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// An empty text stands for none. The error does not say what was there.
+/// An empty text stands for none. The error does not repeat the text.
 pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Token>, D::Error> {
     let text = String::deserialize(from)?;
     match text.len() {

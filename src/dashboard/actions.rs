@@ -1,5 +1,5 @@
-//! What is done to a wallet by hand: credits granted and deducted, features, holds released. Each is
-//! shown once more before it is done, with a reason, and done once however often its form is sent.
+//! Manual changes of a wallet: grants and deducts credits, grants and revokes features, releases holds. Each
+//! needs a reason and a confirmation, and is applied once however often its form is sent.
 
 use actors::HoldAccess;
 use axum::{extract::State, response::Response};
@@ -13,34 +13,34 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab},
     money::grouped,
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab},
-    visit::{Posted, Visit},
     wallets::{path, wallet},
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
-/// Says that what is shown is meant.
+/// The form field that says that the confirmation page was accepted.
 pub(super) const CONFIRMED: &str = "confirmed";
 const LONGEST_REASON: usize = 300;
 
-/// Which way credits go.
+/// Whether credits are granted or deducted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Grant,
     Deduct,
 }
 
-/// What a form asks for.
-struct Asked {
+/// The fields of a grant or deduction, checked.
+struct CreditForm {
     product: ProductId,
     amount: Amount,
     reason: String,
@@ -49,21 +49,21 @@ struct Asked {
 }
 
 /// The forms on a wallet's page.
-pub(super) fn forms(visit: &Visit, project: &ProjectCatalog, key: WalletKey) -> Markup {
+pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: WalletKey) -> Markup {
     let here = path(project, key);
     let fields = Fields::default()
         .with("idempotencyKey", Uuid::now_v7())
         .with_some("productId", project.only_credit_product());
     let form = Form::new(&fields, None);
     html! {
-        section.card { h2 { "Grant credits" } (credit_form(visit, project, &here, Way::Grant, form.called("grant-"))) }
-        section.card { h2 { "Deduct credits" } (credit_form(visit, project, &here, Way::Deduct, form.called("deduct-"))) }
-        section.card { h2 { "Features" } (feature_form(visit, &here, form.called("feature-"))) }
+        section.card { h2 { "Grant credits" } (credit_form(request, project, &here, Way::Grant, form.called("grant-"))) }
+        section.card { h2 { "Deduct credits" } (credit_form(request, project, &here, Way::Deduct, form.called("deduct-"))) }
+        section.card { h2 { "Features" } (feature_form(request, &here, form.called("feature-"))) }
     }
 }
 
 fn credit_form(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     here: &str,
     way: Way,
@@ -81,27 +81,27 @@ fn credit_form(
         @if products.is_empty() { p.empty { "No product of this project holds credits." } } @else {
             (form.alert(&["productId", "amount", "reason", "expiresAt"]))
             form method="post" action={ (here) "/" (action) } {
-                (form::token(visit))
+                (form::token(request))
                 input type="hidden" name="idempotencyKey" value=(form.fields.text("idempotencyKey"));
                 div.pair {
-                    (form.choice(&Label("productId", "Product", ""), &products))
-                    (form.number(&Label("amount", "Credits", "")))
+                    (form.choice(&FieldLabel("productId", "Product", ""), &products))
+                    (form.number(&FieldLabel("amount", "Credits", "")))
                 }
-                (form.text(&Label("reason", "Reason", "It stands in the wallet's ledger, where its owner sees it, too.")))
-                @if way == Way::Grant { (form.day(&Label("expiresAt", "Last day", "UTC. Empty: the credits never expire."))) }
+                (form.text(&FieldLabel("reason", "Reason", "Shown in the wallet's ledger, which its owner can see.")))
+                @if way == Way::Grant { (form.day(&FieldLabel("expiresAt", "Last day", "UTC. Empty: the credits never expire."))) }
                 button type="submit" { (press) }
             }
         }
     }
 }
 
-fn feature_form(visit: &Visit, here: &str, form: Form<'_>) -> Markup {
+fn feature_form(request: &PageRequest, here: &str, form: Form<'_>) -> Markup {
     html! {
         (form.alert(&["feature", "reason"]))
         form method="post" action={ (here) "/feature" } {
-            (form::token(visit))
-            (form.text(&Label("feature", "Feature", "Its slug, such as hd. What a subscription or a purchase unlocks cannot be revoked.")))
-            (form.text(&Label("reason", "Reason", "It stands in the audit log.")))
+            (form::token(request))
+            (form.text(&FieldLabel("feature", "Feature", "Its slug, such as hd. A feature unlocked by a subscription or a purchase cannot be revoked.")))
+            (form.text(&FieldLabel("reason", "Reason", "Recorded in the audit log.")))
             div.row {
                 button name="action" value="grant" type="submit" { "Grant…" }
                 button name="action" value="revoke" type="submit" { "Revoke…" }
@@ -110,20 +110,24 @@ fn feature_form(visit: &Visit, here: &str, form: Form<'_>) -> Markup {
     }
 }
 
-/// `POST …/wallets/{wallet}/grant`
-pub(super) async fn grant(app: State<App>, posted: Posted) -> Result<Response, Error> {
+/// `POST …/wallets/{wallet}/grant`: grants credits.
+pub(super) async fn grant(app: State<App>, posted: FormPost) -> Result<Response, Error> {
     move_credits(app, posted, Way::Grant).await
 }
 
-/// `POST …/wallets/{wallet}/deduct`
-pub(super) async fn deduct(app: State<App>, posted: Posted) -> Result<Response, Error> {
+/// `POST …/wallets/{wallet}/deduct`: deducts credits.
+pub(super) async fn deduct(app: State<App>, posted: FormPost) -> Result<Response, Error> {
     move_credits(app, posted, Way::Deduct).await
 }
 
-async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let wallet = wallet(&visit)?;
+async fn move_credits(
+    State(app): State<App>,
+    posted: FormPost,
+    way: Way,
+) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let wallet = wallet(&request)?;
     let here = path(&project, wallet);
     let again = |error: Error| {
         let form = Form::new(&fields, Some(&error));
@@ -133,9 +137,9 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
         };
         let body = html! {
             h1 { (title) }
-            section.card { (credit_form(&visit, &project, &here, way, form)) }
+            section.card { (credit_form(&request, &project, &here, way, form)) }
         };
-        let page = shell::page(&visit, At::Project(&project, Tab::Wallets), title, &body);
+        let page = layout::page(&request, At::Project(&project, Tab::Wallets), title, &body);
         refused(&error, page)
     };
     let asked = match asked(&fields, &project, app.handle.now_in(&project.scope)) {
@@ -144,8 +148,8 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
     };
     let (credits, product) = (grouped(asked.amount.get()), name(&project, asked.product));
     if !fields.is_on(CONFIRMED) {
-        let inside = app.handle.look(&project.scope, wallet).await;
-        let inside = inside.map_err(|error| Error::from_wallet(error, &project))?;
+        let detail = app.handle.look(&project.scope, wallet).await;
+        let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
         let said = match way {
             Way::Grant => format!("Grant {credits} of {product}?"),
             Way::Deduct => format!("Deduct {credits} of {product}?"),
@@ -154,9 +158,9 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
             Way::Grant => format!("{here}/grant"),
             Way::Deduct => format!("{here}/deduct"),
         };
-        let facts = about(&fields, &super::wallets::name(&inside));
+        let facts = about(&fields, &super::wallets::name(&detail));
         return Ok(confirm(
-            &visit,
+            &request,
             At::Project(&project, Tab::Wallets),
             &fields,
             (&action, &here),
@@ -188,7 +192,7 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
             };
             let outcome = app
                 .handle
-                .deduct_wallet(&project.scope, wallet, command)
+                .deduct_stored(&project.scope, wallet, command)
                 .await;
             app.metrics.deducted(outcome.as_ref());
             outcome
@@ -199,7 +203,7 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
         Err(error) => return Ok(again(Error::from_wallet(error, &project))),
     };
     if applied.replayed {
-        return Ok(shell::done(&here, "again"));
+        return Ok(layout::done(&here, "again"));
     }
     let (said, did) = match way {
         Way::Grant => ("granted", "Granted"),
@@ -211,10 +215,10 @@ async fn move_credits(State(app): State<App>, posted: Posted, way: Way) -> Resul
         called(&app, &project, wallet).await,
         asked.reason
     );
-    Ok(deed(shell::done(&here, said), &visit.signed, what))
+    Ok(audited(layout::done(&here, said), &request.signed, what))
 }
 
-fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<Asked, Error> {
+fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<CreditForm, Error> {
     let product = fields.parsed("productId", "a product of this project")?;
     let product: ProductId = product.ok_or_else(|| Error::missing("productId"))?;
     let holds = project
@@ -231,10 +235,10 @@ fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<As
     })?;
     let expires_at = fields.day_end("expiresAt")?;
     if expires_at.is_some_and(|at| at <= now) {
-        return Err(Error::invalid("expiresAt", "That day is over."));
+        return Err(Error::invalid("expiresAt", "That day is in the past."));
     }
     let key = format!("dashboard:{}", fields.text("idempotencyKey"));
-    Ok(Asked {
+    Ok(CreditForm {
         product,
         amount,
         reason: reason(fields)?,
@@ -245,7 +249,7 @@ fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<As
 
 fn reason(fields: &Fields) -> Result<String, Error> {
     let reason = fields.some("reason");
-    let reason = reason.ok_or_else(|| Error::invalid("reason", "Say why."))?;
+    let reason = reason.ok_or_else(|| Error::invalid("reason", "Enter a reason."))?;
     if reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
         let message = "A reason is one line of at most 300 characters.";
         return Err(Error::invalid("reason", message));
@@ -253,11 +257,11 @@ fn reason(fields: &Fields) -> Result<String, Error> {
     Ok(reason.to_owned())
 }
 
-/// `POST …/wallets/{wallet}/feature`
-pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let wallet = wallet(&visit)?;
+/// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.
+pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let wallet = wallet(&request)?;
     let here = path(&project, wallet);
     let read = || {
         let slug = fields.text("feature");
@@ -271,10 +275,10 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
             let form = Form::new(&fields, Some(&error));
             let body = html! {
                 h1 { "Features" }
-                section.card { (feature_form(&visit, &here, form)) }
+                section.card { (feature_form(&request, &here, form)) }
             };
-            let page = shell::page(
-                &visit,
+            let page = layout::page(
+                &request,
                 At::Project(&project, Tab::Wallets),
                 "Features",
                 &body,
@@ -289,13 +293,13 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
     };
     let slug = feature.as_str().to_owned();
     if !fields.is_on(CONFIRMED) {
-        let inside = app.handle.look(&project.scope, wallet).await;
-        let inside = inside.map_err(|error| Error::from_wallet(error, &project))?;
-        let facts = about(&fields, &super::wallets::name(&inside));
+        let detail = app.handle.look(&project.scope, wallet).await;
+        let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
+        let facts = about(&fields, &super::wallets::name(&detail));
         let asked = format!("{verb} the feature {slug}?");
         let action = format!("{here}/feature");
         return Ok(confirm(
-            &visit,
+            &request,
             At::Project(&project, Tab::Wallets),
             &fields,
             (&action, &here),
@@ -306,7 +310,7 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
     let scope = &project.scope;
     let set = app
         .handle
-        .set_feature_of(scope, wallet, feature, action)
+        .set_feature_stored(scope, wallet, feature, action)
         .await;
     set.map_err(|error| Error::from_wallet(error, &project))?;
     let did = match action {
@@ -315,18 +319,18 @@ pub(super) async fn feature(State(app): State<App>, posted: Posted) -> Result<Re
     };
     let to = called(&app, &project, wallet).await;
     let what = format!("{did} feature {slug} in {to}: {reason}");
-    Ok(deed(shell::done(&here, said), &visit.signed, what))
+    Ok(audited(layout::done(&here, said), &request.signed, what))
 }
 
-/// `POST …/wallets/{wallet}/release`
-pub(super) async fn release(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let wallet = wallet(&visit)?;
+/// `POST …/wallets/{wallet}/release`: releases a hold.
+pub(super) async fn release(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let wallet = wallet(&request)?;
     let hold = fields.parsed("holdId", "a hold")?;
     let hold: domain::id::HoldId = hold.ok_or_else(|| Error::missing("holdId"))?;
     if hold.wallet != wallet {
-        return Err(Error::new(Code::HoldNotFound));
+        return Err(Error::new(ErrorCode::HoldNotFound));
     }
     let released = app
         .handle
@@ -335,13 +339,17 @@ pub(super) async fn release(State(app): State<App>, posted: Posted) -> Result<Re
     released.map_err(|error| Error::from_wallet(error, &project))?;
     let here = path(&project, wallet);
     let what = format!("Released hold {hold}");
-    Ok(deed(shell::done(&here, "released"), &visit.signed, what))
+    Ok(audited(
+        layout::done(&here, "released"),
+        &request.signed,
+        what,
+    ))
 }
 
-/// Which wallet, as the audit log says it.
+/// The wallet's id for the audit log.
 async fn called(app: &App, project: &ProjectCatalog, wallet: WalletKey) -> String {
-    let inside = app.handle.look(&project.scope, wallet).await;
-    inside.map_or_else(|_| "a wallet".into(), |inside| inside.id.to_string())
+    let detail = app.handle.look(&project.scope, wallet).await;
+    detail.map_or_else(|_| "a wallet".into(), |detail| detail.id.to_string())
 }
 
 fn name(project: &ProjectCatalog, product: ProductId) -> String {
@@ -349,9 +357,9 @@ fn name(project: &ProjectCatalog, product: ProductId) -> String {
     known.map_or_else(|| product.to_string(), |product| product.name.clone())
 }
 
-/// Shows what is about to be done; its button sends all of it again.
+/// The confirmation page of a form; its button sends all fields again.
 pub(super) fn confirm(
-    visit: &Visit,
+    request: &PageRequest,
     at: At<'_>,
     fields: &Fields,
     (action, back): (&str, &str),
@@ -363,8 +371,8 @@ pub(super) fn confirm(
         section.card {
             (facts)
             form.row method="post" action=(action) {
-                (form::token(visit))
-                @for (name, value) in fields.without(super::visit::TOKEN) {
+                (form::token(request))
+                @for (name, value) in fields.without(super::page_request::TOKEN) {
                     input type="hidden" name=(name) value=(value);
                 }
                 input type="hidden" name=(CONFIRMED) value="on";
@@ -373,10 +381,10 @@ pub(super) fn confirm(
             }
         }
     };
-    shell::page(visit, at, "Sure?", &body)
+    layout::page(request, at, "Please confirm", &body)
 }
 
-/// What is shown of something done to a wallet before it is done.
+/// The wallet, reason and last day shown on a confirmation page.
 fn about(fields: &Fields, to: &Markup) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (to) } }

@@ -1,5 +1,5 @@
-//! What pages load: style and scripts, all of them parts of the binary. Their addresses carry a hash of
-//! what they are, so that browsers may keep them for good.
+//! The styles and scripts that pages load, all of them embedded in the binary. Their paths contain a hash of
+//! their contents, so that browsers may cache them for good.
 
 use std::sync::LazyLock;
 
@@ -14,17 +14,17 @@ use data_encoding::HEXLOWER;
 
 use crate::{
     catalog::sha256,
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
-/// htmx runs no text as a program and writes no style into the page: the policy would not let it.
+/// The content security policy forbids `eval` and inline styles, so htmx must not use them.
 pub(super) const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0}"#;
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Name, media type and what it is.
+/// Name, media type and content of each asset.
 const ALL: [(&str, &str, &str); 6] = [
     ("dashboard.css", CSS, include_str!("assets/dashboard.css")),
     ("charts.js", SCRIPT, include_str!("assets/charts.js")),
@@ -41,7 +41,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     HEXLOWER.encode(hash.first_chunk::<6>().unwrap_or(&[0; 6]))
 });
 
-/// Where one of them is.
+/// The path of an asset.
 pub(super) fn path(name: &str) -> String {
     format!("/dashboard/assets/{}/{name}", *VERSION)
 }
@@ -52,7 +52,7 @@ pub(super) fn router() -> Router<App> {
 
 async fn asset(Path((_, name)): Path<(String, String)>) -> Result<Response, Error> {
     let found = ALL.iter().find(|(known, _, _)| *known == name);
-    let (_, kind, text) = found.ok_or(Error::new(Code::RouteNotFound))?;
+    let (_, kind, text) = found.ok_or(Error::new(ErrorCode::RouteNotFound))?;
     let headers = [
         (header::CONTENT_TYPE, *kind),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),

@@ -1,4 +1,4 @@
-//! A project's products: listed, made, changed.
+//! The pages that list, create and change a project's products.
 
 use axum::{extract::State, response::Response};
 use domain::{
@@ -9,23 +9,23 @@ use domain::{
 use maud::{Markup, html};
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
     money::grouped,
+    page_request::{FormPost, PageRequest},
     prices,
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     catalog::{NewProduct, ProductChange, ProjectCatalog},
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
 const KINDS: [(&str, &str); 3] = [
-    ("credits", "Credits: a balance that is bought and used up"),
+    ("credits", "Credits: a balance that is bought and spent"),
     (
         "subscription",
         "Subscription: tiers that are paid each month or year",
@@ -48,9 +48,9 @@ const SHOWN: [&str; 6] = [
     "lowBalance",
 ];
 
-/// `GET …/catalog`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
+/// `GET …/catalog`: the products with their prices.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
     let base = base(&project);
     let body = html! {
         div.head {
@@ -58,7 +58,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
             a.button.primary href={ (base) "/catalog/new" } { "New product" }
         }
         @if project.products().next().is_none() {
-            p.empty { "There is nothing to sell yet. Make a product, then a price for it." }
+            p.empty { "There is nothing to sell yet. Create a product, then a price for it." }
         }
         @for product in project.products() {
             section.card {
@@ -73,33 +73,33 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
                         " · " (grouped(grant.credits.get())) " free " (period_text(grant.period))
                     }
                 }
-                (prices::table(&visit, &project, product))
+                (prices::table(&request, &project, product))
             }
         }
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Catalog),
         "Catalog",
         &body,
     ))
 }
 
-/// `GET …/catalog/new`
-pub(super) async fn draft(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
+/// `GET …/catalog/new`: the form for a new product.
+pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
     let fields = Fields::default()
         .with("type", "credits")
         .with("creditUnit", "credits")
         .with("freeGrant.period", "monthly")
         .ticked("active", true);
-    Ok(new_page(&visit, &project, &fields, None))
+    Ok(new_page(&request, &project, &fields, None))
 }
 
-/// `POST …/catalog`
-pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
+/// `POST …/catalog`: creates a product.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
     let id = project.project.id;
     let made = match new(&fields) {
         Ok(new) => {
@@ -111,28 +111,28 @@ pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Res
     match made {
         Ok(product) => {
             let path = format!("{}/catalog/{}", base(&project), product.id);
-            let what = format!("Made product {} “{}” of {id}", product.id, product.name);
-            Ok(deed(shell::done(&path, "made"), &visit.signed, what))
+            let what = format!("Created product {} “{}” of {id}", product.id, product.name);
+            Ok(audited(layout::done(&path, "made"), &request.signed, what))
         }
         Err(error) => {
-            let page = new_page(&visit, &project, &fields, Some(&error));
+            let page = new_page(&request, &project, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
 }
 
-/// `GET …/catalog/{product}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let product = product(&visit, &project)?;
-    Ok(page(&visit, &project, product, &current(product), None))
+/// `GET …/catalog/{product}`: a product, its prices and its form.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
+    Ok(page(&request, &project, product, &current(product), None))
 }
 
-/// `POST …/catalog/{product}`
-pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let product = product(&visit, &project)?;
+/// `POST …/catalog/{product}`: changes a product.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
     let id = project.project.id;
     let saved = match new(&fields) {
         Ok(new) => {
@@ -154,15 +154,15 @@ pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Respo
         Ok(saved) => {
             let path = format!("{}/catalog/{}", base(&project), product.id);
             let offered = match (product.active, saved.active) {
-                (true, false) => ", not offered any more",
+                (true, false) => ", no longer offered",
                 (false, true) => ", offered again",
                 _ => "",
             };
             let what = format!("Changed product {} of {id}{offered}", product.id);
-            Ok(deed(shell::done(&path, "saved"), &visit.signed, what))
+            Ok(audited(layout::done(&path, "saved"), &request.signed, what))
         }
         Err(error) => {
-            let page = page(&visit, &project, product, &fields, Some(&error));
+            let page = page(&request, &project, product, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
@@ -170,12 +170,12 @@ pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Respo
 
 /// The product that the path names.
 pub(super) fn product<'a>(
-    visit: &Visit,
+    request: &PageRequest,
     project: &'a ProjectCatalog,
 ) -> Result<&'a Product, Error> {
-    let id = visit.named("product", Code::ProductNotFound)?;
+    let id = request.named("product", ErrorCode::ProductNotFound)?;
     let product = project.product(&id);
-    product.ok_or_else(|| Error::new(Code::ProductNotFound))
+    product.ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
 }
 
 fn new(fields: &Fields) -> Result<NewProduct, Error> {
@@ -261,7 +261,7 @@ const fn kind_name(kind: ProductType) -> &'static str {
     }
 }
 
-/// Whether something is offered.
+/// A badge that says whether a product or price is offered.
 pub(super) fn state(active: bool) -> Markup {
     html! {
         @if active { span.badge.good { "Offered" } } @else { span.badge { "Not offered" } }
@@ -269,7 +269,7 @@ pub(super) fn state(active: bool) -> Markup {
 }
 
 fn new_page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     fields: &Fields,
     error: Option<&Error>,
@@ -277,11 +277,11 @@ fn new_page(
     let body = html! {
         h1 { "New product" }
         section.card {
-            (product_form(visit, &format!("{}/catalog", base(project)), Form::new(fields, error), "Make product"))
+            (product_form(request, &format!("{}/catalog", base(project)), Form::new(fields, error), "Create product"))
         }
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Catalog),
         "New product",
         &body,
@@ -289,7 +289,7 @@ fn new_page(
 }
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     product: &Product,
     fields: &Fields,
@@ -304,39 +304,39 @@ fn page(
                 h2 { "Prices" }
                 a.button href={ (here) "/prices" } { "New price" }
             }
-            (prices::table(visit, project, product))
+            (prices::table(request, project, product))
         }
         section.card {
             h2 { "Product" }
-            (product_form(visit, &here, Form::new(fields, error), "Save"))
+            (product_form(request, &here, Form::new(fields, error), "Save"))
         }
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Catalog),
         &product.name,
         &body,
     )
 }
 
-fn product_form(visit: &Visit, action: &str, form: Form<'_>, press: &str) -> Markup {
+fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str) -> Markup {
     html! {
         (form.alert(&SHOWN))
         form method="post" action=(action) {
-            (form::token(visit))
-            (form.text(&Label("name", "Name", "Buyers see it at checkout.")))
-            (form.choice(&Label("type", "Type", "It cannot change once there are prices."), &KINDS))
-            (form.text(&Label("description", "Description", "A sentence about it, for buyers.")))
-            (form.text(&Label("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
+            (form::token(request))
+            (form.text(&FieldLabel("name", "Name", "Buyers see it at checkout.")))
+            (form.choice(&FieldLabel("type", "Type", "It cannot change once there are prices."), &KINDS))
+            (form.text(&FieldLabel("description", "Description", "A sentence about it, for buyers.")))
+            (form.text(&FieldLabel("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
             fieldset {
                 legend { "Free credits" }
                 div.pair {
-                    (form.number(&Label("freeGrant.credits", "Credits for nothing", "Each wallet gets so many. Empty: none.")))
-                    (form.choice(&Label("freeGrant.period", "How often", "By the UTC calendar. What is left of the last period's expires."), &PERIODS))
+                    (form.number(&FieldLabel("freeGrant.credits", "Credits per period", "For each wallet. Empty: none.")))
+                    (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))
                 }
             }
-            (form.number(&Label("lowBalance", "Low balance", "Your server is told when what can be spent falls to this or below. Empty: it is not.")))
-            (form.tick(&Label("active", "Offered", "What is not offered cannot be bought; its credits can still be spent.")))
+            (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when the spendable balance falls to this or below. Empty: never.")))
+            (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
             button.primary type="submit" { (press) }
         }
     }

@@ -1,24 +1,24 @@
-//! One delivery: what is sent and what came back. Both may hold anybody's text, which stays text.
+//! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped.
 
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 
 use super::{
-    shell::{self, At, Tab},
-    visit::Visit,
+    layout::{self, At, Tab},
+    page_request::PageRequest,
     webhooks::{attempts, here, named, send_again, state},
 };
 use crate::{
-    http::{Code, Error},
-    outbound::webhooks::{Exchange, Said},
+    http::{Error, ErrorCode},
+    outbound::webhooks::{Exchange, ResponseSummary},
     state::App,
 };
 
-/// `GET …/webhooks/{webhook}/deliveries/{delivery}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let endpoint = named(&visit, &project)?;
-    let id = visit.named("delivery", Code::DeliveryNotFound)?;
+/// `GET …/webhooks/{webhook}/deliveries/{delivery}`: one delivery.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let id = request.named("delivery", ErrorCode::DeliveryNotFound)?;
     let exchange = app.webhooks.exchange(&project, endpoint, id).await?;
     let here = here(&project, endpoint);
     let Exchange { delivery, .. } = &exchange;
@@ -29,56 +29,60 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         section.card {
             h2 { "Attempts" }
             @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(delivery)) } }
-            @if let Some(next) = next { p.hint { "Tried again at " (shell::when(next)) "." } }
-            (send_again(&visit, &here, delivery))
+            @if let Some(next) = next { p.hint { "Next attempt at " (layout::when(next)) "." } }
+            (send_again(&request, &here, delivery))
         }
-        section.card { h2 { "Request" } (request(&exchange)) }
-        section.card { h2 { "Answer" } (answer(&exchange)) }
+        section.card { h2 { "Request" } (request_of(&exchange)) }
+        section.card { h2 { "Response" } (answer(&exchange)) }
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Webhooks),
         "Delivery",
         &body,
     ))
 }
 
-fn request(Exchange { request, .. }: &Exchange) -> Markup {
+fn request_of(Exchange { request, .. }: &Exchange) -> Markup {
     let Some(request) = request else {
-        return html! { p.empty { "The event is not kept any more: they are for 30 days." } };
+        return html! { p.empty { "The event is no longer kept: events are kept for 30 days." } };
     };
     html! {
         p.hint {
-            "Made again from the event: an order in it is as it stands now, the time is the last attempt's, \
-             and each attempt has a signature of its own."
+            "Rebuilt from the event, with the time of the last attempt; \
+             each attempt has a signature of its own."
         }
         (headers(request.headers.iter().map(|(name, value)| (*name, &**value))))
         pre.scroll tabindex="0" role="region" aria-label="Body of the request" { (request.body) }
     }
 }
 
-fn answer(Exchange { delivery, said, .. }: &Exchange) -> Markup {
-    let Some(said) = said else {
+fn answer(
+    Exchange {
+        delivery, summary, ..
+    }: &Exchange,
+) -> Markup {
+    let Some(summary) = summary else {
         let tried = !delivery.attempts.is_empty();
-        return html! { p.empty { @if tried { "There was none." } @else { "Nothing was sent yet." } } };
+        return html! { p.empty { @if tried { "There was no response." } @else { "Nothing was sent yet." } } };
     };
-    let Said {
+    let ResponseSummary {
         at,
         status_code,
         body,
         is_cut,
         ..
-    } = said;
+    } = summary;
     let last = delivery.attempts.last();
     let is_last = last.is_none_or(|last| last.status_code.is_some());
     html! {
-        p { b { (status_code) } " to the attempt of " (shell::when(*at)) "." }
-        @if !is_last { p.note { "Later attempts had no answer." } }
-        (headers(said.headers.iter().map(|(name, value)| (&**name, &**value))))
-        @if body.is_empty() { p.empty { "Without a body." } } @else {
-            pre.scroll tabindex="0" role="region" aria-label="Body of the answer" { (body) }
+        p { b { (status_code) } " to the attempt of " (layout::when(*at)) "." }
+        @if !is_last { p.note { "Later attempts got no response." } }
+        (headers(summary.headers.iter().map(|(name, value)| (&**name, &**value))))
+        @if body.is_empty() { p.empty { "No body." } } @else {
+            pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
         }
-        @if *is_cut { p.hint { "There is more of it; the first 2 KiB are kept." } }
+        @if *is_cut { p.hint { "Only the first 2 KiB are kept." } }
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a form says, and what stands in one before anybody typed. Fields are called as the API calls
-//! them, so that a refusal that names one is shown beside it.
+//! The fields of a form: as sent, or as prefilled. They have the names that the API uses, so that an error
+//! about one is shown beside it.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use jiff::{civil::Date, tz::TimeZone};
 
 use crate::http::Error;
 
-/// A form's fields, in order. Some come several times.
+/// A form's fields in order; a name may occur several times.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
 
@@ -17,13 +17,13 @@ impl Fields {
         Self(url::form_urlencoded::parse(body).into_owned().collect())
     }
 
-    /// With this value, too.
+    /// Adds a field.
     pub(super) fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.0.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// With this value where there is one.
+    /// Adds a field if there is a value.
     pub(super) fn with_some(self, name: &str, value: Option<impl ToString>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -31,7 +31,7 @@ impl Fields {
         }
     }
 
-    /// With a box ticked or not.
+    /// Adds a checkbox if it is ticked.
     pub(super) fn ticked(self, name: &str, on: bool) -> Self {
         match on {
             true => self.with(name, "on"),
@@ -39,29 +39,29 @@ impl Fields {
         }
     }
 
-    /// As it was typed, without space around it; empty where it is not there.
+    /// A field's text without surrounding space; empty if there is no such field.
     pub(super) fn text(&self, name: &str) -> &str {
         let mut known = self.0.iter();
         let found = known.find_map(|(known, value)| (known == name).then_some(value));
         found.map_or("", |value| value.trim())
     }
 
-    /// Nothing where the field is empty.
+    /// A field's text; `None` if it is empty.
     pub(super) fn some(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Likewise, of one's own.
+    /// A field's text as a `String`; `None` if it is empty.
     pub(super) fn owned(&self, name: &str) -> Option<String> {
         self.some(name).map(ToOwned::to_owned)
     }
 
-    /// Whether a box is ticked.
+    /// Whether a checkbox is ticked.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.some(name).is_some()
     }
 
-    /// Something that reads itself from a text; nothing where the field is empty.
+    /// Parses a field; `None` if it is empty. `what` describes a good value in the error.
     ///
     /// # Errors
     ///
@@ -72,8 +72,7 @@ impl Fields {
         read.transpose()
     }
 
-    /// A whole number; nothing where the field is empty. Spaces and commas between digits are how
-    /// people write large ones.
+    /// Parses a whole number; `None` if the field is empty. Spaces and commas may separate thousands.
     pub(super) fn whole<T: FromStr>(&self, name: &str) -> Result<Option<T>, Error> {
         let Some(text) = self.some(name) else {
             return Ok(None);
@@ -86,23 +85,23 @@ impl Fields {
         read.map(Some)
     }
 
-    /// A whole number that has to be there.
+    /// Parses a whole number; an empty field is an error.
     pub(super) fn needed<T: FromStr>(&self, name: &'static str) -> Result<T, Error> {
         self.whole(name)?.ok_or_else(|| Error::missing(name))
     }
 
-    /// An amount of money as people write it, in the currency's minor unit.
+    /// Parses an amount of money as people write it, into the currency's minor unit.
     pub(super) fn money(&self, name: &'static str, decimals: u32) -> Result<i64, Error> {
         let text = self.some(name).ok_or_else(|| Error::missing(name))?;
         minor(text, decimals).ok_or_else(|| wanted(name, "an amount, such as 9 or 9.50"))
     }
 
-    /// The first instant of a day, UTC, as the browser's date field writes it.
+    /// The first instant of a day in UTC, as a browser's date field sends it.
     pub(super) fn day(&self, name: &str) -> Result<Option<Timestamp>, Error> {
         self.midnight(name, Some)
     }
 
-    /// Its end.
+    /// The instant at which a day ends, in UTC.
     pub(super) fn day_end(&self, name: &str) -> Result<Option<Timestamp>, Error> {
         self.midnight(name, |day| day.tomorrow().ok())
     }
@@ -121,7 +120,7 @@ impl Fields {
         Ok(Some(Timestamp(at.timestamp().as_millisecond())))
     }
 
-    /// Parts between spaces, commas and line ends.
+    /// Splits a field at spaces, commas and line ends.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
         let parts = self
             .text(name)
@@ -132,7 +131,7 @@ impl Fields {
             .collect()
     }
 
-    /// All fields but the one of this name.
+    /// All fields except those with this name.
     pub(super) fn without(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
         let others = self.0.iter().filter(move |(known, _)| known != name);
         others.map(|(name, value)| (name.as_str(), value.as_str()))
@@ -140,10 +139,10 @@ impl Fields {
 }
 
 fn wanted(name: &str, what: &str) -> Error {
-    Error::invalid(name, format!("This has to be {what}."))
+    Error::invalid(name, format!("This must be {what}."))
 }
 
-/// Digits, and behind a point or a comma at most so many more.
+/// Parses digits, with at most `decimals` of them behind a point or comma, into minor units.
 fn minor(text: &str, decimals: u32) -> Option<i64> {
     let (whole, part) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,29 +1,29 @@
-//! Forms: what is typed before stays in them, what is wrong stands beside the field.
+//! Renders forms. A form that was refused keeps its values and shows the error beside the field.
 
 use maud::{Markup, html};
 
 use super::{
     fields::Fields,
-    visit::{TOKEN, Visit},
+    page_request::{PageRequest, TOKEN},
 };
 use crate::http::Error;
 
-/// A form's fields as they stand, and why it was refused.
+/// A form's fields with their values, and the error for which it was refused.
 #[derive(Clone, Copy)]
 pub(super) struct Form<'a> {
     pub(super) fields: &'a Fields,
     pub(super) error: Option<&'a Error>,
-    /// What its fields' ids begin with, where a page has several forms with the same fields.
+    /// Prefix of the inputs' ids, where a page has several forms with the same fields.
     prefix: &'static str,
 }
 
-/// What every form carries.
-pub(super) fn token(visit: &Visit) -> Markup {
-    html! { input type="hidden" name=(TOKEN) value=(visit.signed.form_token()); }
+/// The hidden field with the session's form token, which every form contains.
+pub(super) fn token(request: &PageRequest) -> Markup {
+    html! { input type="hidden" name=(TOKEN) value=(request.signed.form_token()); }
 }
 
-/// What a field is called, and what is said below it.
-pub(super) struct Label<'a>(pub(super) &'a str, pub(super) &'a str, pub(super) &'a str);
+/// A field's name, its label, and the hint below it.
+pub(super) struct FieldLabel<'a>(pub(super) &'a str, pub(super) &'a str, pub(super) &'a str);
 
 impl<'a> Form<'a> {
     pub(super) const fn new(fields: &'a Fields, error: Option<&'a Error>) -> Self {
@@ -34,7 +34,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The same as one of several of its kind.
+    /// Sets a prefix for the ids, for a page with several such forms.
     pub(super) const fn called(self, prefix: &'static str) -> Self {
         Self { prefix, ..self }
     }
@@ -43,7 +43,7 @@ impl<'a> Form<'a> {
         format!("{}{name}", self.prefix)
     }
 
-    /// What is wrong, where it is not about one field that is shown.
+    /// The error as an alert, unless it is about one of the fields in `shown`.
     pub(super) fn alert(&self, shown: &[&str]) -> Markup {
         let error = self.error.filter(|error| {
             let about = |name: &&str| error.param().is_some_and(|param| is_about(param, name));
@@ -57,7 +57,7 @@ impl<'a> Form<'a> {
         is_about(error.param()?, name).then(|| error.message())
     }
 
-    fn field(&self, Label(name, label, hint): &Label<'_>, input: &Markup) -> Markup {
+    fn field(&self, FieldLabel(name, label, hint): &FieldLabel<'_>, input: &Markup) -> Markup {
         let error = self.error(name);
         html! {
             div.field {
@@ -69,7 +69,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn described(&self, Label(name, _, hint): &Label<'_>) -> Option<String> {
+    fn described(&self, FieldLabel(name, _, hint): &FieldLabel<'_>) -> Option<String> {
         let wrong = self
             .error(name)
             .map(|_| format!("{}-wrong ", self.id(name)));
@@ -78,7 +78,7 @@ impl<'a> Form<'a> {
         (!all.is_empty()).then(|| all.trim().to_owned())
     }
 
-    fn input(&self, label: &Label<'_>, kind: &str, mode: Option<&str>, value: &str) -> Markup {
+    fn input(&self, label: &FieldLabel<'_>, kind: &str, mode: Option<&str>, value: &str) -> Markup {
         let name = label.0;
         let invalid = self.error(name).map(|_| "true");
         let keeps = (kind == "password").then_some("off");
@@ -89,28 +89,28 @@ impl<'a> Form<'a> {
         self.field(label, &input)
     }
 
-    /// A line.
-    pub(super) fn text(&self, label: &Label<'_>) -> Markup {
+    /// An input for one line of text.
+    pub(super) fn text(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "text", None, self.fields.text(label.0))
     }
 
-    /// A number; typed as text, so that a wheel over it changes nothing.
-    pub(super) fn number(&self, label: &Label<'_>) -> Markup {
+    /// An input for a number; of type text, so that scrolling over it does not change it.
+    pub(super) fn number(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "text", Some("decimal"), self.fields.text(label.0))
     }
 
-    /// A day.
-    pub(super) fn day(&self, label: &Label<'_>) -> Markup {
+    /// An input for a day.
+    pub(super) fn day(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "date", None, self.fields.text(label.0))
     }
 
-    /// A secret, which never stands in a page.
-    pub(super) fn secret(&self, label: &Label<'_>) -> Markup {
+    /// An input for a secret; its value is never part of a page.
+    pub(super) fn secret(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "password", None, "")
     }
 
-    /// Several lines.
-    pub(super) fn area(&self, label: &Label<'_>) -> Markup {
+    /// An input for several lines.
+    pub(super) fn area(&self, label: &FieldLabel<'_>) -> Markup {
         let name = label.0;
         let invalid = self.error(name).map(|_| "true");
         let area = html! {
@@ -120,10 +120,10 @@ impl<'a> Form<'a> {
         self.field(label, &area)
     }
 
-    /// One of a few: what is sent, and what is read.
+    /// A choice among options, given as value and text.
     pub(super) fn choice<V: AsRef<str>, T: AsRef<str>>(
         &self,
-        label: &Label<'_>,
+        label: &FieldLabel<'_>,
         options: &[(V, T)],
     ) -> Markup {
         let name = label.0;
@@ -138,8 +138,8 @@ impl<'a> Form<'a> {
         self.field(label, &select)
     }
 
-    /// A box to tick.
-    pub(super) fn tick(&self, Label(name, label, hint): &Label<'_>) -> Markup {
+    /// A checkbox with its label.
+    pub(super) fn tick(&self, FieldLabel(name, label, hint): &FieldLabel<'_>) -> Markup {
         html! {
             div.field.tick {
                 label { input type="checkbox" name=(name) checked[self.fields.is_on(name)]; " " (label) }
@@ -150,7 +150,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// `freeGrant` is about `freeGrant.credits`, and the other way around.
+/// Whether one of two dotted names contains the other, as `freeGrant` contains `freeGrant.credits`.
 fn is_about(param: &str, name: &str) -> bool {
     let within = |whole: &str, part: &str| {
         let rest = part.strip_prefix(whole);

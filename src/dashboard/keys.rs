@@ -1,24 +1,24 @@
-//! A project's keys: made, shown once, revoked.
+//! A project's API keys: lists, creates and revokes them. A new secret key is shown once.
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
 use maud::html;
 
 use super::{
-    audit::deed,
+    audit::audited,
     form,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
+    layout::{self, At, Tab, base},
+    page_request::{FormPost, PageRequest},
 };
 use crate::{
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
-/// `GET …/keys`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let new = app.dashboard.take_keys(&visit.signed);
+/// `GET …/keys`: the keys, and new ones to be copied.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let new = app.dashboard.take_keys(&request.signed);
     let here = format!("{}/keys", base(&project));
     let body = html! {
         h1 { "Keys" }
@@ -30,21 +30,21 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
             }
         }
         div.scroll tabindex="0" role="region" aria-label="Keys" { table {
-            thead { tr { th { "Kind" } th { "Key" } th { "Made" } th { "State" } th { span.hidden { "Revoke" } } } }
+            thead { tr { th { "Kind" } th { "Key" } th { "Created" } th { "State" } th { span.hidden { "Revoke" } } } }
             tbody { @for key in project.keys() { tr {
                 td { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } }
                 td { code { @match &key.public { Some(key) => (key), None => (key.id) } } }
-                td.time { (shell::when(key.created_at)) }
+                td.time { (layout::when(key.created_at)) }
                 td { @match key.revoked_at {
                     Some(_) => span.badge { "Revoked" },
-                    None => span.badge.good { "Works" },
+                    None => span.badge.good { "Active" },
                 } }
                 td { @if key.revoked_at.is_none() {
                     details {
                         summary { "Revoke…" }
                         form method="post" action={ (here) "/" (key.id) "/revoke" } {
-                            (form::token(&visit))
-                            p { "Whoever uses it is refused from now on, for good." }
+                            (form::token(&request))
+                            p { "Requests with it are refused from now on. This cannot be undone." }
                             button.danger type="submit" { "Revoke this key" }
                         }
                     }
@@ -53,26 +53,26 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
         } }
         section.card {
             h2 { "New key" }
-            p { "A publishable key may be in a browser: it reads the catalog and uses wallets by their recovery codes. A secret key belongs on your server alone." }
+            p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
             form.row method="post" action=(here) {
-                (form::token(&visit))
-                button name="kind" value="publishable" type="submit" { "Make a publishable key" }
-                button name="kind" value="secret" type="submit" { "Make a secret key" }
+                (form::token(&request))
+                button name="kind" value="publishable" type="submit" { "Create a publishable key" }
+                button name="kind" value="secret" type="submit" { "Create a secret key" }
             }
         }
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Keys),
         "Keys",
         &body,
     ))
 }
 
-/// `POST …/keys`
-pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
+/// `POST …/keys`: creates a key.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
     let (kind, name) = match fields.text("kind") {
         "secret" => (KeyKind::Secret, "Secret key"),
         "publishable" => (KeyKind::Publishable, "Publishable key"),
@@ -80,24 +80,24 @@ pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Res
     };
     let minted = app.catalog.create_key(project.project.id, kind).await?;
     let what = format!(
-        "Made {} {} of {}",
+        "Created {} {} of {}",
         name.to_lowercase(),
         minted.key.id,
         project.project.id
     );
     app.dashboard
-        .keep_keys(&visit.signed, vec![(name, minted.plain)]);
-    let response = shell::done(&format!("{}/keys", base(&project)), "made");
-    Ok(deed(response, &visit.signed, what))
+        .keep_keys(&request.signed, vec![(name, minted.plain)]);
+    let response = layout::done(&format!("{}/keys", base(&project)), "made");
+    Ok(audited(response, &request.signed, what))
 }
 
-/// `POST …/keys/{key}/revoke`
-pub(super) async fn revoke(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let visit = posted.visit;
-    let project = visit.project(&app)?;
-    let key = visit.named("key", Code::KeyNotFound)?;
+/// `POST …/keys/{key}/revoke`: revokes a key.
+pub(super) async fn revoke(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let request = posted.request;
+    let project = request.project(&app)?;
+    let key = request.named("key", ErrorCode::KeyNotFound)?;
     let key = app.catalog.revoke_key(project.project.id, key).await?;
     let what = format!("Revoked key {} of {}", key.id, project.project.id);
-    let response = shell::done(&format!("{}/keys", base(&project)), "revoked");
-    Ok(deed(response, &visit.signed, what))
+    let response = layout::done(&format!("{}/keys", base(&project)), "revoked");
+    Ok(audited(response, &request.signed, what))
 }

@@ -1,32 +1,32 @@
-//! The dashboard at `/dashboard`, for the operator: pages written here, one file a page. What each may
-//! be asked by anybody is in its handler's signature: [`visit::Visit`] for who is signed in,
-//! [`visit::Posted`] for a form of theirs. Without scripts everything works but charts.
+//! The dashboard at `/dashboard`, for the operator: rendered on the server, one file a page. A handler's signature says
+//! who may call it: [`page_request::PageRequest`] is somebody signed in, [`page_request::FormPost`] a form that they
+//! sent. Without scripts everything works except charts and live figures.
 //!
-//! It knows no rule of its own and keeps nothing but who is signed in.
+//! It contains no business rules and keeps no state except sessions.
 
 mod actions;
-mod asking;
 mod assets;
 mod audit;
 mod catalog;
-mod channel;
+mod cookies;
 mod delivery;
 mod fields;
 mod form;
 mod keys;
+mod layout;
 pub(crate) mod money;
+mod order_refresh;
 mod orders;
 mod overview;
+mod page_request;
 mod prices;
 mod projects;
 mod sandbox;
 mod session;
 mod settings;
-mod shell;
 mod sign_in;
 mod system;
 mod unfulfilled;
-mod visit;
 mod wallet;
 mod wallets;
 mod webhooks;
@@ -38,8 +38,8 @@ use axum::{
     routing::{any, get, post},
 };
 
+pub(crate) use page_request::SIGN_IN;
 pub use session::Sessions;
-pub(crate) use visit::SIGN_IN;
 
 use crate::{
     audit::deeds,
@@ -47,7 +47,7 @@ use crate::{
     state::App,
 };
 
-/// Everything here, to be merged into the service's own routes.
+/// All routes of the dashboard, to be merged into the service's own.
 pub(crate) fn router(app: &App) -> Router<App> {
     const PROJECT: &str = "/dashboard/projects/{project}";
     let of_project = |path: &str| format!("{PROJECT}{path}");
@@ -104,7 +104,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route(&of_wallet("/release"), post(actions::release))
         .route(&of_project("/orders"), get(orders::list))
         .route(&of_order(""), get(orders::show))
-        .route(&of_order("/ask"), post(asking::ask))
+        .route(&of_order("/ask"), post(order_refresh::ask))
         .route(&of_order("/refund"), post(orders::refund))
         .route(&of_order("/subscription"), post(orders::subscription))
         .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
@@ -137,5 +137,5 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .method_not_allowed_fallback(method_not_allowed)
         .layer(middleware::from_fn_with_state(Arc::clone(app), deeds))
         .merge(assets::router())
-        .layer(middleware::from_fn(shell::present))
+        .layer(middleware::from_fn(layout::present))
 }

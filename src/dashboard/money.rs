@@ -1,5 +1,5 @@
-//! Amounts of money as people read and write them. Stripe counts in minor units, of which there are a
-//! hundred but for these.
+//! Amounts of money as people read and write them. Stripe counts in minor units: a hundredth of the currency
+//! except for these currencies, which have none or thousandths.
 
 const NONE: [&str; 15] = [
     "BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF",
@@ -7,7 +7,7 @@ const NONE: [&str; 15] = [
 ];
 const THREE: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
-/// Digits behind the point.
+/// Number of digits behind the decimal point.
 pub(super) fn decimals(currency: &str) -> u32 {
     if NONE.contains(&currency) {
         0
@@ -18,12 +18,12 @@ pub(super) fn decimals(currency: &str) -> u32 {
     }
 }
 
-/// `9.00 EUR`
+/// An amount with its currency, as in `9.00 EUR`.
 pub(crate) fn money(cents: i64, currency: &str) -> String {
     format!("{} {currency}", amount(cents, currency))
 }
 
-/// The same without its currency.
+/// An amount without its currency.
 pub(super) fn amount(cents: i64, currency: &str) -> String {
     let places = usize::try_from(decimals(currency)).unwrap_or(0);
     let sign = if cents < 0 { "−" } else { "" };
@@ -38,7 +38,7 @@ pub(super) fn amount(cents: i64, currency: &str) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with commas between thousands.
 pub(super) fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
@@ -55,7 +55,7 @@ pub(super) fn grouped(number: i64) -> String {
     }
 }
 
-/// The same with a plus before what came.
+/// A number with commas between thousands and its sign, plus included.
 pub(super) fn signed(number: i64) -> String {
     let plus = if number > 0 { "+" } else { "" };
     format!("{plus}{}", grouped(number))

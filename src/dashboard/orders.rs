@@ -1,6 +1,6 @@
-//! A project's orders, newest first, and one of them with what became of it and its refund.
+//! A project's orders, newest first; one order with its history, its refund and its subscription.
 
-use actors::{Address, OrderAnswer, SubscriptionInside};
+use actors::{Address, OrderAnswer, SubscriptionDetail};
 use axum::{extract::State, response::Response};
 use domain::{
     Rejection,
@@ -13,23 +13,23 @@ use uuid::Uuid;
 
 use super::{
     actions::{self, CONFIRMED},
-    asking,
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
     money::{amount, decimals, grouped, money},
+    order_refresh,
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
     wallets::path,
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Code, Error, cursor::OrderCursor, field::FromText as _},
+    http::{Error, ErrorCode, cursor::OrderCursor, field::FromText as _},
     state::App,
 };
 
-/// Orders on a page.
+/// Orders per page.
 const SHOWN: usize = 25;
 
 const STATES: [(OrderStatus, &str, &str); 5] = [
@@ -40,7 +40,7 @@ const STATES: [(OrderStatus, &str, &str); 5] = [
     (OrderStatus::Expired, "expired", "Expired"),
 ];
 
-/// How an order stands, in colour.
+/// A coloured badge with an order's status.
 pub(super) fn badge(status: OrderStatus) -> Markup {
     let known = STATES.iter().find(|(known, _, _)| *known == status);
     let name = known.map_or("", |(_, _, name)| name);
@@ -57,14 +57,14 @@ const fn kind(kind: OrderKind) -> &'static str {
     match kind {
         OrderKind::Checkout => "Checkout",
         OrderKind::Renewal => "Renewal",
-        OrderKind::Switch => "Switch of tiers",
+        OrderKind::Switch => "Tier switch",
     }
 }
 
-/// `GET …/orders`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let query = visit.query();
+/// `GET …/orders`: the orders, newest first.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let query = request.query();
     let wanted = query.text("status");
     let wanted = STATES.iter().find(|(_, name, _)| *name == wanted);
     let cursor = query.some("before").map(OrderCursor::from_text);
@@ -74,7 +74,11 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
         .map(|OrderCursor(at, order)| (at, order));
     let (handle, scope) = (&app.handle, &project.scope);
     let page = match wanted {
-        Some((status, ..)) => handle.orders_that(scope, *status, before, SHOWN).await,
+        Some((status, ..)) => {
+            handle
+                .orders_with_status(scope, *status, before, SHOWN)
+                .await
+        }
         None => handle.orders(scope, before, SHOWN).await,
     };
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
@@ -89,9 +93,9 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let body = html! {
         h1 { "Orders" }
         @let waiting = app.payments.unfulfilled().count(Some(project.project.id));
-        p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and the daily proof" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
+        p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and daily reconciliation" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
         form.row.filter method="get" {
-            (form.choice(&Label("status", "State", ""), &states))
+            (form.choice(&FieldLabel("status", "State", ""), &states))
             button type="submit" { "Show" }
         }
         @if orders.is_empty() { p.empty { "No such orders." } } @else {
@@ -102,8 +106,8 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
         }
         @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Orders),
         "Orders",
         &body,
@@ -113,13 +117,13 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
 fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     let order = &answer.order;
     html! { tr {
-        td.time { a href={ (base(project)) "/orders/" (answer.id) } { (shell::when(order.created_at)) } }
+        td.time { a href={ (base(project)) "/orders/" (answer.id) } { (layout::when(order.created_at)) } }
         td { (badge(order.status())) }
         td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
         td.number {
             (money(order.amount_cents, &order.terms.currency))
             @if order.reversal.refunded_cents > 0 {
-                br; span.hint { (money(order.reversal.refunded_cents, &order.terms.currency)) " back" }
+                br; span.hint { (money(order.reversal.refunded_cents, &order.terms.currency)) " refunded" }
             }
         }
         td { (owner(project, answer)) }
@@ -145,16 +149,20 @@ fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     html! { a href=(path(project, answer.id.wallet)) { (name) } }
 }
 
-async fn order(app: &App, visit: &Visit, project: &ProjectCatalog) -> Result<OrderAnswer, Error> {
-    let id: OrderId = visit.named("order", Code::OrderNotFound)?;
+async fn order(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+) -> Result<OrderAnswer, Error> {
+    let id: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
     let order = app.handle.order(&project.scope, id).await;
     order.map_err(|error| Error::from_wallet(error, project))
 }
 
-/// `GET …/orders/{order}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let order = order(&app, &visit, &project).await?;
+/// `GET …/orders/{order}`: one order.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let order = order(&app, &request, &project).await?;
     let subscription = subscription_of(&app, &project, &order).await?;
     let refundable = order.order.refundable_cents();
     let currency = &order.order.terms.currency;
@@ -162,15 +170,15 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         .with("amount", amount(refundable, currency))
         .with("idempotencyKey", Uuid::now_v7());
     let shown = (&order, subscription.as_ref());
-    Ok(page(&visit, &project, shown, &fields, None))
+    Ok(page(&request, &project, shown, &fields, None))
 }
 
-/// The subscription that an order is of, if it is of one.
+/// The subscription that an order belongs to, if any.
 async fn subscription_of(
     app: &App,
     project: &ProjectCatalog,
     order: &OrderAnswer,
-) -> Result<Option<SubscriptionInside>, Error> {
+) -> Result<Option<SubscriptionDetail>, Error> {
     let Some(id) = order.order.subscription.clone() else {
         return Ok(None);
     };
@@ -180,16 +188,16 @@ async fn subscription_of(
         .await
     {
         Ok(found) => Ok(Some(found)),
-        // It ended before it was paid.
+        // It ended before the order was paid.
         Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok(None),
         Err(error) => Err(Error::from_wallet(error, project)),
     }
 }
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
-    (answer, subscription): (&OrderAnswer, Option<&SubscriptionInside>),
+    (answer, subscription): (&OrderAnswer, Option<&SubscriptionDetail>),
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
@@ -200,13 +208,13 @@ fn page(
         p.hint { code { (answer.id) } }
         section.card { h2 { "Order" } (facts(project, answer)) }
         section.card { h2 { "What happened" } (timeline(answer, subscription)) }
-        (refund_form(visit, project, answer, Form::new(fields, error)))
+        (refund_form(request, project, answer, Form::new(fields, error)))
         @if let Some(known) = goes_on.filter(|_| address(answer).is_some()) {
-            (subscription_form(visit, project, answer, known, fields))
+            (subscription_form(request, project, answer, known, fields))
         }
-        (asking::part(visit, project, answer.id))
+        (order_refresh::part(request, project, answer.id))
     };
-    shell::page(visit, At::Project(project, Tab::Orders), "Order", &body)
+    layout::page(request, At::Project(project, Tab::Orders), "Order", &body)
 }
 
 fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
@@ -231,17 +239,17 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     } }
 }
 
-fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionInside>) -> Markup {
+fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> Markup {
     let order = &answer.order;
     let status = order.status();
     html! { dl {
-        div { dt { (shell::when(order.created_at)) } dd { "Placed" } }
+        div { dt { (layout::when(order.created_at)) } dd { "Placed" } }
         @if let Some(at) = order.paid_at {
-            div { dt { (shell::when(at)) } dd { "Paid, " (grouped(order.granted)) " credits granted" } }
+            div { dt { (layout::when(at)) } dd { "Paid, " (grouped(order.granted)) " credits granted" } }
         }
         @if order.reversal.refunded_cents > 0 || order.reversal.disputed_cents > 0 {
-            div { dt { (shell::when(order.reversal.as_of)) } dd {
-                (money(order.reversal.refunded_cents, &order.terms.currency)) " went back"
+            div { dt { (layout::when(order.reversal.as_of)) } dd {
+                (money(order.reversal.refunded_cents, &order.terms.currency)) " refunded"
                 @if order.reversal.disputed_cents > 0 {
                     ", " (money(order.reversal.disputed_cents, &order.terms.currency)) " is disputed"
                 }
@@ -249,23 +257,23 @@ fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionInside>) -> 
             } }
         }
         @match status {
-            OrderStatus::Pending => div { dt { (shell::when(order.expires_at)) } dd { "Expires, if it is not paid" } },
-            OrderStatus::Expired => div { dt { (shell::when(order.expires_at)) } dd { "Expired; a late payment still counts" } },
+            OrderStatus::Pending => div { dt { (layout::when(order.expires_at)) } dd { "Expires unless it is paid" } },
+            OrderStatus::Expired => div { dt { (layout::when(order.expires_at)) } dd { "Expired; a late payment still counts" } },
             OrderStatus::Failed => div { dt { "Then" } dd { "The payment failed" } },
             OrderStatus::Paid | OrderStatus::Refunded => {},
         }
         @if let Some(known) = subscription {
             @if let Some(at) = known.ended_at {
-                div { dt { (shell::when(at)) } dd { "The subscription ended" } }
+                div { dt { (layout::when(at)) } dd { "The subscription ended" } }
             } @else if known.subscription.cancel_at_period_end {
-                div { dt { (shell::when(known.subscription.current_period_end)) } dd { "The subscription ends, as it was canceled" } }
+                div { dt { (layout::when(known.subscription.current_period_end)) } dd { "The subscription ends, as it was canceled" } }
             }
         }
     } }
 }
 
 fn refund_form(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     answer: &OrderAnswer,
     form: Form<'_>,
@@ -279,10 +287,10 @@ fn refund_form(
                 h2 { "Refund" }
                 (form.alert(&["amount"]))
                 form method="post" action=(action) {
-                    (form::token(visit))
+                    (form::token(request))
                     input type="hidden" name="idempotencyKey" value=(form.fields.text("idempotencyKey"));
-                    (form.number(&Label("amount", &label, "The payment provider gives it back; credits that were not used yet go in proportion.")))
-                    (form.tick(&Label("confirmed", "Yes, give this money back", "")))
+                    (form.number(&FieldLabel("amount", &label, "The payment provider returns the money; unused credits are taken back in proportion.")))
+                    (form.tick(&FieldLabel("confirmed", "Yes, refund this money", "")))
                     button.danger type="submit" { "Refund" }
                 }
             }
@@ -290,20 +298,20 @@ fn refund_form(
     }
 }
 
-/// `POST …/orders/{order}/refund`
-pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let order = order(&app, &visit, &project).await?;
+/// `POST …/orders/{order}/refund`: refunds an order in part or in full.
+pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let order = order(&app, &request, &project).await?;
     let currency = &order.order.terms.currency;
     let here = format!("{}/orders/{}", base(&project), order.id);
     let read = || {
         let cents = fields.money("amount", decimals(currency))?;
         if cents == 0 {
-            return Err(Error::invalid("amount", "Nothing goes back with 0."));
+            return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
         if !fields.is_on("confirmed") {
-            return Err(Error::invalid("confirmed", "Tick the box if you mean it."));
+            return Err(Error::invalid("confirmed", "Tick the box to confirm."));
         }
         Ok((cents, key(&fields)?))
     };
@@ -319,15 +327,19 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
         Err(error) => Err(error),
     };
     match given {
-        Ok((_, true)) => Ok(shell::done(&here, "again")),
+        Ok((_, true)) => Ok(layout::done(&here, "again")),
         Ok((cents, false)) => {
             let what = format!("Refunded {} of order {}", money(cents, currency), order.id);
-            Ok(deed(shell::done(&here, "refunded"), &visit.signed, what))
+            Ok(audited(
+                layout::done(&here, "refunded"),
+                &request.signed,
+                what,
+            ))
         }
         Err(error) => {
             let subscription = subscription_of(&app, &project, &order).await?;
             let shown = (&order, subscription.as_ref());
-            let page = page(&visit, &project, shown, &fields, Some(&error));
+            let page = page(&request, &project, shown, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
@@ -338,7 +350,7 @@ fn key(fields: &Fields) -> Result<IdempotencyKey, Error> {
     IdempotencyKey::new(key).map_err(|error| Error::text("idempotencyKey", error))
 }
 
-/// How the wallet of an order is addressed.
+/// The address of an order's wallet: its user id or its recovery code.
 fn address(answer: &OrderAnswer) -> Option<Address> {
     match (&answer.external_user, &answer.code) {
         (Some(user), _) => Some(Address::External(user.clone())),
@@ -348,10 +360,10 @@ fn address(answer: &OrderAnswer) -> Option<Address> {
 }
 
 fn subscription_form(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     answer: &OrderAnswer,
-    known: &SubscriptionInside,
+    known: &SubscriptionDetail,
     fields: &Fields,
 ) -> Markup {
     let action = format!("{}/orders/{}/subscription", base(project), answer.id);
@@ -359,12 +371,12 @@ fn subscription_form(
     html! {
         section.card {
             h2 { "Subscription" }
-            p { "What is done here is done to the wallet's subscription to this product, whichever order began it." }
+            p { "These buttons act on the wallet's subscription to this product, whichever order began it." }
             form.row method="post" action=(action) {
-                (form::token(visit))
+                (form::token(request))
                 input type="hidden" name="idempotencyKey" value=(fields.text("idempotencyKey"));
                 @if ends {
-                    button name="action" value="resume" type="submit" { "Let it go on" }
+                    button name="action" value="resume" type="submit" { "Resume" }
                 } @else {
                     button name="action" value="end" type="submit" { "Cancel at the end of the period" }
                 }
@@ -374,47 +386,51 @@ fn subscription_form(
     }
 }
 
-/// What goes when a subscription ends at once, shown before it does.
-fn ending(project: &ProjectCatalog, answer: &OrderAnswer, known: &SubscriptionInside) -> Markup {
-    let credits = known.ending.credits.iter().map(|(product, left)| {
-        let unit = project.product(product);
-        let unit = unit.and_then(|product| product.credit_unit.as_deref());
-        format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
-    });
+/// What is lost when a subscription ends at once, for the confirmation page.
+fn ending(project: &ProjectCatalog, answer: &OrderAnswer, known: &SubscriptionDetail) -> Markup {
+    let credits = known
+        .cancellation_effects
+        .credits
+        .iter()
+        .map(|(product, left)| {
+            let unit = project.product(product);
+            let unit = unit.and_then(|product| product.credit_unit.as_deref());
+            format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
+        });
     let credits: Vec<_> = credits.collect();
-    let features = &known.ending.features;
+    let features = &known.cancellation_effects.features;
     html! { dl {
         div { dt { "Wallet" } dd { (owner(project, answer)) } }
-        div { dt { "Paid until" } dd { (shell::when(known.subscription.current_period_end)) } }
+        div { dt { "Paid until" } dd { (layout::when(known.subscription.current_period_end)) } }
         div { dt { "Credits that end now" } dd { @if credits.is_empty() { "None" } @else { (credits.join(", ")) } } }
         div { dt { "Features that end now" } dd {
             @if features.is_empty() { "None" }
             @for feature in features { span.tag { (feature) } " " }
         } }
-        div { dt { "Money" } dd { "None goes back by this. What is to go back is refunded on the order's page." } }
+        div { dt { "Money" } dd { "Nothing is refunded by this. Refund it on the order's page." } }
     } }
 }
 
-/// `POST …/orders/{order}/subscription`
+/// `POST …/orders/{order}/subscription`: cancels or resumes the wallet's subscription.
 pub(super) async fn subscription(
     State(app): State<App>,
-    posted: Posted,
+    posted: FormPost,
 ) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let order = order(&app, &visit, &project).await?;
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let order = order(&app, &request, &project).await?;
     let here = format!("{}/orders/{}", base(&project), order.id);
-    let address = address(&order).ok_or_else(|| Error::new(Code::WalletNotFound))?;
+    let address = address(&order).ok_or_else(|| Error::new(ErrorCode::WalletNotFound))?;
     let (product, key) = (order.order.terms.product, key(&fields)?);
     let action = fields.text("action");
     if action == "now" && !fields.is_on(CONFIRMED) {
         let known = subscription_of(&app, &project, &order).await?;
         let known = known.filter(|known| known.ended_at.is_none());
-        let known = known.ok_or(Error::new(Code::SubscriptionNotFound))?;
+        let known = known.ok_or(Error::new(ErrorCode::SubscriptionNotFound))?;
         let facts = ending(&project, &order, &known);
         let asked = format!("Cancel {} now?", what(&project, &order));
         return Ok(actions::confirm(
-            &visit,
+            &request,
             At::Project(&project, Tab::Orders),
             &fields,
             (&format!("{here}/subscription"), &here),
@@ -440,14 +456,14 @@ pub(super) async fn subscription(
         "resume" => {
             let resume = Resume { product, key };
             let done = payments.resume(project.clone(), address, resume).await;
-            (done, "resumed", "Let go on")
+            (done, "resumed", "Resumed")
         }
         _ => return Err(Error::missing("action")),
     };
     let done = done.map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
-        return Ok(shell::done(&here, "again"));
+        return Ok(layout::done(&here, "again"));
     }
     let what = format!("{did}: the subscription of order {}", order.id);
-    Ok(deed(shell::done(&here, said), &visit.signed, what))
+    Ok(audited(layout::done(&here, said), &request.signed, what))
 }

@@ -1,4 +1,4 @@
-//! What became of a project's credits and orders within a day, a month or a year, and what happens now.
+//! A project's overview: credits and orders of a day, a month or a year, and the current rate of deductions.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,23 @@ use axum::{
 };
 use domain::{Timestamp, catalog::Product, wallet::OrderStatus};
 use maud::{Markup, html};
-use persistence::usage::{Count, Distinct, Interval, Sales, Usage, Wallets};
+use persistence::usage::{Count, DistinctCount, Interval, Sales, Usage, Wallets};
 
 use super::{
+    layout::{self, At, Tab, base},
     money::{grouped, money},
     orders::badge,
-    shell::{self, At, Tab, base},
-    visit::Visit,
+    page_request::PageRequest,
 };
 use crate::{
-    deprecations,
-    http::{Code, Error, view::Instant},
+    http::{Error, ErrorCode, view::Instant},
     state::App,
 };
 
-/// Features that are listed, the most used ones.
+/// Features that are listed, the most used first.
 const FEATURES: usize = 10;
 
-/// What a page looks back on.
+/// A time range that the page can show.
 struct Range {
     name: &'static str,
     text: &'static str,
@@ -54,10 +53,10 @@ const RANGES: [Range; 3] = [
     },
 ];
 
-/// `GET …/{project}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let query = visit.query();
+/// `GET …/{project}`: the overview.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let query = request.query();
     let [_, month, _] = &RANGES;
     let named = RANGES
         .iter()
@@ -93,7 +92,6 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
                     aria-current=[(one.name == range.name).then_some("true")] { (one.text) }
             } }
         }
-        (deprecations::section(deprecations::ALL))
         (live(&app, None))
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {
@@ -103,19 +101,19 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         }
         @match product {
             Some(product) => (credits(product, &starts, &usage, range)),
-            None => p.empty { "No product holds credits yet. " a href={ (base(&project)) "/catalog/new" } { "Make one" } },
+            None => p.empty { "No product holds credits yet. " a href={ (base(&project)) "/catalog/new" } { "Create one" } },
         }
-        (money_part(&sales))
+        (orders_card(&sales))
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Overview),
         "Overview",
         &body,
     ))
 }
 
-/// The first instants of a range's stretches, oldest first, the one under way last.
+/// The first instants of a range's buckets, oldest first; the last bucket is the current one.
 fn starts(range: &Range, now: Timestamp) -> Result<Vec<Timestamp>, Error> {
     let mut starts = Vec::with_capacity(range.buckets);
     let mut at = now;
@@ -123,7 +121,7 @@ fn starts(range: &Range, now: Timestamp) -> Result<Vec<Timestamp>, Error> {
         let span = range
             .interval
             .span(at)
-            .ok_or(Error::new(Code::InternalError))?;
+            .ok_or(Error::new(ErrorCode::InternalError))?;
         starts.push(span.start);
         at = Timestamp(span.start.0.saturating_sub(1));
     }
@@ -182,7 +180,7 @@ fn credits(
         }
         section.card {
             h2 { (product.name) }
-            p.hint { "A wallet is active when its credits are used or bought." @if !active.count().is_exact { " More than 128 are counted nearly: two times in three within 2.3 %." } }
+            p.hint { "A wallet is active when its credits are used or bought." @if !active.count().is_exact { " Beyond 128 the number is an estimate: two times in three within 2.3 %." } }
             div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
             details {
                 summary { "As a table" }
@@ -225,7 +223,7 @@ fn label(start: Timestamp, range: &Range) -> String {
     text.get(from..to).unwrap_or_default().to_owned()
 }
 
-fn distinct(Distinct { count, is_exact }: Distinct) -> String {
+fn distinct(DistinctCount { count, is_exact }: DistinctCount) -> String {
     let count = grouped(i64::try_from(count).unwrap_or(i64::MAX));
     if is_exact {
         return count;
@@ -233,7 +231,7 @@ fn distinct(Distinct { count, is_exact }: Distinct) -> String {
     format!("about {count}")
 }
 
-fn money_part(sales: &Sales) -> Markup {
+fn orders_card(sales: &Sales) -> Markup {
     let states = [
         (OrderStatus::Paid, sales.paid),
         (OrderStatus::Pending, sales.pending()),
@@ -244,15 +242,15 @@ fn money_part(sales: &Sales) -> Markup {
     html! {
         section.card {
             h2 { "Orders" }
-            @if sales.placed == 0 { p.empty { "None in this time." } } @else {
-                p.hint { "Placed in this time, as they stand now: " (grouped(sales.placed)) " in all." }
+            @if sales.placed == 0 { p.empty { "None in this period." } } @else {
+                p.hint { "Placed in this period, with their current status: " (grouped(sales.placed)) " in all." }
                 dl {
                     @for (status, count) in states { @if count != 0 { div { dt { (badge(status)) } dd { (grouped(count)) } } } }
                     @for (currency, sum) in &sales.money { div {
                         dt { "Revenue, less refunds" }
                         dd {
                             (money(sum.paid.saturating_sub(sum.returned), currency))
-                            @if sum.returned > 0 { span.hint { " after " (money(sum.returned, currency)) " that went back" } }
+                            @if sum.returned > 0 { span.hint { " after " (money(sum.returned, currency)) " returned" } }
                         }
                     } }
                 }
@@ -261,16 +259,19 @@ fn money_part(sales: &Sales) -> Markup {
     }
 }
 
-/// `GET /dashboard/live`: a part of a page, which renews itself every two seconds.
-pub(super) async fn live_part(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let query = visit.query();
+/// `GET /dashboard/live`: a fragment that refreshes itself every two seconds.
+pub(super) async fn live_part(
+    request: PageRequest,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let query = request.query();
     let count: Option<u64> = query.parsed("count", "a number")?;
     let at: Option<i64> = query.parsed("at", "an instant")?;
     let part = live(&app, count.zip(at));
     Ok(Html(part.into_string()).into_response())
 }
 
-/// The rate since what was shown before; its own address carries that along.
+/// The rate of deductions since the previous fragment; the fragment's own URL carries the count and instant.
 fn live(app: &App, before: Option<(u64, i64)>) -> Markup {
     let (count, now) = (app.metrics.deductions(), app.clock.now().0);
     let rate = before.and_then(|(before, at)| {

@@ -1,22 +1,22 @@
-//! A product's prices: listed, made, offered or not.
+//! The pages that list, create, offer and withdraw a product's prices.
 
 use axum::{extract::State, response::Response};
 use domain::catalog::{Interval, Price, Product, ProductType};
 use maud::{Markup, html};
 
 use super::{
-    audit::deed,
+    audit::audited,
     catalog::{product, state},
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
     money::{decimals, grouped, money},
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     catalog::{NewPrice, PriceChange, ProjectCatalog},
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
@@ -34,12 +34,12 @@ const SHOWN: [&str; 11] = [
     "repeatable",
 ];
 
-/// The prices of a product.
-pub(super) fn table(visit: &Visit, project: &ProjectCatalog, product: &Product) -> Markup {
+/// The table of a product's prices.
+pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &Product) -> Markup {
     let here = format!("{}/catalog/{}/prices", base(project), product.id);
     html! {
         @if project.prices(&product.id).next().is_none() {
-            p.empty { "No price yet. " a href=(here) { "Make one" } }
+            p.empty { "No price yet. " a href=(here) { "Create one" } }
         } @else {
             div.scroll tabindex="0" role="region" aria-label={ "Prices of " (product.name) } { table {
                 thead { tr { th { "Price" } th.number { "Amount" } th.number { "Credits" } th { "Features" } th { "State" } th { span.hidden { "Change" } } } }
@@ -50,7 +50,7 @@ pub(super) fn table(visit: &Visit, project: &ProjectCatalog, product: &Product) 
                     td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
                     td { (state(price.active)) }
                     td { form method="post" action={ (here) "/" (price.id) } {
-                        (form::token(visit))
+                        (form::token(request))
                         input type="hidden" name="active" value=(if price.active { "" } else { "on" });
                         button.small type="submit" {
                             @if price.active { "Stop offering" } @else { "Offer again" }
@@ -84,10 +84,10 @@ fn terms(price: &Price) -> String {
     terms
 }
 
-/// `GET …/catalog/{product}/prices`
-pub(super) async fn draft(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let product = product(&visit, &project)?;
+/// `GET …/catalog/{product}/prices`: the form for a new price.
+pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
     let interval = match product.kind {
         ProductType::Subscription => "month",
         ProductType::Credits | ProductType::OneTime => "one_time",
@@ -99,14 +99,14 @@ pub(super) async fn draft(visit: Visit, State(app): State<App>) -> Result<Respon
     let fields = Fields::default()
         .with("interval", interval)
         .with("currency", currency.map_or("EUR", String::as_str));
-    Ok(page(&visit, &project, product, &fields, None))
+    Ok(page(&request, &project, product, &fields, None))
 }
 
-/// `POST …/catalog/{product}/prices`
-pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let product = product(&visit, &project)?;
+/// `POST …/catalog/{product}/prices`: creates a price.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
     let id = project.project.id;
     let made = match new(&fields) {
         Ok(new) => {
@@ -119,22 +119,22 @@ pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(price) => {
             let path = format!("{}/catalog/{}", base(&project), product.id);
             let cost = money(price.amount_cents, &price.currency);
-            let what = format!("Made price {} of {}: {cost}", price.id, product.id);
-            Ok(deed(shell::done(&path, "made"), &visit.signed, what))
+            let what = format!("Created price {} of {}: {cost}", price.id, product.id);
+            Ok(audited(layout::done(&path, "made"), &request.signed, what))
         }
         Err(error) => {
-            let page = page(&visit, &project, product, &fields, Some(&error));
+            let page = page(&request, &project, product, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
 }
 
-/// `POST …/catalog/{product}/prices/{price}`
-pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let product = product(&visit, &project)?;
-    let price = visit.named("price", Code::PriceNotFound)?;
+/// `POST …/catalog/{product}/prices/{price}`: offers or withdraws a price.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
+    let price = request.named("price", ErrorCode::PriceNotFound)?;
     let active = fields.is_on("active");
     let change = PriceChange {
         active: Some(active),
@@ -150,7 +150,7 @@ pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Respo
         false => format!("Stopped offering price {}", price.id),
     };
     let path = format!("{}/catalog/{}", base(&project), product.id);
-    Ok(deed(shell::done(&path, "saved"), &visit.signed, what))
+    Ok(audited(layout::done(&path, "saved"), &request.signed, what))
 }
 
 fn new(fields: &Fields) -> Result<NewPrice, Error> {
@@ -178,7 +178,7 @@ fn new(fields: &Fields) -> Result<NewPrice, Error> {
 }
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     product: &Product,
     fields: &Fields,
@@ -202,39 +202,39 @@ fn page(
     fills.extend(others.map(|other| (other.id.to_string(), other.name.clone())));
     let body = html! {
         h1 { "New price of " (product.name) }
-        p.lead { "What was sold stays what it was: a price's terms never change. To change them, make another price and stop offering this one." }
+        p.lead { "A price's terms never change, so that what was sold stays as it was. To change them, create another price and stop offering this one." }
         section.card {
             (form.alert(&SHOWN))
             form method="post" action=(here) {
-                (form::token(visit))
-                (form.text(&Label("label", if recurs { "Name of the tier" } else { "Label" }, "Buyers see it, such as “1,000 credits” or “Pro”.")))
+                (form::token(request))
+                (form.text(&FieldLabel("label", if recurs { "Name of the tier" } else { "Label" }, "Buyers see it, such as “1,000 credits” or “Pro”.")))
                 div.pair {
-                    (form.number(&Label("amountCents", "Amount", "What it costs, such as 9 or 9.50. With 0 it is free.")))
-                    (form.text(&Label("currency", "Currency", "Three letters, such as EUR or USD.")))
+                    (form.number(&FieldLabel("amountCents", "Amount", "Such as 9 or 9.50; 0 is free.")))
+                    (form.text(&FieldLabel("currency", "Currency", "Three letters, such as EUR or USD.")))
                 }
-                (form.choice(&Label("interval", "Paid", ""), intervals))
+                (form.choice(&FieldLabel("interval", "Paid", ""), intervals))
                 fieldset {
-                    legend { "What it brings" }
-                    (form.number(&Label("creditsGranted", "Credits", if recurs { "In each cycle." } else { "For one purchase." })))
-                    (form.choice(&Label("creditsProductId", "Which credits", ""), &fills))
-                    (form.number(&Label("creditsExpireAfterDays", "Credits expire after days", "Empty: never, but for a subscription's, which end with their cycle.")))
-                    @if recurs { (form.tick(&Label("rollover", "What is left of a cycle rolls over", ""))) }
-                    (form.text(&Label("features", "Features", "Slugs of what it unlocks, such as hd export. Your app asks for them.")))
-                    @if !recurs { (form.tick(&Label("repeatable", "It can be bought again", "Without credits, what a wallet has bought is not sold to it twice."))) }
+                    legend { "What it grants" }
+                    (form.number(&FieldLabel("creditsGranted", "Credits", if recurs { "In each cycle." } else { "For one purchase." })))
+                    (form.choice(&FieldLabel("creditsProductId", "Which credits", ""), &fills))
+                    (form.number(&FieldLabel("creditsExpireAfterDays", "Days until the credits expire", "Empty: never, except a subscription's, which expire with their cycle.")))
+                    @if recurs { (form.tick(&FieldLabel("rollover", "Credits left over from a cycle roll over", ""))) }
+                    (form.text(&FieldLabel("features", "Features", "Slugs of the features it unlocks, such as hd export. Your app checks them.")))
+                    @if !recurs { (form.tick(&FieldLabel("repeatable", "It can be bought again", "By default, a wallet cannot buy a price without credits twice."))) }
                 }
                 @if recurs { fieldset {
                     legend { "Trial" }
                     div.pair {
-                        (form.number(&Label("trialDays", "Free days at first", "Empty: no trial.")))
-                        (form.number(&Label("trialCredits", "Credits for them", "")))
+                        (form.number(&FieldLabel("trialDays", "Free days at the start", "Empty: no trial.")))
+                        (form.number(&FieldLabel("trialCredits", "Credits for the trial", "")))
                     }
                 } }
-                button.primary type="submit" { "Make price" }
+                button.primary type="submit" { "Create price" }
             }
         }
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Catalog),
         "New price",
         &body,

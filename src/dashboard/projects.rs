@@ -1,4 +1,4 @@
-//! `/dashboard`: the projects, and making one.
+//! `/dashboard`: lists projects and creates them.
 
 use axum::{
     extract::State,
@@ -8,20 +8,19 @@ use domain::catalog::{Account, Mode};
 use maud::{Markup, html};
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
-    shell::{self, At, base},
-    visit::{Posted, Visit},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, base},
+    page_request::{FormPost, PageRequest},
 };
 use crate::{
     catalog::{NewProject, ProjectCatalog},
-    deprecations,
     http::Error,
     state::App,
 };
 
-/// How a project's wallets are addressed, as a form sends it.
+/// How a project's wallets are addressed: the form's values and their texts.
 pub(super) const MODES: [(&str, &str); 2] = [
     ("credit_codes", "Recovery codes and your own user ids"),
     ("external_users", "Your own user ids only"),
@@ -41,7 +40,7 @@ pub(super) const fn mode_text(mode: Mode) -> &'static str {
     }
 }
 
-/// Who takes a project's money, in a word.
+/// The name of a project's payment provider.
 pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
     match project.provider().map(|provider| &provider.account) {
         Some(Account::Stripe(_)) => "Stripe",
@@ -50,16 +49,21 @@ pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
     }
 }
 
-/// `GET /dashboard`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Response {
+/// `GET /dashboard`: the projects.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Response {
     let fields = Fields::default();
     let form = Form::new(&fields, None);
-    shell::page(&visit, At::Projects, "Projects", &page(&visit, &app, form))
+    layout::page(
+        &request,
+        At::Projects,
+        "Projects",
+        &page(&request, &app, form),
+    )
 }
 
-/// `POST /dashboard`
-pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
+/// `POST /dashboard`: creates a project with a first pair of keys.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
     let new = NewProject {
         name: fields.text("name").to_owned(),
         mode: mode(&fields),
@@ -70,37 +74,36 @@ pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Res
                 ("Publishable key", publishable.plain),
                 ("Secret key", secret.plain),
             ];
-            app.dashboard.keep_keys(&visit.signed, keys);
+            app.dashboard.keep_keys(&request.signed, keys);
             let path = format!("/dashboard/projects/{}/keys", project.id);
-            let what = format!("Made project {} “{}”", project.id, project.name);
+            let what = format!("Created project {} “{}”", project.id, project.name);
             let response = Redirect::to(&format!("{path}?done=made")).into_response();
-            Ok(deed(response, &visit.signed, what))
+            Ok(audited(response, &request.signed, what))
         }
         Err(error) => {
             let error = error.into();
             let form = Form::new(&fields, Some(&error));
-            let page = page(&visit, &app, form);
+            let page = page(&request, &app, form);
             Ok(refused(
                 &error,
-                shell::page(&visit, At::Projects, "Projects", &page),
+                layout::page(&request, At::Projects, "Projects", &page),
             ))
         }
     }
 }
 
-/// A form's page again, with the status of what is wrong.
+/// A form's page shown again, with the status of its error.
 pub(super) fn refused(error: &Error, mut page: Response) -> Response {
     *page.status_mut() = error.code().status();
     page
 }
 
-fn page(visit: &Visit, app: &App, form: Form<'_>) -> Markup {
+fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Markup {
     let catalog = app.catalog.current();
     let projects: Vec<_> = catalog.projects().collect();
     html! {
         h1 { "Projects" }
-        (deprecations::section(deprecations::ALL))
-        @if projects.is_empty() { p.empty { "There is no project yet. Make one to get its keys." } } @else {
+        @if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Projects" { table {
                 thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }
                 tbody { @for project in projects { tr {
@@ -115,10 +118,10 @@ fn page(visit: &Visit, app: &App, form: Form<'_>) -> Markup {
             h2 { "New project" }
             (form.alert(&["name"]))
             form method="post" action="/dashboard" {
-                (form::token(visit))
-                (form.text(&Label("name", "Name", "What you call it; buyers do not see it.")))
-                (form.choice(&Label("mode", "Wallets are addressed by", ""), &MODES))
-                button.primary type="submit" { "Make project" }
+                (form::token(request))
+                (form.text(&FieldLabel("name", "Name", "For yourself; buyers do not see it.")))
+                (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
+                button.primary type="submit" { "Create project" }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How unkind a project's sandbox is: what scripts switch, as a form.
+//! A form for the sandbox's switches, which scripts can set as well: how much it behaves like a real account.
 
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -6,23 +6,23 @@ use sandbox::unkind::{self, Unkindness};
 use serde_json::{Map, Value};
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Code, Error},
+    http::{Error, ErrorCode},
     state::App,
 };
 
-/// A switch by its name, what it is called, and what is said below it.
+/// A switch: its name, label and hint.
 type Switch = (&'static str, &'static str, &'static str);
 
-/// What stands together.
+/// The switches by group, as the page shows them.
 const GROUPS: [(&str, &[Switch]); 5] = [
     (
         "Answers",
@@ -31,12 +31,12 @@ const GROUPS: [(&str, &[Switch]); 5] = [
             (
                 "real_sizes",
                 "Of real size",
-                "An event has 8 KB, a subscription's 11 KB.",
+                "An event has 8 KB, one of a subscription 11 KB.",
             ),
             (
                 "lines_embedded",
-                "Lines that an invoice embeds",
-                "The rest is listed apart. 0: all.",
+                "Lines embedded in an invoice",
+                "The rest has to be listed separately. 0: all.",
             ),
             (
                 "items_in_front",
@@ -58,7 +58,7 @@ const GROUPS: [(&str, &[Switch]); 5] = [
             (
                 "denied",
                 "Permissions that the key lacks",
-                "One a line, such as rak_dispute_read.",
+                "One per line, such as rak_dispute_read.",
             ),
             (
                 "requests_per_endpoint",
@@ -75,49 +75,57 @@ const GROUPS: [(&str, &[Switch]); 5] = [
     (
         "Events",
         &[
-            ("events_late_seconds", "Listed so many seconds late", ""),
+            ("events_late_seconds", "Listed this many seconds late", ""),
             (
                 "late_types",
                 "Types that are late",
-                "One a line. Empty: all, each by another time.",
+                "One per line. Empty: all, each with a delay of its own.",
             ),
-            ("events_shuffled", "Those of one second in any order", ""),
+            (
+                "events_shuffled",
+                "Events of the same second in any order",
+                "",
+            ),
             (
                 "missing_reads",
-                "Reads that find nothing of what was just told",
+                "Reads that do not find a new object yet",
                 "",
             ),
         ],
     ),
     (
-        "The business of others",
+        "Other business on the account",
         &[
             (
                 "foreign_sales",
                 "Sales of another product on the account",
                 "",
             ),
-            ("foreign_days", "Over so many days before", ""),
+            ("foreign_days", "Over this many days before", ""),
         ],
     ),
     (
-        "Trouble",
+        "Failures",
         &[
-            ("failed_posts", "POSTs that fail, kept under their keys", ""),
+            (
+                "failed_posts",
+                "POSTs that fail and replay the failure for their idempotency key",
+                "",
+            ),
             (
                 "debits_fail_after_seconds",
-                "Debits come back after seconds",
-                "0: cards.",
+                "Seconds until a debit fails",
+                "0: payments are by card.",
             ),
             (
                 "away",
-                "Every answer has this status",
-                "500 to 599; 0: Stripe is there.",
+                "Every response has this status",
+                "500 to 599; 0: off.",
             ),
             (
                 "broken",
-                "Objects about which every answer fails",
-                "One a line: in_1=500; =0: no answer.",
+                "Objects for which every request fails",
+                "One per line: in_1=500; =0: no response.",
             ),
         ],
     ),
@@ -128,27 +136,27 @@ fn switches() -> impl Iterator<Item = &'static str> {
     all.map(|(name, ..)| *name)
 }
 
-/// A project that has one.
-fn project(visit: &Visit, app: &App) -> Result<std::sync::Arc<ProjectCatalog>, Error> {
-    let project = visit.project(app)?;
+/// The project that the path names, if it uses the sandbox.
+fn project(request: &PageRequest, app: &App) -> Result<std::sync::Arc<ProjectCatalog>, Error> {
+    let project = request.project(app)?;
     match project.sandbox() {
         Some(_) => Ok(project),
-        None => Err(Error::new(Code::RouteNotFound)),
+        None => Err(Error::new(ErrorCode::RouteNotFound)),
     }
 }
 
-/// `GET …/sandbox`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = project(&visit, &app)?;
+/// `GET …/sandbox`: the switches.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = project(&request, &app)?;
     let unkindness = app.sandboxes.server().unkindness(project.project.id);
     let fields = shown(&settings(&unkindness));
-    Ok(page(&visit, &project, Form::new(&fields, None)))
+    Ok(page(&request, &project, Form::new(&fields, None)))
 }
 
-/// `POST …/sandbox`
-pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = project(&visit, &app)?;
+/// `POST …/sandbox`: sets all switches, or a preset.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = project(&request, &app)?;
     let id = project.project.id;
     let wanted = match fields.text("preset") {
         "stripe" => Ok(Unkindness::as_stripe()),
@@ -158,19 +166,19 @@ pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Respo
     match wanted {
         Ok(unkindness) => {
             app.sandboxes.server().set_unkindness(id, unkindness);
-            let response = shell::done(&format!("{}/sandbox", base(&project)), "saved");
-            let what = format!("Changed how unkind the sandbox of {id} is");
-            Ok(deed(response, &visit.signed, what))
+            let response = layout::done(&format!("{}/sandbox", base(&project)), "saved");
+            let what = format!("Changed the sandbox switches of {id}");
+            Ok(audited(response, &request.signed, what))
         }
         Err((name, message)) => {
             let error = Error::invalid(name, message);
-            let page = page(&visit, &project, Form::new(&fields, Some(&error)));
+            let page = page(&request, &project, Form::new(&fields, Some(&error)));
             Ok(refused(&error, page))
         }
     }
 }
 
-/// The switches by their names.
+/// The switches and their values, by name.
 fn settings(unkindness: &Unkindness) -> Map<String, Value> {
     match serde_json::to_value(unkindness) {
         Ok(Value::Object(settings)) => settings,
@@ -178,7 +186,7 @@ fn settings(unkindness: &Unkindness) -> Map<String, Value> {
     }
 }
 
-/// As a person reads them.
+/// The switches as form fields.
 fn shown(settings: &Map<String, Value>) -> Fields {
     let line = |value: &Value| {
         value
@@ -201,7 +209,7 @@ fn shown(settings: &Map<String, Value>) -> Fields {
     })
 }
 
-/// As a script would say it.
+/// The form's fields as the switches' form encoding, which scripts send.
 fn asked(fields: &Fields) -> unkind::Form {
     let mut form = unkind::Form::new();
     for (name, value) in settings(&Unkindness::default()) {
@@ -229,11 +237,11 @@ fn asked(fields: &Fields) -> unkind::Form {
     form
 }
 
-fn page(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Response {
+fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Response {
     let kinds = settings(&Unkindness::default());
     let shown: Vec<&str> = switches().collect();
     let switch = |(name, label, hint): &Switch| -> Markup {
-        let label = Label(name, label, hint);
+        let label = FieldLabel(name, label, hint);
         match kinds.get(*name) {
             Some(Value::Bool(_)) => form.tick(&label),
             Some(Value::Number(_)) => form.number(&label),
@@ -243,15 +251,15 @@ fn page(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Response {
     let body = html! {
         h1 { "Sandbox" }
         section.card {
-            h2 { "As unkind as Stripe" }
-            p.hint { "What a real account does to its callers. Kept in memory alone: a server that starts anew is as it was started." }
+            h2 { "Behave like a real account" }
+            p.hint { "What a real Stripe account does to its callers. Kept in memory only: a restart resets it." }
             (form.alert(&shown))
             form method="post" action={ (base(project)) "/sandbox" } {
-                (form::token(visit))
+                (form::token(request))
                 // The first button is what Enter presses.
                 p {
                     button.primary type="submit" { "Save" }
-                    " " button type="submit" name="preset" value="stripe" { "As Stripe every day" }
+                    " " button type="submit" name="preset" value="stripe" { "Like Stripe on an ordinary day" }
                     " " button type="submit" name="preset" value="kind" { "All off" }
                 }
                 @for (group, switches) in GROUPS {
@@ -265,7 +273,7 @@ fn page(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Response {
         }
     };
     let at = At::Project(project, Tab::Settings);
-    shell::page(visit, at, "Sandbox", &body)
+    layout::page(request, at, "Sandbox", &body)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Who is signed in. A session's name is known to its browser alone: here are hashes, in memory, so
-//! that a restart ends them all. It never writes anything down.
+//! Dashboard sessions. Only the browser knows a session's name: the server keeps hashes, in memory, so that a
+//! restart ends all sessions. Nothing is written to disk.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use subtle::ConstantTimeEq as _;
 
 use crate::limits::Client;
 
-/// For how long one is signed in.
+/// Lifetime of a session.
 pub(super) const SESSION_SECONDS: i64 = 12 * 3600;
-/// For how long a link signs in.
+/// Lifetime of a sign-in link.
 const LINK_SECONDS: i64 = 15 * 60;
-/// Sessions at once; one more ends the oldest.
+/// Most sessions at once; one more ends the oldest.
 const SESSIONS: usize = 64;
-/// Links at once, likewise.
+/// Most sign-in links at once; one more ends the oldest.
 const LINKS: usize = 8;
 /// Base62 characters that carry 256 bits.
 const NAME_LENGTH: usize = 43;
 
 type Hash = [u8; 32];
 
-/// All that are signed in, and the links that sign in.
+/// All sessions and sign-in links.
 #[derive(Default)]
 pub struct Sessions {
     open: Mutex<HashMap<Hash, Session>>,
@@ -33,26 +33,26 @@ pub struct Sessions {
 
 struct Session {
     until: Timestamp,
-    place: Place,
-    /// Keys that were just made, until they are shown.
+    place: SessionBinding,
+    /// Keys that were just created, until a page shows them.
     keys: Vec<NewKey>,
 }
 
-/// A key to be shown once: what it is for, and the key.
+/// A key to be shown once: its label and the key.
 pub(super) type NewKey = (&'static str, String);
 
-/// Where a session was begun: elsewhere it opens nothing, and a stolen one is of little use.
+/// The client and host a session belongs to: it is not valid elsewhere, so that a stolen one is of little use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    /// Where the browser is.
+pub(super) struct SessionBinding {
+    /// The browser's address.
     pub(super) client: Client,
-    /// What it called this server.
+    /// The host name it used for this server.
     pub(super) host: String,
 }
 
-/// A session, as its browser names it.
+/// A valid session.
 #[derive(Debug, Clone)]
-pub(super) struct Signed {
+pub(super) struct ValidSession {
     session: Hash,
     form: Hash,
 }
@@ -64,11 +64,11 @@ impl std::fmt::Debug for Sessions {
 }
 
 impl Sessions {
-    /// A link's secret, that signs in once and for a quarter of an hour.
+    /// Creates a link's secret, which signs in once within a quarter of an hour.
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`]
+    /// [`Error::Randomness`] when the system has no randomness.
     pub fn link(&self, now: Timestamp) -> Result<String, Error> {
         let secret = random_text(NAME_LENGTH)?;
         let mut links = self.links.lock();
@@ -80,7 +80,7 @@ impl Sessions {
         Ok(secret)
     }
 
-    /// Whether a link signs in; it does not a second time.
+    /// Uses up a link; returns whether it was valid.
     pub(super) fn take_link(&self, secret: &str, now: Timestamp) -> bool {
         let hash = hash(secret);
         let mut links = self.links.lock();
@@ -90,8 +90,8 @@ impl Sessions {
         links.len() < before
     }
 
-    /// Begins a session; its name, for the browser alone.
-    pub(super) fn begin(&self, place: Place, now: Timestamp) -> Result<String, Error> {
+    /// Begins a session and returns its name, which only the browser keeps.
+    pub(super) fn begin(&self, place: SessionBinding, now: Timestamp) -> Result<String, Error> {
         let name = random_text(NAME_LENGTH)?;
         let mut open = self.open.lock();
         open.retain(|_, session| session.until > now);
@@ -107,32 +107,37 @@ impl Sessions {
         Ok(name)
     }
 
-    /// The session of this name, if it may be used there and then.
-    pub(super) fn find(&self, name: &str, place: &Place, now: Timestamp) -> Option<Signed> {
+    /// The session of this name, if it is valid at this place and time.
+    pub(super) fn find(
+        &self,
+        name: &str,
+        place: &SessionBinding,
+        now: Timestamp,
+    ) -> Option<ValidSession> {
         let hash = hash(name);
         let open = self.open.lock();
         let session = open.get(&hash)?;
         let good = session.until > now && session.place == *place;
-        good.then(|| Signed {
+        good.then(|| ValidSession {
             session: hash,
             form: sha256(format!("scrip/dashboard/form/1:{name}").as_bytes()),
         })
     }
 
     /// Ends a session.
-    pub(super) fn end(&self, signed: &Signed) {
+    pub(super) fn end(&self, signed: &ValidSession) {
         self.open.lock().remove(&signed.session);
     }
 
-    /// Keeps keys until the next page shows them, in place of others that were never shown.
-    pub(super) fn keep_keys(&self, signed: &Signed, keys: Vec<NewKey>) {
+    /// Keeps keys until the next page shows them, and drops others that were never shown.
+    pub(super) fn keep_keys(&self, signed: &ValidSession, keys: Vec<NewKey>) {
         if let Some(session) = self.open.lock().get_mut(&signed.session) {
             session.keys = keys;
         }
     }
 
-    /// Gives them out, once.
-    pub(super) fn take_keys(&self, signed: &Signed) -> Vec<NewKey> {
+    /// Takes the keys that wait to be shown.
+    pub(super) fn take_keys(&self, signed: &ValidSession) -> Vec<NewKey> {
         let mut open = self.open.lock();
         let session = open.get_mut(&signed.session);
         session
@@ -141,18 +146,18 @@ impl Sessions {
     }
 }
 
-impl Signed {
-    /// What every form of this session carries, and no other page can know.
+impl ValidSession {
+    /// The token in every form of this session, which other sites cannot know.
     pub(super) fn form_token(&self) -> String {
         HEXLOWER.encode(&self.form)
     }
 
-    /// Whether a form is of this session.
+    /// Whether a form's token is this session's.
     pub(super) fn sent(&self, token: &str) -> bool {
         token.as_bytes().ct_eq(self.form_token().as_bytes()).into()
     }
 
-    /// What the session is called where others may read it.
+    /// A name for the session in logs, from which its secret name cannot be derived.
     pub(super) fn name_in_log(&self) -> String {
         let hash = sha256(&self.session);
         let short = HEXLOWER.encode(hash.first_chunk::<4>().unwrap_or(&[0; 4]));
@@ -170,8 +175,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn place() -> Place {
-        Place {
+    fn place() -> SessionBinding {
+        SessionBinding {
             client: Client::ANY,
             host: "localhost:8787".into(),
         }
@@ -201,12 +206,12 @@ mod tests {
         assert!(sessions.find(&name, &place(), last).is_some());
         let over = at(SESSION_SECONDS);
         assert!(sessions.find(&name, &place(), over).is_none());
-        let elsewhere = Place {
+        let elsewhere = SessionBinding {
             host: "evil.example".into(),
             ..place()
         };
         assert!(sessions.find(&name, &elsewhere, NOW).is_none());
-        let other = Place {
+        let other = SessionBinding {
             client: Client::V6(1),
             ..place()
         };

@@ -1,4 +1,4 @@
-//! A project's settings, and who takes its money.
+//! A project's settings and its payment provider.
 
 use axum::{extract::State, response::Response};
 use domain::catalog::{CheckoutChange, CreationLimit};
@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use stripe::permissions;
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
+    page_request::{FormPost, PageRequest},
     projects::{MODES, mode, mode_text, provider, refused},
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     admin::change_provider,
@@ -22,7 +22,7 @@ use crate::{
 
 const LIMIT: &str = "walletCreationLimit";
 const LIMIT_PER_IP: &str = "walletCreationLimitPerIp";
-/// Fields beside which a refusal can stand.
+/// Fields that show their own error.
 const SHOWN: [&str; 6] = [
     "name",
     "mode",
@@ -37,16 +37,16 @@ const PROVIDERS: [(&str, &str); 3] = [
     ("stripe", "Stripe"),
 ];
 
-/// `GET …/settings`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    Ok(page(&visit, &app, &project, None, None))
+/// `GET …/settings`: both forms.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    Ok(page(&request, &app, &project, None, None))
 }
 
-/// `POST …/settings`
-pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
+/// `POST …/settings`: changes the settings.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
     let id = project.project.id;
     let saved = match change(&fields) {
         Ok(change) => {
@@ -57,15 +57,15 @@ pub(super) async fn save(State(app): State<App>, posted: Posted) -> Result<Respo
     };
     match saved {
         Ok(_) => {
-            let response = shell::done(&format!("{}/settings", base(&project)), "saved");
-            Ok(deed(
+            let response = layout::done(&format!("{}/settings", base(&project)), "saved");
+            Ok(audited(
                 response,
-                &visit.signed,
+                &request.signed,
                 format!("Changed the settings of {id}"),
             ))
         }
         Err(error) => {
-            let page = page(&visit, &app, &project, Some((&fields, &error)), None);
+            let page = page(&request, &app, &project, Some((&fields, &error)), None);
             Ok(refused(&error, page))
         }
     }
@@ -90,7 +90,7 @@ fn change(fields: &Fields) -> Result<ProjectChange, Error> {
     })
 }
 
-/// So many an hour; none where the field is empty.
+/// A limit of wallets per time window, an hour if none is given; `None` if `max` is empty.
 fn limit(fields: &Fields, name: &'static str) -> Result<Option<CreationLimit>, Error> {
     let max = fields.whole(&format!("{name}.max"))?;
     let window = fields.whole(&format!("{name}.windowSeconds"))?;
@@ -131,13 +131,13 @@ fn current(project: &ProjectCatalog) -> Fields {
     limit(fields, LIMIT_PER_IP, project.wallet_creation_limit_per_ip)
 }
 
-/// `POST …/settings/provider`
+/// `POST …/settings/provider`: sets the payment provider.
 pub(super) async fn set_provider(
     State(app): State<App>,
-    posted: Posted,
+    posted: FormPost,
 ) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
     let id = project.project.id;
     let (change, name) = match fields.text("kind") {
         "sandbox" => (ProviderChange::Sandbox, "the sandbox"),
@@ -154,25 +154,25 @@ pub(super) async fn set_provider(
     let (nothing, force) = (ProjectChange::default(), fields.is_on("force"));
     match change_provider(&app, id, nothing, change, force).await {
         Ok(()) => {
-            let response = shell::done(&format!("{}/settings", base(&project)), "saved");
+            let response = layout::done(&format!("{}/settings", base(&project)), "saved");
             let what = format!("Set the payment provider of {id}: {name}");
-            Ok(deed(response, &visit.signed, what))
+            Ok(audited(response, &request.signed, what))
         }
         Err(error) => {
-            let page = page(&visit, &app, &project, None, Some((&fields, &error)));
+            let page = page(&request, &app, &project, None, Some((&fields, &error)));
             Ok(refused(&error, page))
         }
     }
 }
 
-type Typed<'a> = Option<(&'a Fields, &'a Error)>;
+type RejectedForm<'a> = Option<(&'a Fields, &'a Error)>;
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     app: &App,
     project: &ProjectCatalog,
-    settings: Typed<'_>,
-    payments: Typed<'_>,
+    settings: RejectedForm<'_>,
+    payments: RejectedForm<'_>,
 ) -> Response {
     let stored = current(project);
     let settings = Form::new(
@@ -186,48 +186,48 @@ fn page(
     );
     let body = html! {
         h1 { "Settings" }
-        (settings_form(visit, project, settings))
-        (provider_form(visit, app, project, payments))
+        (settings_form(request, project, settings))
+        (provider_form(request, app, project, payments))
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Settings),
         "Settings",
         &body,
     )
 }
 
-fn settings_form(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Markup {
+fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Markup {
     html! {
         section.card {
             h2 { "Project" }
             p.hint { code { (project.project.id) } }
             (form.alert(&SHOWN))
             form method="post" action={ (base(project)) "/settings" } {
-                (form::token(visit))
-                (form.text(&Label("name", "Name", "")))
-                (form.choice(&Label("mode", "Wallets are addressed by", ""), &MODES))
-                (form.area(&Label("allowedOrigins", "Allowed origins", "One a line, such as https://shop.example. A publishable key may send buyers back there and nowhere else; empty: anywhere over https.")))
+                (form::token(request))
+                (form.text(&FieldLabel("name", "Name", "")))
+                (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
+                (form.area(&FieldLabel("allowedOrigins", "Allowed origins", "One per line, such as https://shop.example. A checkout by publishable key may send buyers back only there. Empty: anywhere over https.")))
                 fieldset {
                     legend { "New anonymous wallets" }
                     div.pair {
-                        (form.number(&Label("walletCreationLimit.max", "For the project, at most", "Empty: no limit.")))
-                        (form.number(&Label("walletCreationLimit.windowSeconds", "within seconds", "3600 is an hour.")))
+                        (form.number(&FieldLabel("walletCreationLimit.max", "Most per project", "Empty: no limit.")))
+                        (form.number(&FieldLabel("walletCreationLimit.windowSeconds", "within seconds", "3600 is an hour.")))
                     }
                     div.pair {
-                        (form.number(&Label("walletCreationLimitPerIp.max", "For each address, at most", "Empty: no limit.")))
-                        (form.number(&Label("walletCreationLimitPerIp.windowSeconds", "within seconds", "")))
+                        (form.number(&FieldLabel("walletCreationLimitPerIp.max", "Most per IP address", "Empty: no limit.")))
+                        (form.number(&FieldLabel("walletCreationLimitPerIp.windowSeconds", "within seconds", "")))
                     }
-                    (form.tick(&Label("freeGrantsForCodeWallets", "Anonymous wallets get free grants", "")))
+                    (form.tick(&FieldLabel("freeGrantsForCodeWallets", "Anonymous wallets get free grants", "")))
                 }
-                (form.number(&Label("subscriptionGraceDays", "Grace days", "For so long a subscription whose payment failed keeps its features.")))
+                (form.number(&FieldLabel("subscriptionGraceDays", "Grace days", "How long a subscription keeps its features after a failed payment.")))
                 fieldset {
                     legend { "At checkout" }
-                    (form.tick(&Label("automaticTax", "Add the tax that is due", "Stripe works it out; it has to be set up there.")))
-                    (form.tick(&Label("collectTaxIds", "Businesses may enter their tax number", "")))
-                    (form.tick(&Label("collectBillingAddress", "Ask for the billing address", "")))
-                    (form.tick(&Label("invoices", "Invoices for what is paid once", "Subscriptions have them anyway.")))
-                    (form.tick(&Label("termsOfService", "Buyers agree to the terms of service", "")))
+                    (form.tick(&FieldLabel("automaticTax", "Add tax", "Stripe calculates it; set it up there first.")))
+                    (form.tick(&FieldLabel("collectTaxIds", "Businesses may enter their tax number", "")))
+                    (form.tick(&FieldLabel("collectBillingAddress", "Ask for the billing address", "")))
+                    (form.tick(&FieldLabel("invoices", "Invoices for one-time purchases", "Subscriptions always have them.")))
+                    (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
                 }
                 button.primary type="submit" { "Save" }
             }
@@ -235,32 +235,37 @@ fn settings_form(visit: &Visit, project: &ProjectCatalog, form: Form<'_>) -> Mar
     }
 }
 
-fn provider_form(visit: &Visit, app: &App, project: &ProjectCatalog, form: Form<'_>) -> Markup {
+fn provider_form(
+    request: &PageRequest,
+    app: &App,
+    project: &ProjectCatalog,
+    form: Form<'_>,
+) -> Markup {
     let webhook_url = app.accounts.webhook_url(project.project.id);
     html! {
         section.card {
             h2 { "Payments" }
-            p { "Money goes through: " b { (provider(project)) } }
+            p { "Payment provider: " b { (provider(project)) } }
             @if project.sandbox().is_some() {
-                p { a href={ (base(project)) "/sandbox" } { "How unkind the sandbox is" } }
+                p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
             }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
             form method="post" action={ (base(project)) "/settings/provider" } {
-                (form::token(visit))
-                (form.choice(&Label("kind", "Provider", "The sandbox gives credits away to anybody who can reach it: for trying things out."), &PROVIDERS))
+                (form::token(request))
+                (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
                 fieldset {
-                    legend { "Of a Stripe account" }
-                    (form.secret(&Label("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: stays as it is.")))
-                    (form.secret(&Label("provider.webhookSecret", "Webhook secret", "whsec_…. Not needed. A replaced one is accepted for a day more.")))
+                    legend { "Stripe account" }
+                    (form.secret(&FieldLabel("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: unchanged.")))
+                    (form.secret(&FieldLabel("provider.webhookSecret", "Webhook secret", "whsec_…. Optional. A replaced one is accepted for one more day.")))
                     p.hint {
-                        "Stripe makes a restricted key with all that is needed: "
+                        "Create a restricted key with the required permissions at Stripe: "
                         a href=(permissions::link(false)) rel="noreferrer" { "live" } ", "
                         a href=(permissions::link(true)) rel="noreferrer" { "test" } "."
                     }
-                    p.hint { "Stripe's webhooks go to " code { (webhook_url) } }
+                    p.hint { "The address for Stripe's webhooks: " code { (webhook_url) } }
                 }
-                (form.tick(&Label("force", "Change over although there are orders", "Credits stay; open subscriptions of the former provider end, and its secrets stop at once.")))
-                button type="submit" { "Save payments" }
+                (form.tick(&FieldLabel("force", "Switch although there are orders", "Credits stay; the former provider's open subscriptions end, and its secrets stop working at once.")))
+                button type="submit" { "Save provider" }
             }
         }
     }

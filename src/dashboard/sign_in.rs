@@ -1,4 +1,4 @@
-//! Signing in, with the administrator's token or by a link, and out.
+//! Signs in, with the administrator's token or by a link, and out.
 
 use axum::{
     extract::{Request, State},
@@ -9,28 +9,28 @@ use maud::{Markup, html};
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    audit::deed,
-    channel::{self, Channel},
+    audit::audited,
+    cookies::{self, Transport},
     fields::Fields,
-    shell,
-    visit::{Posted, SIGN_IN, foreign, place},
+    layout,
+    page_request::{FormPost, SIGN_IN, foreign, place},
 };
 use crate::{
     catalog::sha256,
-    http::{Code, Error, body::FormBody, context::Context},
-    limits::Door,
+    http::{Error, ErrorCode, body::FormBody, context::Context},
+    limits::TokenScope,
     state::App,
 };
 
-/// `GET /dashboard/sign-in`: a form. A link, too, needs a press: whatever looks at addresses in
-/// advance must not use it up.
+/// `GET /dashboard/sign-in`: the form. A link needs a button press as well, so that a program that prefetches
+/// addresses does not use it up.
 pub(super) async fn show(uri: Uri) -> Response {
     let query = Fields::read(uri.query().unwrap_or_default().as_bytes());
     let body = match query.some("link") {
         None => by_token(None),
         Some(link) => by_link(link),
     };
-    shell::alone(StatusCode::OK, "Sign in", &body)
+    layout::alone(StatusCode::OK, "Sign in", &body)
 }
 
 fn by_token(wrong: Option<&str>) -> Markup {
@@ -43,7 +43,7 @@ fn by_token(wrong: Option<&str>) -> Markup {
                 input #token name="token" type="password" autocomplete="current-password" required
                     autofocus aria-describedby="token-hint";
                 p.hint #token-hint {
-                    "What " code { "SCRIP_ADMIN_TOKEN" } " is set to, or what the server printed at its first start."
+                    "The value of " code { "SCRIP_ADMIN_TOKEN" } ", or the token that the server printed at its first start."
                 }
             }
             button.primary type="submit" { "Sign in" }
@@ -62,24 +62,24 @@ fn by_link(link: &str) -> Markup {
     }
 }
 
-/// `POST /dashboard/sign-in`
+/// `POST /dashboard/sign-in`: signs in.
 pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let context = Context::of(&parts)?;
-    if !channel::is_own(&parts.headers, &app.config) {
+    if !cookies::is_own(&parts.headers, &app.config) {
         return Ok(foreign());
     }
-    let Some(channel) = Channel::of(&parts.headers, &app.config) else {
+    let Some(cookies) = Transport::of(&parts.headers, &app.config) else {
         let said = "The token would be sent where others can read it. Open the dashboard over https, or on \
                     the server's own machine (ssh -L 8787:127.0.0.1:8787).";
-        return Ok(shell::apart(
+        return Ok(layout::apart(
             StatusCode::FORBIDDEN,
-            "Not over plain http",
+            "Not over plain HTTP",
             said,
         ));
     };
-    let limited = |refusal| Error::limited(Code::RateLimited, refusal);
-    let (door, client, now) = (Door::Administration, context.client, context.now);
+    let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);
+    let (door, client, now) = (TokenScope::Administration, context.client, context.now);
     let fields = FormBody::read(&parts.headers, body, &app.config.http).await?;
     let fields = Fields::read(fields.bytes());
     let (way, good) = match fields.some("link") {
@@ -92,35 +92,39 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     if !good {
         let counted = app.limits.wrong_token(door, client, now).await;
         counted.map_err(limited)?;
-        tracing::warn!(client.address = %client, "Somebody tried to sign in to the dashboard in vain");
+        tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
         let wrong = match way {
-            "by link" => "This link was used before, or is too old. The token always works.",
+            "by link" => {
+                "This link was used before or has expired. Sign in with the token instead."
+            }
             _ => "That is not the administrator's token.",
         };
         let page = by_token(Some(wrong));
-        return Ok(shell::alone(StatusCode::UNAUTHORIZED, "Sign in", &page));
+        return Ok(layout::alone(StatusCode::UNAUTHORIZED, "Sign in", &page));
     }
-    app.limits.administrate(client, now).map_err(limited)?;
+    app.limits
+        .count_admin_request(client, now)
+        .map_err(limited)?;
     let place = place(&parts, context);
     let name = app.dashboard.begin(place.clone(), now)?;
     let signed = app.dashboard.find(&name, &place, now);
-    let cookie = channel
+    let cookie = cookies
         .cookie(&name)
-        .ok_or(Error::new(Code::InternalError))?;
+        .ok_or(Error::new(ErrorCode::InternalError))?;
     let mut response = Redirect::to("/dashboard").into_response();
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(match signed {
-        Some(signed) => deed(response, &signed, format!("Signed in {way}")),
+        Some(signed) => audited(response, &signed, format!("Signed in {way}")),
         None => response,
     })
 }
 
-/// `POST /dashboard/sign-out`
-pub(super) async fn leave(State(app): State<App>, posted: Posted) -> Response {
-    app.dashboard.end(&posted.visit.signed);
+/// `POST /dashboard/sign-out`: signs out.
+pub(super) async fn leave(State(app): State<App>, posted: FormPost) -> Response {
+    app.dashboard.end(&posted.request.signed);
     let mut response = Redirect::to(SIGN_IN).into_response();
-    for cookie in Channel::no_cookies() {
+    for cookie in Transport::no_cookies() {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
-    deed(response, &posted.visit.signed, "Signed out")
+    audited(response, &posted.request.signed, "Signed out")
 }

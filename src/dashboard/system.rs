@@ -1,4 +1,4 @@
-//! `GET /dashboard/system`: how the service itself is.
+//! `GET /dashboard/system`: the state of the service itself.
 
 use std::{fs, io, path::Path};
 
@@ -7,25 +7,25 @@ use maud::{Markup, html};
 use persistence::latency::{BOUNDS_MICROS, Commits};
 
 use super::{
+    layout::{self, At},
     money::grouped,
-    shell::{self, At},
-    visit::Visit,
+    page_request::PageRequest,
 };
 use crate::{
-    backups::Ended,
-    http::{Code, Error},
+    backups::FinishedBackup,
+    http::{Error, ErrorCode},
     state::App,
-    verified::Verified,
+    verified::VerifyResult,
 };
 
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let folder = app.config.data_dir.clone();
     let read = move || {
-        let verified = Verified::read(&folder);
+        let verified = VerifyResult::read(&folder);
         (size(&folder).ok(), left(&folder).ok(), verified)
     };
     let read = tokio::task::spawn_blocking(read).await;
-    let (size, left, verified) = read.map_err(|_| Error::new(Code::InternalError))?;
+    let (size, left, verified) = read.map_err(|_| Error::new(ErrorCode::InternalError))?;
     let stats = app.handle.stats();
     let waiting = app.payments.inbox().waiting();
     let (started, now) = (app.started_at, app.clock.now());
@@ -38,7 +38,7 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
         (
             "Up",
-            html! { (duration(up)) ", since " (shell::when(started)) },
+            html! { (duration(up)) ", since " (layout::when(started)) },
         ),
         (
             "Takes writes",
@@ -51,9 +51,9 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         (
             "Last good backup",
             html! {
-                @match backups.last_good { Some(at) => (shell::when(at)), None => "None is known" }
-                @if backups.running.is_some() { br; span.hint { "One is being made." } }
-                @if let Some(Ended { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
+                @match backups.last_good { Some(at) => (layout::when(at)), None => "None known" }
+                @if backups.running.is_some() { br; span.hint { "One is running." } }
+                @if let Some(FinishedBackup { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
             },
         ),
         ("Last verified", last_verified(&verified)),
@@ -63,11 +63,11 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
             "Events not folded yet",
             html! { (count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
         ),
-        ("Provider reports waiting", html! { (count(waiting)) }),
+        ("Provider events waiting", html! { (count(waiting)) }),
         (
             "Permissions of provider keys",
             html! {
-                @if missing.is_empty() { "None was found missing" }
+                @if missing.is_empty() { "None found missing" }
                 @for permission in &missing { span.badge.bad { "Missing" } " " code { (permission) } br; }
             },
         ),
@@ -78,17 +78,17 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
         (commits(&stats.commits))
         p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
     };
-    Ok(shell::page(&visit, At::System, "System", &body))
+    Ok(layout::page(&request, At::System, "System", &body))
 }
 
-fn last_verified(verified: &io::Result<Option<Verified>>) -> Markup {
+fn last_verified(verified: &io::Result<Option<VerifyResult>>) -> Markup {
     html! {
         @match verified {
             Ok(None) => { "Never; " code { "scrip verify" } " does it, on a stopped server or a restored backup" },
             Ok(Some(found)) => {
-                (shell::when(found.at())) " "
+                (layout::when(found.at())) " "
                 @match found.problems {
-                    0 => span.badge.good { "Nothing was wrong" },
+                    0 => span.badge.good { "No problems" },
                     1 => span.badge.bad { "1 problem" },
                     more => span.badge.bad { (more) " problems" },
                 }
@@ -98,13 +98,13 @@ fn last_verified(verified: &io::Result<Option<Verified>>) -> Markup {
     }
 }
 
-/// How long the disk takes for what is written together, from the fastest to the slowest that there was.
+/// How long group commits took, from the fastest to the slowest bucket that has any.
 fn commits(commits: &Commits) -> Markup {
     let all = commits.all();
     let bounds = BOUNDS_MICROS.map(|micros| format!("{} ms", in_millis(micros)));
     let last = bounds.last().map(|bound| format!("> {bound}"));
     let labels: Vec<String> = bounds.into_iter().chain(last).collect();
-    // From the first to the last that is not empty: fifteen do not fit a phone.
+    // Only from the first to the last that is not empty: all fifteen do not fit on a phone.
     let first = commits.counts.iter().position(|count| *count > 0);
     let last = commits.counts.iter().rposition(|count| *count > 0);
     let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
@@ -151,14 +151,14 @@ fn in_millis(micros: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Bytes of all files below a folder.
+/// Total size in bytes of all files below a folder.
 fn size(folder: &Path) -> io::Result<u64> {
     let mut left = vec![folder.to_owned()];
     let mut sum = 0_u64;
     while let Some(folder) = left.pop() {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            // What was folded away meanwhile is not there any more.
+            // A file may have been removed meanwhile.
             let Ok(known) = entry.metadata() else {
                 continue;
             };

@@ -1,47 +1,47 @@
-//! What was paid and leads to no order, what a person decides about it, and whether the provider's books and the
-//! orders add up.
+//! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
+//! with the orders.
 
 use actors::Address;
 use axum::{extract::State, response::Response};
 use domain::{
     Timestamp,
-    code::Code as RecoveryCode,
+    code::RecoveryCode,
     id::PriceId,
     text::{ExternalUserId, PaymentId},
 };
 use maud::{Markup, html};
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
     money::money,
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Code, Error, cursor::PaymentCursor, field::FromText as _},
-    payments::{AssignmentRequest, Proof, UnfulfilledPayment, Unplaceable},
+    http::{Error, ErrorCode, cursor::PaymentCursor, field::FromText as _},
+    payments::{AssignmentRequest, NoOrderReason, Proof, UnfulfilledPayment},
     state::App,
 };
 
-/// Payments on a page.
+/// Payments per page.
 const SHOWN: usize = 25;
-/// Characters of a note.
+/// Most characters of a note.
 const LONGEST_NOTE: usize = 2000;
-/// What somebody who means it sends along.
+/// The checkbox that confirms a decision.
 const CONFIRMED: &str = "confirmed";
 
-const fn why(reason: Unplaceable) -> &'static str {
+const fn why(reason: NoOrderReason) -> &'static str {
     match reason {
-        Unplaceable::UnknownPrice => "Its price is not in the catalog",
-        Unplaceable::UnknownOrder => "The order that it is for is not here",
-        Unplaceable::UnclearBill => "Its bill does not say what it is for",
-        Unplaceable::UnknownWallet => "What said whose it is was replaced",
-        Unplaceable::AlreadyPaid => "Its order was paid by another payment",
-        Unplaceable::OtherCurrency => "It was paid in another currency than its price's",
+        NoOrderReason::UnknownPrice => "Its price is not in the catalog",
+        NoOrderReason::UnknownOrder => "Its order does not exist here",
+        NoOrderReason::UnclearBill => "Its invoice does not say what it is for",
+        NoOrderReason::UnknownWallet => "The reference to its wallet was replaced",
+        NoOrderReason::AlreadyPaid => "Its order was already paid by another payment",
+        NoOrderReason::OtherCurrency => "It was paid in a currency other than its price's",
     }
 }
 
@@ -49,10 +49,10 @@ fn here(project: &ProjectCatalog) -> String {
     format!("{}/unfulfilled-payments", base(project))
 }
 
-/// `GET …/unfulfilled-payments`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let cursor = visit.query().some("before").map(PaymentCursor::from_text);
+/// `GET …/unfulfilled-payments`: the open payments and the last reconciliation.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let cursor = request.query().some("before").map(PaymentCursor::from_text);
     let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
     let before = cursor.transpose()?;
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
@@ -67,7 +67,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
     let older = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
     let body = html! {
         h1 { "Unfulfilled payments" }
-        p { "What was paid and leads to no order. Assign it, give it back, or say why it stays as it is. One that leads to an order after all leaves this list by itself." }
+        p { "Payments that no order was found for. Assign, refund or dismiss each. One whose order turns up after all leaves this list by itself." }
         @if payments.is_empty() { p.empty { "There are none." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Unfulfilled payments" { table {
                 thead { tr { th { "Paid" } th { "Why" } th.number { "Amount" } th { "Buyer" } th { "Payment" } } }
@@ -75,10 +75,10 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
             } }
         }
         @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
-        (proof(&visit, &app, &project))
+        (proof(&request, &app, &project))
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Orders),
         "Unfulfilled payments",
         &body,
@@ -87,7 +87,7 @@ pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Respons
 
 fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     html! { tr {
-        td.time { a href={ (here(project)) "/" (payment.payment) } { (shell::when(payment.paid_at)) } }
+        td.time { a href={ (here(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
         td { (why(payment.reason)) }
         td.number { (money(payment.paid.amount_cents, &payment.currency)) }
         td { (payment.paid.email.as_ref().map_or("–", |email| email.as_str())) }
@@ -95,22 +95,22 @@ fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     } }
 }
 
-/// What the last proof came to.
-fn proof(visit: &Visit, app: &App, project: &ProjectCatalog) -> Markup {
+/// The card with the last reconciliation.
+fn proof(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
     let status = app.payments.proofs().status(project.project.id);
     html! {
         section.card {
-            h2 { "Daily proof" }
-            p { "Once a day the provider's own lists of charges, refunds and disputes are held against the orders." }
+            h2 { "Daily reconciliation" }
+            p { "Once a day the provider's lists of charges, refunds and disputes are compared with the orders." }
             @match &status.last {
                 Some(last) => (came_to(last)),
                 None => p.empty { "There was none yet." },
             }
-            @if let Some(error) = &status.error { p.alert { "The last one did not come to its end: " (error) } }
-            @if status.running.is_some() { p { "One is being made." } } @else {
+            @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
+            @if status.running.is_some() { p { "One is running." } } @else {
                 form method="post" action={ (here(project)) "/prove" } {
-                    (form::token(visit))
-                    button type="submit" { "Hold them against each other now" }
+                    (form::token(request))
+                    button type="submit" { "Compare them now" }
                 }
             }
         }
@@ -121,9 +121,9 @@ fn came_to(last: &Proof) -> Markup {
     html! {
         p {
             @if last.adds_up() { span class="badge good" { "Adds up" } } @else { span class="badge bad" { (last.differences) " differences" } }
-            " " (shell::when(Timestamp(last.from))) " to " (shell::when(Timestamp(last.until)))
+            " " (layout::when(Timestamp(last.from))) " to " (layout::when(Timestamp(last.until)))
             ": " (last.charges) " charges, " (last.refunds) " refunds, " (last.disputes) " disputes"
-            @if last.mended > 0 { "; " (last.mended) " were mended" }
+            @if last.mended > 0 { "; " (last.mended) " were corrected" }
         }
         @if !last.sums.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Sums" { table {
@@ -151,41 +151,41 @@ fn came_to(last: &Proof) -> Markup {
     }
 }
 
-/// `POST …/unfulfilled-payments/prove`
-pub(super) async fn prove(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, .. } = posted;
-    let project = visit.project(&app)?;
+/// `POST …/unfulfilled-payments/prove`: starts a reconciliation.
+pub(super) async fn prove(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, .. } = posted;
+    let project = request.project(&app)?;
     let begun = app.payments.proofs().begin_daily(&project);
     begun.map_err(|error| Error::from_payments(error, &project))?;
-    let what = "Held the provider's books against the orders";
-    Ok(deed(
-        shell::done(&here(&project), "proving"),
-        &visit.signed,
+    let what = "Started a reconciliation of the provider's books with the orders";
+    Ok(audited(
+        layout::done(&here(&project), "proving"),
+        &request.signed,
         what.to_owned(),
     ))
 }
 
 fn payment(
     app: &App,
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
 ) -> Result<UnfulfilledPayment, Error> {
-    let unknown = Code::PaymentNotFound;
-    let id: String = visit.named("payment", unknown)?;
+    let unknown = ErrorCode::PaymentNotFound;
+    let id: String = request.named("payment", unknown)?;
     let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
     let known = app.payments.unfulfilled().get(project.project.id, &id);
     known.ok_or_else(|| Error::new(unknown))
 }
 
-/// `GET …/unfulfilled-payments/{payment}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let known = payment(&app, &visit, &project)?;
-    Ok(page(&visit, &project, &known, &Fields::default(), None))
+/// `GET …/unfulfilled-payments/{payment}`: one payment and the forms to decide about it.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    Ok(page(&request, &project, &known, &Fields::default(), None))
 }
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     known: &UnfulfilledPayment,
     fields: &Fields,
@@ -208,18 +208,18 @@ fn page(
         section.card {
             h2 { "Payment" }
             dl {
-                div { dt { "Why it leads to no order" } dd { (why(known.reason)) } }
-                div { dt { "Paid" } dd { (shell::when(known.paid_at)) } }
+                div { dt { "Why it has no order" } dd { (why(known.reason)) } }
+                div { dt { "Paid" } dd { (layout::when(known.paid_at)) } }
                 @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
                 @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
             }
         }
-        @if known.is_open() { (decisions(visit, project, known, Form::new(fields, error))) } @else {
-            p { "It was decided about." }
+        @if known.is_open() { (decisions(request, project, known, Form::new(fields, error))) } @else {
+            p { "This payment was already decided." }
         }
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Orders),
         "Unfulfilled payment",
         &body,
@@ -227,7 +227,7 @@ fn page(
 }
 
 fn decisions(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     known: &UnfulfilledPayment,
     form: Form<'_>,
@@ -250,50 +250,50 @@ fn decisions(
         section.card {
             h2 { "Assign" }
             form method="post" action={ (action) "/assign" } {
-                (form::token(visit))
-                (form.choice(&Label("priceId", "Price", "What it paid for. The order says what was really charged."), &prices))
-                (form.text(&Label("externalUserId", "User", "Whose wallet it fills, where that is a user's.")))
-                (form.text(&Label("code", "Recovery code", "Of the wallet, where that is an anonymous one. With neither a new wallet is made.")))
-                (form.tick(&Label(CONFIRMED, "Yes, make it an order", "")))
+                (form::token(request))
+                (form.choice(&FieldLabel("priceId", "Price", "What it paid for. The order records the amount that was charged."), &prices))
+                (form.text(&FieldLabel("externalUserId", "User", "The user id of the wallet that gets the credits.")))
+                (form.text(&FieldLabel("code", "Recovery code", "Of an anonymous wallet. With neither, a new wallet is created.")))
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, create an order for it", "")))
                 button.primary type="submit" { "Assign" }
             }
         }
         section.card {
             h2 { "Refund" }
             form method="post" action={ (action) "/refund" } {
-                (form::token(visit))
-                p { "All that is left of it goes back. A subscription that it paid goes on: end it at the provider." }
-                (form.tick(&Label(CONFIRMED, "Yes, give this money back", "")))
+                (form::token(request))
+                p { "The whole remaining amount is refunded. A subscription that it paid for continues: end it at the provider." }
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, refund this money", "")))
                 button.danger type="submit" { "Refund" }
             }
         }
         section.card {
             h2 { "Dismiss" }
             form method="post" action={ (action) "/dismiss" } {
-                (form::token(visit))
-                (form.text(&Label("note", "Why", "It stands in the audit log.")))
-                (form.tick(&Label(CONFIRMED, "Yes, leave it as it is", "")))
+                (form::token(request))
+                (form.text(&FieldLabel("note", "Why", "Recorded in the audit log.")))
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, leave it as it is", "")))
                 button type="submit" { "Dismiss" }
             }
         }
     }
 }
 
-/// Whoever did not tick the box is asked to.
+/// Refuses a form whose confirmation box is not ticked.
 fn meant(fields: &Fields) -> Result<(), Error> {
     match fields.is_on(CONFIRMED) {
         true => Ok(()),
-        false => Err(Error::invalid(CONFIRMED, "Tick the box if you mean it.")),
+        false => Err(Error::invalid(CONFIRMED, "Tick the box to confirm.")),
     }
 }
 
-/// `POST …/unfulfilled-payments/{payment}/assign`
-pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let known = payment(&app, &visit, &project)?;
+/// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
+pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
     let again = |error: Error| {
-        let page = page(&visit, &project, &known, &fields, Some(&error));
+        let page = page(&request, &project, &known, &fields, Some(&error));
         Ok(refused(&error, page))
     };
     let to = match assignment(&fields) {
@@ -312,7 +312,11 @@ pub(super) async fn assign(State(app): State<App>, posted: Posted) -> Result<Res
                 "Assigned payment {} to {price} as order {}",
                 known.payment, order.id
             );
-            Ok(deed(shell::done(&path, "assigned"), &visit.signed, what))
+            Ok(audited(
+                layout::done(&path, "assigned"),
+                &request.signed,
+                what,
+            ))
         }
         Err(error) => again(Error::from_instruction(error, &project)),
     }
@@ -323,7 +327,7 @@ fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
     let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
     let price = price.ok_or_else(|| Error::missing("priceId"))?;
     let to = match (fields.some("externalUserId"), fields.some("code")) {
-        (Some(_), Some(_)) => return Err(Error::new(Code::ConflictingWallet)),
+        (Some(_), Some(_)) => return Err(Error::new(ErrorCode::ConflictingWallet)),
         (Some(user), None) => {
             let user = ExternalUserId::new(user);
             Some(Address::External(
@@ -332,7 +336,8 @@ fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
         }
         (None, Some(code)) => {
             let code = RecoveryCode::parse(code);
-            let code = code.ok_or_else(|| Error::invalid("code", "This is no recovery code."))?;
+            let code =
+                code.ok_or_else(|| Error::invalid("code", "This is not a recovery code."))?;
             Some(Address::Code(code))
         }
         (None, None) => None,
@@ -340,11 +345,11 @@ fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
     Ok(AssignmentRequest { price, to })
 }
 
-/// `POST …/unfulfilled-payments/{payment}/refund`
-pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let known = payment(&app, &visit, &project)?;
+/// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
+pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
     let given = match meant(&fields) {
         Ok(()) => {
             let given = app
@@ -360,29 +365,29 @@ pub(super) async fn refund(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(_) => {
             let amount = money(known.paid.amount_cents, &known.currency);
             let what = format!("Refunded unfulfilled payment {} of {amount}", known.payment);
-            Ok(deed(
-                shell::done(&here(&project), "refunded"),
-                &visit.signed,
+            Ok(audited(
+                layout::done(&here(&project), "refunded"),
+                &request.signed,
                 what,
             ))
         }
         Err(error) => {
-            let page = page(&visit, &project, &known, &fields, Some(&error));
+            let page = page(&request, &project, &known, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
 }
 
-/// `POST …/unfulfilled-payments/{payment}/dismiss`
-pub(super) async fn dismiss(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let known = payment(&app, &visit, &project)?;
+/// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
+pub(super) async fn dismiss(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
     let note = meant(&fields).and_then(|()| {
         let note = fields.some("note").filter(|note| {
             note.chars().count() <= LONGEST_NOTE && !note.chars().any(char::is_control)
         });
-        note.ok_or_else(|| Error::invalid("note", "Say why, in one line."))
+        note.ok_or_else(|| Error::invalid("note", "Enter a reason of one line."))
     });
     let done = match note {
         Ok(note) => {
@@ -398,14 +403,14 @@ pub(super) async fn dismiss(State(app): State<App>, posted: Posted) -> Result<Re
     match done {
         Ok(note) => {
             let what = format!("Dismissed unfulfilled payment {}: {note}", known.payment);
-            Ok(deed(
-                shell::done(&here(&project), "dismissed"),
-                &visit.signed,
+            Ok(audited(
+                layout::done(&here(&project), "dismissed"),
+                &request.signed,
                 what,
             ))
         }
         Err(error) => {
-            let page = page(&visit, &project, &known, &fields, Some(&error));
+            let page = page(&request, &project, &known, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }

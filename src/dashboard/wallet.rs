@@ -1,6 +1,9 @@
-//! One wallet: balances and where they come from, holds, access, the ledger.
+//! One wallet: balances with their lots, holds, features and subscriptions, pending orders, the ledger.
 
-use actors::{Access, Inside, LedgerLine, LedgerPage, LedgerQuery, Purse, SubscriptionInside};
+use actors::{
+    AccountDetail, FeatureSource, LedgerLine, LedgerPage, LedgerQuery, SubscriptionDetail,
+    WalletDetail,
+};
 use axum::{extract::State, response::Response};
 use domain::{
     Timestamp,
@@ -12,17 +15,17 @@ use maud::{Markup, html};
 
 use super::{
     actions,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
     money::{grouped, money, signed},
-    shell::{self, At, Tab, base},
-    visit::Visit,
+    page_request::PageRequest,
     wallets::{name, path, wallet},
 };
 use crate::{catalog::ProjectCatalog, http::Error, state::App};
 
-/// Entries of the ledger on a page.
+/// Ledger entries per page.
 const ENTRIES: usize = 25;
-/// Subscriptions that are over, on the page.
+/// Ended subscriptions that the page shows.
 const ENDED: usize = 5;
 
 const REASONS: [(Reason, &str, &str); 6] = [
@@ -34,14 +37,14 @@ const REASONS: [(Reason, &str, &str); 6] = [
     (Reason::Expiry, "expiry", "Expiry"),
 ];
 
-/// `GET …/wallets/{wallet}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let key = wallet(&visit)?;
+/// `GET …/wallets/{wallet}`: one wallet.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let key = wallet(&request)?;
     let refused = |error| Error::from_wallet(error, &project);
-    let inside = app.handle.look(&project.scope, key).await;
-    let inside = inside.map_err(refused)?;
-    let query = visit.query();
+    let detail = app.handle.look(&project.scope, key).await;
+    let detail = detail.map_err(refused)?;
+    let query = request.query();
     let reason = query.text("reason");
     let reason = REASONS.iter().find(|(_, name, _)| *name == reason);
     let ledger = LedgerQuery {
@@ -55,17 +58,17 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
     let ended = app.handle.ended_subscriptions(&project.scope, key, ENDED);
     let ended = ended.await.map_err(refused)?;
     let body = html! {
-        h1 { (name(&inside)) }
-        p.hint { code { (inside.id) } " · made " (shell::when(inside.created_at)) }
-        (balances(&project, key, &inside))
-        (access(&project, &inside, &ended))
-        @if !inside.holds.0.is_empty() { (holds(&visit, &project, key, &inside)) }
-        @if !inside.pending.0.is_empty() { (pending(&project, &inside)) }
-        (ledger_part(&visit, &project, key, &page))
-        (actions::forms(&visit, &project, key))
+        h1 { (name(&detail)) }
+        p.hint { code { (detail.id) } " · created " (layout::when(detail.created_at)) }
+        (balances(&project, key, &detail))
+        (access(&project, &detail, &ended))
+        @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
+        @if !detail.pending.0.is_empty() { (pending(&project, &detail)) }
+        (ledger_part(&request, &project, key, &page))
+        (actions::forms(&request, &project, key))
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Wallets),
         "Wallet",
         &body,
@@ -77,24 +80,24 @@ fn product_name(project: &ProjectCatalog, product: ProductId) -> String {
     known.map_or_else(|| product.to_string(), |product| product.name.clone())
 }
 
-fn balances(project: &ProjectCatalog, key: WalletKey, inside: &Inside) -> Markup {
+fn balances(project: &ProjectCatalog, key: WalletKey, detail: &WalletDetail) -> Markup {
     html! {
-        @if inside.accounts.is_empty() { p.empty { "There were never any credits in it." } }
-        @for purse in &inside.accounts { (balance(project, key, purse)) }
+        @if detail.accounts.is_empty() { p.empty { "It has never held credits." } }
+        @for account in &detail.accounts { (balance(project, key, account)) }
     }
 }
 
-fn balance(project: &ProjectCatalog, key: WalletKey, purse: &Purse) -> Markup {
+fn balance(project: &ProjectCatalog, key: WalletKey, account: &AccountDetail) -> Markup {
     let unit = project
-        .product(&purse.product)
+        .product(&account.product)
         .and_then(|product| product.credit_unit.as_deref());
-    let free = purse.balance.saturating_sub(purse.held);
-    let (lots, besides) = &purse.lots;
+    let free = account.balance.saturating_sub(account.held);
+    let (lots, besides) = &account.lots;
     html! {
         section.card {
-            h2 { (product_name(project, purse.product)) }
+            h2 { (product_name(project, account.product)) }
             p.balance { b { (grouped(free)) } " " (unit.unwrap_or("credits")) " to spend"
-                @if purse.held > 0 { ", " (grouped(purse.held)) " held" } }
+                @if account.held > 0 { ", " (grouped(account.held)) " held" } }
             @if !lots.is_empty() { details {
                 summary { "Where they come from" }
                 div.scroll tabindex="0" role="region" aria-label="Lots" { table {
@@ -113,7 +116,7 @@ fn lot_row(project: &ProjectCatalog, wallet: WalletKey, lot: &Lot) -> Markup {
         td { (reason_name(lot.source)) }
         td.number { (grouped(lot.left)) }
         td.number { (grouped(lot.held)) }
-        td.time { @if lot.expires_at == Timestamp::NEVER { "Never" } @else { (shell::when(lot.expires_at)) } }
+        td.time { @if lot.expires_at == Timestamp::NEVER { "Never" } @else { (layout::when(lot.expires_at)) } }
         td { @if let Some(order) = order { a href={ (base(project)) "/orders/" (order) } { "Order" } } @else { "–" } }
     } }
 }
@@ -123,25 +126,25 @@ fn reason_name(reason: Reason) -> &'static str {
     known.map_or("", |(_, _, name)| name)
 }
 
-fn access(project: &ProjectCatalog, inside: &Inside, ended: &[SubscriptionInside]) -> Markup {
+fn access(project: &ProjectCatalog, detail: &WalletDetail, ended: &[SubscriptionDetail]) -> Markup {
     html! {
         section.card {
             h2 { "Access" }
-            @if inside.access.is_empty() { p.empty { "It unlocks nothing." } } @else {
-                dl { @for (feature, reasons) in &inside.access { div {
+            @if detail.access.is_empty() { p.empty { "No features." } } @else {
+                dl { @for (feature, reasons) in &detail.access { div {
                     dt { span.tag { (feature) } }
                     dd { @for (at, reason) in reasons.iter().enumerate() {
                         @if at > 0 { ", " }
                         @match reason {
-                            Access::Manual => "granted by hand",
-                            Access::Subscription(Some(label)) => { "subscription to " (label) },
-                            Access::Subscription(None) => "a subscription",
-                            Access::Order => "a purchase",
+                            FeatureSource::Manual => "granted by hand",
+                            FeatureSource::Subscription(Some(label)) => { "subscription to " (label) },
+                            FeatureSource::Subscription(None) => "a subscription",
+                            FeatureSource::Order => "a purchase",
                         }
                     } }
                 } } }
             }
-            @for subscription in &inside.subscriptions {
+            @for subscription in &detail.subscriptions {
                 p {
                     @match subscription.status {
                         SubscriptionStatus::Active => span.badge.good { "Active" },
@@ -151,12 +154,12 @@ fn access(project: &ProjectCatalog, inside: &Inside, ended: &[SubscriptionInside
                     }
                     " " (subscription.label.as_deref().unwrap_or("Subscription"))
                     @if subscription.cancel_at_period_end { ", ends " } @else { ", paid until " }
-                    (shell::when(subscription.current_period_end))
-                    @if subscription.collection_paused { ", not collected for now" }
+                    (layout::when(subscription.current_period_end))
+                    @if subscription.collection_paused { ", collection paused" }
                     @if let Some(open) = &subscription.open_invoice {
                         ". " (money(open.amount_cents, &open.currency.to_string()))
-                        " waits for the buyer: " a href=(open.url.as_str()) rel="noreferrer" { "the bill" }
-                        @if let Some(at) = open.next_attempt_at { ", tried again " (shell::when(at)) }
+                        " is due from the buyer: " a href=(open.url.as_str()) rel="noreferrer" { "invoice" }
+                        @if let Some(at) = open.next_attempt_at { ", next attempt " (layout::when(at)) }
                     }
                 }
             }
@@ -164,15 +167,20 @@ fn access(project: &ProjectCatalog, inside: &Inside, ended: &[SubscriptionInside
                 p {
                     span.badge { "Canceled" }
                     " " (over.subscription.label.as_deref().unwrap_or(&product_name(project, over.subscription.product)))
-                    ", ended " (shell::when(at))
+                    ", ended " (layout::when(at))
                 }
             } }
         }
     }
 }
 
-fn holds(visit: &Visit, project: &ProjectCatalog, key: WalletKey, inside: &Inside) -> Markup {
-    let (holds, besides) = &inside.holds;
+fn holds(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    key: WalletKey,
+    detail: &WalletDetail,
+) -> Markup {
+    let (holds, besides) = &detail.holds;
     html! {
         section.card {
             h2 { "Holds" }
@@ -181,13 +189,13 @@ fn holds(visit: &Visit, project: &ProjectCatalog, key: WalletKey, inside: &Insid
                 tbody { @for (id, hold) in holds { tr {
                     td { code.small { (id) } }
                     td.number { (grouped(hold.amount.get())) }
-                    td.time { (shell::when(hold.expires_at)) }
+                    td.time { (layout::when(hold.expires_at)) }
                     td { details {
                         summary { "Release…" }
                         form method="post" action={ (path(project, key)) "/release" } {
-                            (form::token(visit))
+                            (form::token(request))
                             input type="hidden" name="holdId" value=(id);
-                            p { "The credits can be spent again; whoever holds them cannot settle any more." }
+                            p { "The credits can be spent again; the hold can no longer be settled." }
                             button.danger type="submit" { "Release this hold" }
                         }
                     } }
@@ -198,11 +206,11 @@ fn holds(visit: &Visit, project: &ProjectCatalog, key: WalletKey, inside: &Insid
     }
 }
 
-fn pending(project: &ProjectCatalog, inside: &Inside) -> Markup {
-    let (orders, besides) = &inside.pending;
+fn pending(project: &ProjectCatalog, detail: &WalletDetail) -> Markup {
+    let (orders, besides) = &detail.pending;
     html! {
         section.card {
-            h2 { "Orders that wait for their payment" }
+            h2 { "Orders awaiting payment" }
             @for order in orders { p { a href={ (base(project)) "/orders/" (order) } { code.small { (order) } } } }
             @if *besides > 0 { p.hint { "and " (besides) " more" } }
         }
@@ -210,13 +218,13 @@ fn pending(project: &ProjectCatalog, inside: &Inside) -> Markup {
 }
 
 fn ledger_part(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     key: WalletKey,
     page: &LedgerPage,
 ) -> Markup {
     let here = path(project, key);
-    let query = visit.query();
+    let query = request.query();
     let form = Form::new(query, None).called("ledger-");
     let mut reasons = vec![("", "Any")];
     reasons.extend(REASONS.iter().map(|(_, name, text)| (*name, *text)));
@@ -226,7 +234,7 @@ fn ledger_part(
     let older = page.next.map(|before| {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         for name in ["reason", "productId"] {
-            if let Some(value) = visit.query().some(name) {
+            if let Some(value) = request.query().some(name) {
                 query.append_pair(name, value);
             }
         }
@@ -237,8 +245,8 @@ fn ledger_part(
         section.card #ledger {
             h2 { "Ledger" }
             form.row method="get" action=(here) hx-get=(here) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" {
-                (form.choice(&Label("reason", "Reason", ""), &reasons))
-                @if products.len() > 2 { (form.choice(&Label("productId", "Product", ""), &products)) }
+                (form.choice(&FieldLabel("reason", "Reason", ""), &reasons))
+                @if products.len() > 2 { (form.choice(&FieldLabel("productId", "Product", ""), &products)) }
                 button type="submit" { "Show" }
             }
             @if page.lines.is_empty() { p.empty { "No entries." } } @else {
@@ -257,7 +265,7 @@ fn ledger_part(
 fn line_row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
     let entry = &line.entry;
     html! { tr {
-        td.time { (shell::when(line.at)) }
+        td.time { (layout::when(line.at)) }
         td { (reason_name(entry.reason)) }
         td.number.plus[entry.delta > 0] { (signed(entry.delta)) }
         td.number { (grouped(entry.balance_after)) }

@@ -1,5 +1,4 @@
-//! Where a project's own servers are told what happens: endpoints, what was delivered to each, and
-//! sending it again.
+//! A project's webhook endpoints, the deliveries to each, and sending them again.
 
 use axum::{
     extract::State,
@@ -12,24 +11,24 @@ use domain::{
 use maud::{Markup, html};
 
 use super::{
-    audit::deed,
+    audit::audited,
     fields::Fields,
-    form::{self, Form, Label},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab, base},
+    page_request::{FormPost, PageRequest},
     projects::refused,
-    shell::{self, At, Tab, base},
-    visit::{Posted, Visit},
 };
 use crate::{
     catalog::{EndpointChange, NewEndpoint, ProjectCatalog},
     http::{
-        Code, Error,
+        Error, ErrorCode,
         field::{EventType, FromText as _},
     },
     outbound::webhooks::{Delivery, Status},
     state::App,
 };
 
-/// Deliveries on a page.
+/// Deliveries per page.
 const SHOWN: usize = 25;
 const SECRET: &str = "Signing secret";
 
@@ -37,11 +36,14 @@ pub(super) fn here(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
     format!("{}/webhooks/{}", base(project), endpoint.id)
 }
 
-/// The endpoint that the path names.
-pub(super) fn named<'a>(visit: &Visit, project: &'a ProjectCatalog) -> Result<&'a Endpoint, Error> {
-    let id = visit.named("webhook", Code::WebhookNotFound)?;
+/// The endpoint in the path.
+pub(super) fn named<'a>(
+    request: &PageRequest,
+    project: &'a ProjectCatalog,
+) -> Result<&'a Endpoint, Error> {
+    let id = request.named("webhook", ErrorCode::WebhookNotFound)?;
     let endpoint = project.endpoint(&id);
-    endpoint.ok_or_else(|| Error::new(Code::WebhookNotFound))
+    endpoint.ok_or_else(|| Error::new(ErrorCode::WebhookNotFound))
 }
 
 fn badge(status: EndpointStatus) -> Markup {
@@ -49,22 +51,22 @@ fn badge(status: EndpointStatus) -> Markup {
         @match status {
             EndpointStatus::Active => span.badge.good { "Active" },
             EndpointStatus::Off | EndpointStatus::Deleted => span.badge { "Off" },
-            EndpointStatus::Gone => span.badge.bad { "Off: it answered 410" },
-            EndpointStatus::Failing => span.badge.bad { "Off: it failed for days" },
+            EndpointStatus::Gone => span.badge.bad { "Off: answered 410" },
+            EndpointStatus::Failing => span.badge.bad { "Off: failed for days" },
         }
     }
 }
 
-/// `GET …/webhooks`
-pub(super) async fn list(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    Ok(page(&visit, &project, &Fields::default(), None))
+/// `GET …/webhooks`: the endpoints.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    Ok(page(&request, &project, &Fields::default(), None))
 }
 
-/// `POST …/webhooks`
-pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
+/// `POST …/webhooks`: creates an endpoint.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
     let id = project.project.id;
     let made = match new(&app, &fields) {
         Ok(new) => {
@@ -77,14 +79,14 @@ pub(super) async fn create(State(app): State<App>, posted: Posted) -> Result<Res
         Ok(minted) => {
             let endpoint = &minted.endpoint;
             let path = format!("{}?done=made", here(&project, endpoint));
-            let what = format!("Made webhook endpoint {} of {id}", endpoint.id);
+            let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
             app.dashboard
-                .keep_keys(&visit.signed, vec![(SECRET, minted.plain)]);
+                .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
             let response = Redirect::to(&path).into_response();
-            Ok(deed(response, &visit.signed, what))
+            Ok(audited(response, &request.signed, what))
         }
         Err(error) => {
-            let page = page(&visit, &project, &fields, Some(&error));
+            let page = page(&request, &project, &fields, Some(&error));
             Ok(refused(&error, page))
         }
     }
@@ -97,7 +99,7 @@ fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
     events.sort();
     events.dedup();
     if let Some(unknown) = events.iter().find(|it| EventType::from_text(it).is_none()) {
-        let message = format!("There is no event of the kind {unknown:?}.");
+        let message = format!("There is no event type {unknown:?}.");
         return Err(Error::invalid("events", message));
     }
     Ok(NewEndpoint {
@@ -107,7 +109,7 @@ fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
 }
 
 fn page(
-    visit: &Visit,
+    request: &PageRequest,
     project: &ProjectCatalog,
     fields: &Fields,
     error: Option<&Error>,
@@ -115,15 +117,15 @@ fn page(
     let form = Form::new(fields, error);
     let body = html! {
         h1 { "Webhooks" }
-        p.lead { "Your servers are told what happens to orders, subscriptions and wallets, signed after Standard Webhooks." }
-        @if project.endpoints().next().is_none() { p.empty { "Nobody is told yet." } } @else {
+        p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks." }
+        @if project.endpoints().next().is_none() { p.empty { "There is no endpoint yet." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
-                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Made" } } }
+                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Created" } } }
                 tbody { @for endpoint in project.endpoints() { tr {
                     td { a href=(here(project, endpoint)) { code.wrap { (endpoint.url) } } }
                     td { (events(endpoint)) }
                     td { (badge(endpoint.status)) }
-                    td.time { (shell::when(endpoint.created_at)) }
+                    td.time { (layout::when(endpoint.created_at)) }
                 } } }
             } }
         }
@@ -131,15 +133,15 @@ fn page(
             h2 { "New endpoint" }
             (form.alert(&["url", "events"]))
             form method="post" action={ (base(project)) "/webhooks" } {
-                (form::token(visit))
-                (form.text(&Label("url", "Address", "Such as https://shop.example/hooks.")))
-                (form.text(&Label("events", "Events", "Such as order.paid wallet.depleted. Empty: all.")))
-                button.primary type="submit" { "Make endpoint" }
+                (form::token(request))
+                (form.text(&FieldLabel("url", "Address", "Such as https://shop.example/hooks.")))
+                (form.text(&FieldLabel("events", "Events", "Such as order.paid wallet.depleted. Empty: all.")))
+                button.primary type="submit" { "Create endpoint" }
             }
         }
     };
-    shell::page(
-        visit,
+    layout::page(
+        request,
         At::Project(project, Tab::Webhooks),
         "Webhooks",
         &body,
@@ -155,17 +157,17 @@ fn events(endpoint: &Endpoint) -> Markup {
     }
 }
 
-/// `GET …/webhooks/{webhook}`
-pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Response, Error> {
-    let project = visit.project(&app)?;
-    let endpoint = named(&visit, &project)?;
-    let before = visit.query().parsed("before", "a delivery")?;
+/// `GET …/webhooks/{webhook}`: one endpoint and its deliveries.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let before = request.query().parsed("before", "a delivery")?;
     let mut deliveries = app
         .webhooks
         .deliveries(endpoint.id, before, SHOWN.saturating_add(1));
     let more = deliveries.len() > SHOWN;
     deliveries.truncate(SHOWN);
-    let new = app.dashboard.take_keys(&visit.signed);
+    let new = app.dashboard.take_keys(&request.signed);
     let here = here(&project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
@@ -183,28 +185,28 @@ pub(super) async fn show(visit: Visit, State(app): State<App>) -> Result<Respons
             @if deliveries.is_empty() { p.empty { "Nothing was delivered yet." } } @else {
                 div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
                     thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
-                    tbody { @for delivery in &deliveries { (row(&visit, endpoint, &here, delivery)) } }
+                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &here, delivery)) } }
                 } }
             }
             @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
         }
-        (steps(&visit, endpoint, &here, None))
+        (steps(&request, endpoint, &here, None))
     };
-    Ok(shell::page(
-        &visit,
+    Ok(layout::page(
+        &request,
         At::Project(&project, Tab::Webhooks),
         "Webhook",
         &body,
     ))
 }
 
-fn row(visit: &Visit, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
+fn row(request: &PageRequest, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
     let next = delivery.next_at.filter(|_| endpoint.is_active());
     html! { tr {
         td { a href={ (here) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
-        td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (shell::when(next)) } } }
+        td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (layout::when(next)) } } }
         td { (attempts(delivery)) }
-        td { (send_again(visit, here, delivery)) }
+        td { (send_again(request, here, delivery)) }
     } }
 }
 
@@ -221,24 +223,24 @@ pub(super) fn state(status: Status) -> Markup {
 pub(super) fn attempts(delivery: &Delivery) -> Markup {
     html! {
         @for attempt in &delivery.attempts { div {
-            span.time { (shell::when(attempt.at)) } " "
-            @match attempt.status_code { Some(code) => (code), None => "no answer" }
+            span.time { (layout::when(attempt.at)) } " "
+            @match attempt.status_code { Some(code) => (code), None => "no response" }
             " " span.hint { (attempt.millis) " ms" @if let Some(error) = &attempt.error { ", " (error) } }
         } }
     }
 }
 
-pub(super) fn send_again(visit: &Visit, here: &str, delivery: &Delivery) -> Markup {
+pub(super) fn send_again(request: &PageRequest, here: &str, delivery: &Delivery) -> Markup {
     html! {
         form method="post" action={ (here) "/replay" } {
-            (form::token(visit))
+            (form::token(request))
             input type="hidden" name="deliveryId" value=(delivery.id);
             button.small type="submit" { "Send again" }
         }
     }
 }
 
-fn steps(visit: &Visit, endpoint: &Endpoint, here: &str, error: Option<&Error>) -> Markup {
+fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str, error: Option<&Error>) -> Markup {
     let fields = Fields::default();
     let form = Form::new(&fields, error);
     html! {
@@ -246,28 +248,28 @@ fn steps(visit: &Visit, endpoint: &Endpoint, here: &str, error: Option<&Error>) 
             h2 { "Send again" }
             (form.alert(&["since"]))
             form method="post" action={ (here) "/replay" } {
-                (form::token(visit))
-                (form.day(&Label("since", "All since", "That day, UTC, as far as events are kept: 30 days.")))
+                (form::token(request))
+                (form.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
                 button type="submit" { "Send again" }
             }
         }
         section.card {
             h2 { "Endpoint" }
             form.row method="post" action=(here) {
-                (form::token(visit))
+                (form::token(request))
                 @if endpoint.is_active() {
                     button name="action" value="off" type="submit" { "Switch off" }
                 } @else {
                     button name="action" value="on" type="submit" { "Switch on" }
                 }
-                button name="action" value="rotate" type="submit" { "Give it a new secret" }
+                button name="action" value="rotate" type="submit" { "Rotate secret" }
             }
-            p.hint { "The old secret signs beside the new one for 24 hours." }
+            p.hint { "The old secret stays valid beside the new one for 24 hours." }
             details {
                 summary { "Delete…" }
                 form method="post" action=(here) {
-                    (form::token(visit))
-                    p { "It is told nothing any more, and what was delivered is forgotten." }
+                    (form::token(request))
+                    p { "It gets no more events, and its deliveries are deleted." }
                     button.danger name="action" value="delete" type="submit" { "Delete this endpoint" }
                 }
             }
@@ -275,11 +277,11 @@ fn steps(visit: &Visit, endpoint: &Endpoint, here: &str, error: Option<&Error>) 
     }
 }
 
-/// `POST …/webhooks/{webhook}`
-pub(super) async fn change(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let endpoint = named(&visit, &project)?;
+/// `POST …/webhooks/{webhook}`: switches an endpoint on or off, rotates its secret, or deletes it.
+pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
     let (id, here) = (project.project.id, here(&project, endpoint));
     let (said, did, back) = match fields.text("action") {
         action @ ("on" | "off") => {
@@ -298,8 +300,8 @@ pub(super) async fn change(State(app): State<App>, posted: Posted) -> Result<Res
         "rotate" => {
             let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
             app.dashboard
-                .keep_keys(&visit.signed, vec![(SECRET, minted.plain)]);
-            ("made", "Gave a new secret to", here)
+                .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+            ("made", "Rotated the secret of", here)
         }
         "delete" => {
             app.catalog.delete_endpoint(id, endpoint.id).await?;
@@ -308,14 +310,14 @@ pub(super) async fn change(State(app): State<App>, posted: Posted) -> Result<Res
         _ => return Err(Error::missing("action")),
     };
     let what = format!("{did} webhook endpoint {} of {id}", endpoint.id);
-    Ok(deed(shell::done(&back, said), &visit.signed, what))
+    Ok(audited(layout::done(&back, said), &request.signed, what))
 }
 
-/// `POST …/webhooks/{webhook}/replay`
-pub(super) async fn replay(State(app): State<App>, posted: Posted) -> Result<Response, Error> {
-    let Posted { visit, fields } = posted;
-    let project = visit.project(&app)?;
-    let endpoint = named(&visit, &project)?;
+/// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
+pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
     let here = here(&project, endpoint);
     let delivery: Option<DeliveryId> = fields.parsed("deliveryId", "a delivery")?;
     let what = match delivery {
@@ -333,5 +335,5 @@ pub(super) async fn replay(State(app): State<App>, posted: Posted) -> Result<Res
             format!("Sent {again} events again to {}", endpoint.id)
         }
     };
-    Ok(deed(shell::done(&here, "sent"), &visit.signed, what))
+    Ok(audited(layout::done(&here, "sent"), &request.signed, what))
 }

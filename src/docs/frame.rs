@@ -1,10 +1,10 @@
-//! What all pages of the documentation stand in.
+//! The frame around all pages of the documentation.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{
-    markdown::Rendered,
-    pages::{Group, PAGES, Page},
+    markdown::RenderedPage,
+    pages::{DocPage, Group, PAGES},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -29,8 +29,8 @@ pub(super) fn page(title: &str, contents: &Markup, main: &Markup) -> String {
     page.into_string()
 }
 
-/// All pages by what they are for; of the one that is open, what is in it.
-pub(super) fn guides(open: Option<(&Page, &Rendered)>) -> Markup {
+/// The menu of all pages, by group; under the open one, its sections.
+pub(super) fn menu(open: Option<(&DocPage, &RenderedPage)>) -> Markup {
     html! {
         p { a href="/docs" { "API reference" } }
         @for group in Group::ALL {
@@ -48,7 +48,7 @@ pub(super) fn guides(open: Option<(&Page, &Rendered)>) -> Markup {
     }
 }
 
-fn sections(rendered: &Rendered) -> Markup {
+fn sections(rendered: &RenderedPage) -> Markup {
     html! {
         ul {
             @for section in &rendered.sections {

@@ -1,7 +1,7 @@
 //! The documentation for language models, as <https://llmstxt.org> has it: an index of the pages as
 //! Markdown, and all that one needs to build with Scrip in one text.
 
-use super::pages::{Group, PAGES, Page};
+use super::pages::{DocPage, Group, PAGES};
 
 const SUMMARY: &str = "\
 # Scrip
@@ -15,12 +15,12 @@ The API is under `/api/v1` and described by [OpenAPI](/api/openapi.json); the ad
 `code`, explained on the page of errors.
 ";
 
-/// The index.
+/// The text of `/llms.txt`.
 pub(super) fn index() -> String {
     let mut text = SUMMARY.to_owned();
     for group in Group::ALL {
         let title = match group {
-            // By the convention: what may be left out where there is little room.
+            // The convention's name for pages that may be left out where there is little room.
             Group::Background => "Optional",
             _ => group.title(),
         };
@@ -37,9 +37,9 @@ pub(super) fn index() -> String {
     text
 }
 
-/// Every page but the background.
+/// The text of `/llms-full.txt`: every page but the background.
 pub(super) fn full() -> String {
-    let needed = |page: &&Page| page.group != Group::Background;
+    let needed = |page: &&DocPage| page.group != Group::Background;
     let pages: Vec<&str> = PAGES.iter().filter(needed).map(|page| page.text).collect();
     format!("{SUMMARY}\n{}", pages.join("\n\n"))
 }

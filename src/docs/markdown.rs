@@ -1,5 +1,5 @@
 //! Pages from Markdown. HTML in it is dropped, so that a page may do nothing that this file does not
-//! write; headings get the anchors that they have where repositories are looked at.
+//! write; headings get the anchors that code hosts give them.
 
 use std::collections::HashMap;
 
@@ -17,21 +17,21 @@ pub(super) struct Section {
 
 /// A page's body.
 #[derive(Debug)]
-pub(super) struct Rendered {
+pub(super) struct RenderedPage {
     pub(super) html: String,
     /// Its headings below the title, one level deep.
     pub(super) sections: Vec<Section>,
 }
 
 /// Renders the page with this path in the repository.
-pub(super) fn render(path: &str, text: &str) -> Rendered {
+pub(super) fn render(path: &str, text: &str) -> RenderedPage {
     let headings = headings(text);
     let mut ids = headings.iter().map(|heading| heading.id.clone());
-    // Of links that are open: whether there is somewhere to go.
+    // For each link that is being written: whether its target is served here.
     let mut open = Vec::new();
     let events = parse(text).filter_map(|event| match event {
         Event::Html(_) | Event::InlineHtml(_) => None,
-        // It may be wider than its page: whoever has only a keyboard scrolls it, too.
+        // It may be wider than its page: `tabindex` lets a keyboard scroll it, too.
         Event::Start(Tag::CodeBlock(_)) => Some(Event::Html("<pre tabindex=\"0\"><code>".into())),
         Event::End(TagEnd::CodeBlock) => Some(Event::Html("</code></pre>\n".into())),
         Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
@@ -81,7 +81,7 @@ pub(super) fn render(path: &str, text: &str) -> Rendered {
         }
         other => Some(other),
     });
-    // Tables as well, where the screen is narrow.
+    // Tables may be too wide as well, where the screen is narrow.
     let events = events.flat_map(|event| match event {
         Event::Start(Tag::Table(_)) => {
             vec![
@@ -97,13 +97,13 @@ pub(super) fn render(path: &str, text: &str) -> Rendered {
     let sections = headings
         .into_iter()
         .filter(|heading| heading.level == HeadingLevel::H2);
-    Rendered {
+    RenderedPage {
         html: written,
         sections: sections.collect(),
     }
 }
 
-/// As all of this reads Markdown.
+/// Reads Markdown as all pages use it.
 pub(super) fn parse(text: &str) -> Parser<'_> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
 }

@@ -1,6 +1,6 @@
-//! What of the repository is served as documentation: pages, and the files that they show or lead to. A
-//! link between two of them works here and on the disk; to anything else of the repository there is none
-//! here, only its name.
+//! The parts of the repository that are served as documentation: pages, and the files that they show or
+//! lead to. A link between two of them works here and on the disk; a link to anything else of the
+//! repository is shown as plain text.
 
 /// What a page is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +24,8 @@ impl Group {
     }
 }
 
-/// A page.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct DocPage {
     /// Where it is under `/docs/`.
     pub(super) name: &'static str,
     /// Where it is in the repository.
@@ -34,12 +33,12 @@ pub(super) struct Page {
     pub(super) group: Group,
     /// What it says, in a few words.
     pub(super) about: &'static str,
-    /// Markdown.
+    /// The page's Markdown.
     pub(super) text: &'static str,
 }
 
-impl Page {
-    /// Its first line.
+impl DocPage {
+    /// The page's title: its first line.
     pub(super) fn title(&self) -> &'static str {
         let line = self.text.lines().next().unwrap_or_default();
         line.strip_prefix("# ").unwrap_or(self.name)
@@ -49,7 +48,7 @@ impl Page {
 /// Pages of `docs/`.
 macro_rules! pages {
     ($($group:ident $name:literal $path:literal $about:literal;)*) => {
-        &[$(Page {
+        &[$(DocPage {
             name: $name,
             path: $path,
             group: Group::$group,
@@ -59,8 +58,8 @@ macro_rules! pages {
     };
 }
 
-/// In the order in which they are shown.
-pub(super) const PAGES: &[Page] = pages! {
+/// The pages, in the order in which they are shown.
+pub(super) const PAGES: &[DocPage] = pages! {
     Begin "readme" "README.md" "what Scrip is, and its figures";
     Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node";
     Begin "tour" "docs/tour.md" "every part of the API once, by curl, in the sandbox";
@@ -77,9 +76,9 @@ pub(super) const PAGES: &[Page] = pages! {
     Run "self-hosting" "docs/self-hosting.md" "systemd, containers, proxies, figures, upgrades";
     Run "backup" "docs/backup.md" "backups of a running server, and how they are put back";
     Run "export" "docs/export.md" "ledgers out, balances in";
-    Run "security" "SECURITY.md" "who can do what, and how to tell of a hole";
+    Run "security" "SECURITY.md" "who can do what, and how to report a vulnerability";
     Background "comparison" "docs/comparison.md" "hosted and self-hosted alternatives, and what Scrip does not do";
-    Background "deprecations" "docs/deprecations.md" "what is on its way out of the API";
+    Background "deprecations" "docs/deprecations.md" "what is deprecated in the API";
     Background "figures" "docs/figures.md" "how fast it is, and the command that prints each figure";
     Background "promises" "docs/promises.md" "what is promised, and the test that holds each promise";
     Background "architecture" "docs/architecture.md" "invariants, the way of a deduction and a purchase, what is on the disk";

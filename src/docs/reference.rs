@@ -6,12 +6,11 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::{frame, schema};
-use crate::deprecations::{self, Deprecation};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
-pub(super) fn render(document: &Value, deprecated: &[Deprecation]) -> String {
+pub(super) fn render(document: &Value) -> String {
     let operations = operations(document);
     let schemas = object(document.pointer("/components/schemas"));
     let introduction = text(document.get("info"), "description");
@@ -23,7 +22,6 @@ pub(super) fn render(document: &Value, deprecated: &[Deprecation]) -> String {
             ". All paths below begin with " code { "/api/v1" } ". What each refusal means, and what to do: "
             a href="/docs/errors" { "errors" } "."
         }
-        (deprecations::section(deprecated))
         @for operation in &operations { (operation.shown()) }
         @for (name, schema) in schemas {
             section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
@@ -34,7 +32,7 @@ pub(super) fn render(document: &Value, deprecated: &[Deprecation]) -> String {
 
 fn contents(operations: &[Operation<'_>], schemas: &Map<String, Value>) -> Markup {
     html! {
-        (frame::guides(None))
+        (frame::menu(None))
         @for tag in tags(operations) {
             h2 { (tag) }
             ul {
@@ -69,7 +67,7 @@ fn operations(document: &Value) -> Vec<Operation<'_>> {
             }
         }
     }
-    // As in the contents beside them; within a tag as the document has them.
+    // In the order of the contents; within a tag, in that of the document.
     found.sort_by_key(Operation::tag);
     found
 }
@@ -159,7 +157,7 @@ fn answer(response: &Value) -> Markup {
     }
 }
 
-/// A text of an object.
+/// A text of an object; empty where there is none.
 pub(super) fn text<'a>(object: Option<&'a Value>, name: &str) -> &'a str {
     let text = object.and_then(|object| object.get(name)?.as_str());
     text.unwrap_or_default()
@@ -192,9 +190,7 @@ mod tests {
     #[test]
     fn the_page_shows_every_route_and_loads_nothing() {
         let document = crate::api::description::document();
-        let page = render(&document, &[deprecations::EXAMPLE]);
-        assert!(page.contains("Deprecated in the API"));
-        assert!(!render(&document, &[]).contains("Deprecated in the API"));
+        let page = render(&document);
         for path in object(document.get("paths")).keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
         }

@@ -1,4 +1,4 @@
-//! Schemas on the page for people.
+//! Schemas on the API's page.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -33,14 +33,14 @@ pub(super) fn name(schema: &Value) -> Markup {
     html! { (kind) (bounds(schema)) }
 }
 
-/// The parts of a schema that is put together, and what stands between them.
+/// The parts of a schema that is composed of several, and the word between them.
 fn parts(schema: &Value) -> Option<(&Vec<Value>, &'static str)> {
     [("oneOf", " or "), ("anyOf", " or "), ("allOf", " and ")]
         .into_iter()
         .find_map(|(name, word)| Some((schema.get(name)?.as_array()?, word)))
 }
 
-/// What a number or a text is held to.
+/// The bounds of a number or a text.
 fn bounds(schema: &Value) -> String {
     let of = |least: &str, most: &str| {
         let (least, most) = (schema.get(least), schema.get(most));
@@ -89,7 +89,7 @@ pub(super) fn table(schema: &Value) -> Markup {
     }
 }
 
-/// What is said of a field, by itself or by the one part that says it.
+/// A field's description, or that of the first of its parts that has one.
 fn about(property: &Value) -> Markup {
     let own = text(Some(property), "description");
     let of_parts = || {

@@ -1,5 +1,5 @@
-//! That the pages hold together, as they lie in the repository: every link and anchor, the catalogue of
-//! errors against the codes that there are.
+//! Checks the pages as they are in the repository: every link and anchor, and the page of errors
+//! against the codes.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use super::{
     markdown::{headings, parse},
     pages::{FILES, PAGES, Target, join, resolve},
 };
-use crate::http::Code;
+use crate::http::ErrorCode;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -34,7 +34,7 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().map(page).collect()
 }
 
-/// What stands beside clients and examples, which is not served.
+/// The pages of clients and examples, which are not served.
 fn beside_code() -> Vec<(String, String)> {
     let folders = ["clients", "examples"].map(|name| fs::read_dir(root().join(name)).unwrap());
     let paths = folders.into_iter().flatten();
@@ -122,7 +122,7 @@ fn every_code_is_explained_and_nothing_else_is() {
         .into_iter()
         .filter(|heading| heading.level == HeadingLevel::H3);
     let explained: Vec<_> = explained.map(|heading| heading.id).collect();
-    for code in Code::ALL {
+    for code in ErrorCode::ALL {
         let name = code.as_str();
         assert_eq!(
             explained.iter().filter(|id| *id == name).count(),
@@ -144,13 +144,13 @@ fn every_code_is_explained_and_nothing_else_is() {
     }
     for id in &explained {
         assert!(
-            Code::ALL.iter().any(|code| code.as_str() == id),
+            ErrorCode::ALL.iter().any(|code| code.as_str() == id),
             "docs/errors.md explains {id}, which is no code"
         );
     }
 }
 
-/// The page by which a key is made says what the client asks for, and nothing else.
+/// The page about making a key names every permission that the client asks for, and no other.
 #[test]
 fn the_page_about_the_key_names_every_permission_and_links_to_stripes_form() {
     let page = fs::read_to_string(root().join("docs/going-live.md")).unwrap();

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
 use super::{
-    code::Code,
+    code::ErrorCode,
     context::{Anonymous, Context},
     error::Error,
 };
@@ -20,7 +20,7 @@ use crate::{
     audit,
     catalog::{Authenticated, Catalog, ProjectCatalog},
     config::Token,
-    limits::Door,
+    limits::TokenScope,
     state::App,
 };
 
@@ -32,11 +32,12 @@ pub struct AnyKey(Authenticated);
 #[derive(Debug, Clone)]
 pub struct SecretKey(Authenticated);
 
-/// Whoever knows the administrator's token.
+/// A caller who sent the administrator's token.
 #[derive(Debug, Clone, Copy)]
 pub struct Administrator;
 
-/// Whoever may read the figures: the administrator, or who knows the token that is for them alone.
+/// A caller who may read the metrics: with the administrator's token, or with the one that is only
+/// for metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct Watcher;
 
@@ -88,19 +89,19 @@ impl<S: Sync> FromRequestParts<S> for SecretKey {
 }
 
 impl AnyKey {
-    /// Whoever the edge found to be calling.
+    /// Takes the caller that the edge authenticated.
     pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
         Ok(Self(caller?))
     }
 }
 
 impl SecretKey {
-    /// Whoever the edge found to be calling, if it is a server.
+    /// Takes the caller that the edge authenticated, if the key is a secret one.
     pub(crate) fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
         let caller = caller?;
         match caller.kind {
             KeyKind::Secret => Ok(Self(caller)),
-            KeyKind::Publishable => Err(Error::new(Code::SecretKeyRequired)),
+            KeyKind::Publishable => Err(Error::new(ErrorCode::SecretKeyRequired)),
         }
     }
 }
@@ -113,8 +114,14 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let app = App::from_ref(state);
-        open(Door::Administration, parts, &app, &[app.admin_token_sha256]).await?;
-        audit::intend(parts, &app, audit::ADMINISTRATOR).await?;
+        open(
+            TokenScope::Administration,
+            parts,
+            &app,
+            &[app.admin_token_sha256],
+        )
+        .await?;
+        audit::begin_entry(parts, &app, audit::ADMINISTRATOR).await?;
         Ok(Self)
     }
 }
@@ -132,26 +139,30 @@ where
             app.admin_token_sha256,
             own.unwrap_or(app.admin_token_sha256),
         ];
-        open(Door::Figures, parts, &app, &known).await?;
+        open(TokenScope::Figures, parts, &app, &known).await?;
         Ok(Self)
     }
 }
 
-/// Whether a request carries one of these tokens. The right one is let in whatever was tried before:
-/// otherwise whoever shares an address with its owner, as behind a proxy, could shut them out.
-async fn open(door: Door, parts: &Parts, app: &App, known: &[[u8; 32]]) -> Result<(), Error> {
+/// Lets a request in that carries one of these tokens. The right one passes whatever was tried
+/// before: otherwise anybody who shares an address with its owner, as behind a proxy, could shut
+/// them out.
+async fn open(door: TokenScope, parts: &Parts, app: &App, known: &[[u8; 32]]) -> Result<(), Error> {
     let Context { client, now, .. } = Context::of(parts)?;
     let token = bearer(&parts.headers)?;
-    let limited = |refusal| Error::limited(Code::RateLimited, refusal);
+    let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);
     let hash: [u8; 32] = Sha256::digest(token).into();
     let same = known
         .iter()
         .fold(Choice::from(0), |same, known| same | hash.ct_eq(known));
     if bool::from(same) {
-        return app.limits.administrate(*client, *now).map_err(limited);
+        return app
+            .limits
+            .count_admin_request(*client, *now)
+            .map_err(limited);
     }
     let counted = app.limits.wrong_token(door, *client, *now).await;
-    // No stranger fills the log.
+    // Beyond the limit nothing is logged: no stranger can fill the log.
     counted.map_err(limited)?;
     tracing::warn!(client.address = %client, door = ?door, "A wrong token was sent");
     Err(Anonymous::BadKey.into())

@@ -14,7 +14,7 @@ use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
 use serde::{Deserialize, de::IgnoredAny};
 
-use super::{code::Code, error::Error, field::Object, misfit::misfit};
+use super::{code::ErrorCode, error::Error, field::Object, misfit::misfit};
 use crate::{config::Http, state::App};
 
 /// A body that is too large is read on to here before it is refused, so that a client that is still
@@ -101,14 +101,14 @@ impl FormBody {
         limits: &Http,
     ) -> Result<Self, Error> {
         if !is_of(headers, "application/x-www-form-urlencoded") {
-            return Err(Error::new(Code::UnsupportedMediaType)
+            return Err(Error::new(ErrorCode::UnsupportedMediaType)
                 .saying("Send the form as browsers do: application/x-www-form-urlencoded."));
         }
         let (max, seconds) = (limits.max_body_bytes, limits.body_timeout_seconds);
         read_whole(body, max, seconds).await.map(Self)
     }
 
-    /// As it was sent.
+    /// The form's bytes as they were sent.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -141,7 +141,7 @@ impl BatchBody {
     }
 }
 
-/// A body on its way in.
+/// The body of a request that may still be arriving.
 pub(crate) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
 
 impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
@@ -153,7 +153,7 @@ async fn read(
     seconds: u64,
 ) -> Result<Bytes, Error> {
     if !is_of(headers, "application/json") {
-        return Err(Error::new(Code::UnsupportedMediaType));
+        return Err(Error::new(ErrorCode::UnsupportedMediaType));
     }
     read_whole(body, max, seconds).await
 }
@@ -161,12 +161,12 @@ async fn read(
 async fn read_whole(body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
     let declared = body.size_hint().lower();
     if declared > DRAINED_BYTES as u64 {
-        return Err(Error::new(Code::BodyTooLarge));
+        return Err(Error::new(ErrorCode::BodyTooLarge));
     }
     let read = read_up_to(body, max, seconds).await;
-    // Whatever became of what is too large by its own word.
+    // A body that declares too much is too large, even where reading it failed otherwise.
     read.map_err(|error| match declared > max as u64 {
-        true => Error::new(Code::BodyTooLarge),
+        true => Error::new(ErrorCode::BodyTooLarge),
         false => error,
     })
 }
@@ -205,7 +205,7 @@ async fn rest(mut body: impl Incoming, first: Bytes, max: usize) -> Result<Bytes
     if seen <= max {
         Ok(whole.freeze())
     } else {
-        Err(Error::new(Code::BodyTooLarge))
+        Err(Error::new(ErrorCode::BodyTooLarge))
     }
 }
 
@@ -243,8 +243,8 @@ fn is_of(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
-    // Checked for UTF-8 at once, not text by text. What is not may still be in a place that nobody
-    // reads.
+    // UTF-8 is checked in one pass, not string by string. Where it is broken, the bad bytes may
+    // still be in a field that nobody reads.
     let read = match std::str::from_utf8(body) {
         Ok(text) => serde_json::from_str::<Object<T>>(text),
         Err(_) => serde_json::from_slice::<Object<T>>(body),
@@ -255,7 +255,7 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     }
 }
 
-/// Which input is at fault, and what was expected of it.
+/// Names the input at fault, and what was expected of it.
 #[cold]
 fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
@@ -270,7 +270,7 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     let message = text
         .rsplit_once(" at line ")
         .map_or(text.as_str(), |(message, _)| message);
-    // Of these one value is at fault, not the text as a whole. They repeat no input.
+    // With these messages one value is at fault, not the document. They repeat no input.
     let of_one_value = [
         "number out of range",
         "lone leading surrogate",
@@ -280,8 +280,8 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
         let message = format!("{path} is not valid JSON: {message}.");
         return Error::invalid(path, message);
     }
-    // What is no JSON further on is no JSON as a whole; and what is, only does not fit, even where
-    // the parser calls it a fault of syntax (a number for one of a few texts).
+    // If the body is valid JSON, a value only has the wrong type, even where the parser reports a
+    // syntax error (a number for one of a few texts).
     match serde_json::from_slice::<IgnoredAny>(body) {
         Ok(_) => misfit(&path, message, "The body"),
         Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),

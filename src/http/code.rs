@@ -7,21 +7,21 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $status:ident $text:literal $message:literal;)*) => {
         /// What went wrong, as a program reads it. Stable within v1.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Code {
+        pub enum ErrorCode {
             $($(#[$doc])* $name,)*
         }
 
-        impl Code {
-            /// All of them, in the order of the documentation.
+        impl ErrorCode {
+            /// All codes, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// As it is written in a body.
+            /// The code as a response's body has it.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The status that goes with it.
+            /// The HTTP status of a refusal with this code.
             #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }
@@ -33,7 +33,7 @@ macro_rules! codes {
                 match self { $(Self::$name => concat!("/docs/errors#", $text),)* }
             }
 
-            /// One plain sentence, for want of a better one.
+            /// The sentence for a person, where a refusal has no better one.
             #[must_use]
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$name => $message,)* }
@@ -64,7 +64,7 @@ codes! {
     InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
     /// A publishable key where only a secret one will do.
     SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
-    /// A publishable key, and a page to return to that the project does not allow.
+    /// A return address that the project does not allow, sent with a publishable key.
     RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
         "This project does not allow this address to return to.";
     /// The project has external users only.
@@ -80,7 +80,7 @@ codes! {
     HoldNotFound = NOT_FOUND "hold_not_found" "No such hold.";
     /// No such order in this project.
     OrderNotFound = NOT_FOUND "order_not_found" "No such order.";
-    /// No such event in this project, or none that is kept.
+    /// No such event in this project, or it is no longer kept.
     EventNotFound = NOT_FOUND "event_not_found" "No such event.";
     /// The wallet has no such subscription.
     SubscriptionNotFound = NOT_FOUND "subscription_not_found" "No such subscription.";
@@ -90,27 +90,27 @@ codes! {
     KeyNotFound = NOT_FOUND "key_not_found" "No such key.";
     /// No such webhook endpoint in this project; administration only.
     WebhookNotFound = NOT_FOUND "webhook_not_found" "No such webhook endpoint.";
-    /// No such delivery to this endpoint, or none that is kept; administration only.
+    /// No such delivery to this endpoint, or it is no longer kept; administration only.
     DeliveryNotFound = NOT_FOUND "delivery_not_found" "No such delivery.";
     /// No such unfulfilled payment in this project; administration only.
     PaymentNotFound = NOT_FOUND "payment_not_found" "No such unfulfilled payment.";
     /// Nothing is served under this path.
     RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
-    /// Something is, but not by this method.
+    /// The path is served, but not with this method.
     MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed"
         "This address does not take this method.";
-    /// Larger than 64 KiB, a batch than 1 MiB.
+    /// A body of more than 64 KiB, or of more than 1 MiB for a batch.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "The body is too large.";
-    /// Not `application/json`.
+    /// A body whose `Content-Type` is not `application/json`.
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type"
         "Send the body as JSON, with Content-Type: application/json.";
-    /// The same key for another product, order or amount.
+    /// A key that was used before for another product, order or amount.
     IdempotencyKeyReused = CONFLICT "idempotency_key_reused"
         "This idempotency key was used before with another product, order or amount.";
     /// The hold ended before, in another way.
     HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
     /// A refund asks for more than is left of the order.
-    AlreadyRefunded = CONFLICT "already_refunded" "That much is not left of this order.";
+    AlreadyRefunded = CONFLICT "already_refunded" "Less than that is left of this order.";
     /// The wallet has a subscription to the product already.
     AlreadySubscribed = CONFLICT "already_subscribed"
         "This wallet is already subscribed to the product.";
@@ -118,32 +118,33 @@ codes! {
     AlreadyOwned = CONFLICT "already_owned" "This wallet has bought all of this already.";
     /// The provider does not know the wallet's owner.
     NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
-    /// Nothing can be sold yet.
+    /// The project has no payment provider, so nothing can be sold yet.
     ProviderNotConfigured = CONFLICT "provider_not_configured"
         "This project has no payment provider.";
     /// Another provider, account or mode for a project that has orders; administration only.
     ProviderInUse = CONFLICT "provider_in_use"
-        "This project has orders at another provider, account or mode, or nobody can tell now whether it is \
-         another. With force, what is open there ends here.";
-    /// A grant past 2^53 - 1 credits.
+        "This project has orders at another provider, account or mode, or it cannot be told now whether it is \
+         another. With force, pending orders and subscriptions there end here.";
+    /// A grant that would take the balance past 2^53 - 1 credits.
     BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
-    /// As many open holds as a wallet may have.
+    /// The wallet has as many open holds as it may have.
     TooManyHolds = CONFLICT "too_many_holds" "Too many holds of this wallet are open.";
-    /// As many lots of the product as manual grants may make.
+    /// The wallet has as many lots of the product as manual grants may make.
     TooManyLots = CONFLICT "too_many_lots"
         "This wallet has too many grants of this product that expire at different times.";
-    /// As many orders as may wait for payment.
+    /// The wallet has as many orders waiting for payment as it may have.
     TooManyPendingOrders = CONFLICT "too_many_pending_orders"
         "Too many orders of this wallet are pending. Pay one, or let them expire.";
     /// The wallet's subscriptions are charged in another currency.
     CurrencyMismatch = CONFLICT "currency_mismatch"
         "This wallet's subscriptions are charged in another currency.";
-    /// A backup is being made: one at a time.
+    /// A backup is being made already: there is one at a time.
     BackupRunning = CONFLICT "backup_running" "A backup is being made.";
     /// Something else was decided about an unfulfilled payment; administration only.
     PaymentSettled = CONFLICT "payment_settled"
         "Something else was decided about this payment before.";
-    /// A project's orders are being held against the provider's books: once at a time.
+    /// A project's orders are being held against the provider's books already: there is one such
+    /// run at a time.
     ReconciliationRunning = CONFLICT "reconciliation_running"
         "This project's books are being reconciled.";
     /// Too many requests.
@@ -156,7 +157,7 @@ codes! {
         "Too many new wallets. Try again later.";
     /// A defect of the service.
     InternalError = INTERNAL_SERVER_ERROR "internal_error" "Something went wrong on our side.";
-    /// The payment provider refused or failed; nothing is shown of what was asked.
+    /// The payment provider refused or failed; what it was asked is not shown.
     ProviderError = BAD_GATEWAY "provider_error"
         "The payment provider did not do it. Nothing was sold; try again.";
     /// Load shed before anything was done.
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn codes_and_statuses_are_the_documented_ones() {
-        let table: Vec<(u16, &str)> = Code::ALL
+        let table: Vec<(u16, &str)> = ErrorCode::ALL
             .iter()
             .map(|code| (code.status().as_u16(), code.as_str()))
             .collect();

@@ -1,20 +1,20 @@
 //! A recovery code in a path, or in a header that stands in for it. With a publishable key every different
 //! code that opens nothing is counted, and after too many of them none is looked up: guessing must not pay.
-//! Discount codes are codes, too. Orders and holds that are not there count; but one that is there is shown
-//! all the same, since nobody guesses its name, and many may share an address.
+//! Discount codes are codes, too. Orders and holds that do not exist count; but one that exists is shown
+//! all the same, since nobody guesses its id, and many callers may share an address.
 
 use actors::Address;
 use axum::{
     extract::{FromRef, FromRequestParts, RawPathParams},
     http::{HeaderMap, request::Parts},
 };
-use domain::{Rejection, Timestamp, catalog::KeyKind, code::Code as RecoveryCode, id::ProjectId};
+use domain::{Rejection, Timestamp, catalog::KeyKind, code::RecoveryCode, id::ProjectId};
 
 use super::{
-    code::Code,
+    code::ErrorCode,
     context::Context,
     error::Error,
-    field::{Malformed, Typed},
+    field::{MalformedCode, TypedCode},
     headers::X_WALLET_CODE,
 };
 use crate::{
@@ -23,33 +23,33 @@ use crate::{
     state::App,
 };
 
-/// Who tries codes, where that is counted: with a publishable key.
-pub(crate) struct Guesses(Option<Counted>);
+/// Counts the codes that a caller tries in vain: with a publishable key only.
+pub(crate) struct MissCounter(Option<CountedCaller>);
 
 /// The code that a request's path or header names, malformed or not.
 #[derive(Debug)]
 pub(crate) struct CodePath {
-    address: Result<Address, Malformed>,
-    guesses: Guesses,
+    address: Result<Address, MalformedCode>,
+    guesses: MissCounter,
 }
 
-struct Counted {
+struct CountedCaller {
     app: App,
     project: ProjectId,
     client: Client,
     now: Timestamp,
 }
 
-impl std::fmt::Debug for Guesses {
+impl std::fmt::Debug for MissCounter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Guesses(..)")
     }
 }
 
-impl Guesses {
-    /// Of a request with this key.
+impl MissCounter {
+    /// For a request with this key.
     pub(crate) fn of(app: App, key: &Authenticated, context: &Context) -> Self {
-        Self((key.kind == KeyKind::Publishable).then(|| Counted {
+        Self((key.kind == KeyKind::Publishable).then(|| CountedCaller {
             app,
             project: key.project.project.id,
             client: context.client,
@@ -57,7 +57,7 @@ impl Guesses {
         }))
     }
 
-    /// Of a request whose path names something that nobody guesses.
+    /// For a request whose path has an id that cannot be guessed: earlier misses do not refuse it.
     pub(crate) fn in_request(parts: &Parts, app: App) -> Result<Self, Error> {
         let context = Context::of(parts)?;
         let caller = context.caller.as_ref().map_err(|reason| *reason)?;
@@ -66,7 +66,7 @@ impl Guesses {
 
     /// Whether a code may be looked up at all.
     pub(crate) fn allowed(&self) -> Result<(), Error> {
-        let Some(Counted {
+        let Some(CountedCaller {
             app,
             project,
             client,
@@ -76,33 +76,34 @@ impl Guesses {
             return Ok(());
         };
         let allowed = app.limits.may_look_up(*project, *client, *now);
-        allowed.map_err(|refusal| Error::limited(Code::TooManyInvalidCodes, refusal))
+        allowed.map_err(|refusal| Error::limited(ErrorCode::TooManyInvalidCodes, refusal))
     }
 
-    /// Counts something that opened nothing; what the caller is told, unless it was too much.
-    pub(crate) fn in_vain(&self, tried: &str, otherwise: Code) -> Error {
-        self.in_vain_for(tried, Error::new(otherwise))
+    /// Counts a miss. Returns the error for the caller: `otherwise`, or the limit's once it is
+    /// exceeded.
+    pub(crate) fn in_vain(&self, tried: &str, otherwise: ErrorCode) -> Error {
+        self.miss_as(tried, Error::new(otherwise))
     }
 
-    /// The same, with more to tell.
-    pub(crate) fn in_vain_for(&self, tried: &str, otherwise: Error) -> Error {
+    /// As [`Self::in_vain`], with an error that has more than a code.
+    pub(crate) fn miss_as(&self, tried: &str, otherwise: Error) -> Error {
         let counted = match &self.0 {
-            Some(Counted {
+            Some(CountedCaller {
                 app,
                 project,
                 client,
                 now,
-            }) => app.limits.looked_up_in_vain(*project, *client, tried, *now),
+            }) => app.limits.count_miss(*project, *client, tried, *now),
             None => Ok(()),
         };
         match counted {
             Ok(()) => otherwise,
-            Err(refusal) => Error::limited(Code::TooManyInvalidCodes, refusal),
+            Err(refusal) => Error::limited(ErrorCode::TooManyInvalidCodes, refusal),
         }
     }
 }
 
-/// In place of a code in a path: it is in the header.
+/// In place of a code in a path, says that the code is in the header.
 const IN_HEADER: &str = "code";
 
 impl<S: Send + Sync> FromRequestParts<S> for CodePath
@@ -122,7 +123,8 @@ where
 }
 
 impl CodePath {
-    /// What was typed in place of a code, by whom.
+    /// Reads the path's segment, or the header that it refers to, if this caller may still try
+    /// codes.
     pub(crate) fn of(
         app: App,
         context: &Context,
@@ -130,24 +132,24 @@ impl CodePath {
         headers: &HeaderMap,
     ) -> Result<Self, Error> {
         let caller = context.caller.as_ref().map_err(|reason| *reason)?;
-        let guesses = Guesses::of(app, caller, context);
+        let guesses = MissCounter::of(app, caller, context);
         guesses.allowed()?;
         let typed = match typed {
             IN_HEADER => in_header(headers)?,
             typed => typed,
         };
         Ok(Self {
-            address: Typed::new(typed).0.map(Address::Code),
+            address: TypedCode::new(typed).0.map(Address::Code),
             guesses,
         })
     }
 
-    /// The wallet to ask; a malformed code is one that opens nothing.
+    /// The address of the wallet; a malformed code counts as one that opens nothing.
     pub(crate) fn address(&self) -> Result<&Address, Error> {
         self.address.as_ref().map_err(|_| self.in_vain())
     }
 
-    /// The code itself.
+    /// The recovery code; a malformed one counts as one that opens nothing.
     pub(crate) fn code(&self) -> Result<&RecoveryCode, Error> {
         match self.address()? {
             Address::Code(code) => Ok(code),
@@ -155,7 +157,7 @@ impl CodePath {
         }
     }
 
-    /// What the caller is told when the wallet refused.
+    /// The caller's error for a wallet's; a wallet that does not exist is counted as a miss.
     pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
         match error {
             actors::Error::Rejected(Rejection::WalletNotFound) => self.in_vain(),
@@ -169,14 +171,14 @@ impl CodePath {
             Ok(Address::External(user)) => user.as_str(),
             Err(malformed) => malformed.reveal(),
         };
-        self.guesses.in_vain(tried, Code::WalletNotFound)
+        self.guesses.in_vain(tried, ErrorCode::WalletNotFound)
     }
 }
 
-/// The code that a header has, so that no proxy's log has it.
+/// The code in the header, which keeps it out of proxies' logs.
 fn in_header(headers: &HeaderMap) -> Result<&str, Error> {
     let sent = headers.get(X_WALLET_CODE);
     let sent = sent.ok_or_else(|| Error::missing("X-Wallet-Code"))?;
-    // What is not text opens nothing.
+    // A value that is not text opens nothing.
     Ok(sent.to_str().unwrap_or_default().trim())
 }

@@ -3,24 +3,24 @@
 use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::Timestamp;
 
-use super::{code::Code, error::Error};
+use super::{code::ErrorCode, error::Error};
 use crate::{
     catalog::Authenticated,
-    limits::{Client, Refusal},
+    limits::{Client, LimitExceeded},
 };
 
-/// Who asks, from where and when.
+/// Who calls, from where and when.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) client: Client,
     pub(crate) now: Timestamp,
-    /// The key's limit, where it refuses.
-    pub(crate) over_limit: Option<Refusal>,
-    /// Of a request outside the API: nobody.
+    /// The refusal of the key's rate limit, if it is exceeded.
+    pub(crate) over_limit: Option<LimitExceeded>,
+    /// The key's owner; outside the API always [`Anonymous::NoKey`].
     pub(crate) caller: Result<Authenticated, Anonymous>,
 }
 
-/// Why nobody is known.
+/// Why a request has no authenticated caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anonymous {
     /// No key was sent.
@@ -32,8 +32,8 @@ pub(crate) enum Anonymous {
 impl From<Anonymous> for Error {
     fn from(reason: Anonymous) -> Self {
         Self::new(match reason {
-            Anonymous::NoKey => Code::MissingApiKey,
-            Anonymous::BadKey => Code::InvalidApiKey,
+            Anonymous::NoKey => ErrorCode::MissingApiKey,
+            Anonymous::BadKey => ErrorCode::InvalidApiKey,
         })
     }
 }
@@ -45,7 +45,7 @@ impl Context {
         parts
             .extensions
             .get()
-            .ok_or_else(|| Error::new(Code::InternalError))
+            .ok_or_else(|| Error::new(ErrorCode::InternalError))
     }
 }
 

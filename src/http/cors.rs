@@ -1,5 +1,5 @@
-//! What browsers are told: any origin may call, without cookies, and may read Scrip's own headers.
-//! Servers send no `Origin`; they are told nothing and pay nothing for it.
+//! CORS: any origin may call, without cookies, and may read Scrip's own headers. Servers send no
+//! `Origin`: they get none of these headers and pay nothing for them.
 
 use std::{
     convert::Infallible,
@@ -23,7 +23,7 @@ use super::headers;
 #[derive(Debug, Clone)]
 pub(crate) struct CorsForBrowsers(Arc<CorsLayer>);
 
-/// A service whose answers to browsers have the headers that they ask for.
+/// A service that adds the CORS headers to answers to browsers.
 #[derive(Debug, Clone)]
 pub(crate) struct ForBrowsers<S> {
     inner: S,

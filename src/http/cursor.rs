@@ -7,31 +7,28 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::field::{FromText, Text};
 
-/// What cursors start with, so that a later kind can be told apart.
+/// Prefixes of cursors, each with a version, so that a later format can be told apart.
 const LEDGER_PREFIX: &str = "c1_";
 const ORDER_PREFIX: &str = "o1_";
 const PAYMENT_PREFIX: &str = "u1_";
 const WANTED: &str = "a nextCursor of this list";
 
-/// The place of a ledger entry.
+/// A position in a ledger: the page has entries before this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LedgerCursor(pub(crate) u64);
 
-/// The same in a query.
 pub(crate) type LedgerCursorText = Text<LedgerCursor>;
 
-/// The place of an order.
+/// A position in a list of orders: an order's instant and serial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderCursor(pub(crate) Timestamp, pub(crate) OrderSerial);
 
-/// The same in a query.
 pub(crate) type OrderCursorText = Text<OrderCursor>;
 
-/// The place of an unfulfilled payment.
+/// A position in a list of unfulfilled payments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PaymentCursor(pub(crate) Timestamp, pub(crate) PaymentId);
 
-/// The same in a query.
 pub(crate) type PaymentCursorText = Text<PaymentCursor>;
 
 impl fmt::Display for PaymentCursor {
@@ -103,7 +100,8 @@ fn opaque(string: ObjectBuilder) -> ObjectBuilder {
     string.description(Some("A `nextCursor` of the same list, as it was answered."))
 }
 
-/// As these numbers are written here; `from_str_radix` alone would take a sign and capitals.
+/// Reads lower-case hexadecimal digits, at most so many; `from_str_radix` alone would take a sign
+/// and capitals.
 fn hex(digits: &str, most: usize) -> Option<u128> {
     let written = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let fits = digits.len() <= most && digits.bytes().all(written);

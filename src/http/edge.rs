@@ -1,7 +1,7 @@
 //! The outer layer around every route. Before a handler it names the request, authenticates the key
 //! and counts it against its limit (`gate.rs` refuses); after it, it writes refusals out and adds
 //! the headers and figures that every response has. One layer instead of five: a deduction pays for
-//! each. `short_way.rs` enters and leaves by the same two functions, without the layer.
+//! each. `fast_path.rs` enters and leaves by the same two functions, without the layer.
 //!
 //! It logs routes, never paths: they carry recovery codes.
 
@@ -31,22 +31,22 @@ use super::{
     request_id::{RequestId, RequestIdText},
 };
 use crate::{
-    limits::{Client, Level},
+    limits::{BucketState, Client},
     metrics::Route,
     state::App,
 };
 
-/// What of the service needs the administrator's token.
+/// Prefix of the paths that need the administrator's token.
 pub(crate) const ADMIN_PREFIX: &str = "/api/admin/v1";
 
-/// What of the service needs an API key.
+/// Prefix of the paths that need an API key.
 pub(crate) const API_PREFIX: &str = "/api/v1/";
 
 /// Puts [`Edge`] around routes.
 #[derive(Clone)]
 pub struct EdgeLayer(pub App);
 
-/// The layer as a service.
+/// A service within [`EdgeLayer`].
 #[derive(Clone)]
 pub struct Edge<S> {
     inner: S,
@@ -88,8 +88,8 @@ where
         let needs_key = request.uri().path().starts_with(API_PREFIX);
         let (context, tail) = enter(&self.app, request.headers(), peer, needs_key);
         request.extensions_mut().insert(context);
-        // An error's, so that it is there whatever the log shows. What a request does behind its
-        // answer is begun within it.
+        // Of level error, so that the span exists whatever level the log shows. Work that goes on
+        // after the answer is started within it.
         let span = tracing::error_span!(
             "request",
             id = tail.request_id.text().as_str(),
@@ -104,7 +104,7 @@ where
     }
 }
 
-/// All that happens before a handler. `needs_key`: what lies outside the API is asked for none.
+/// Everything that happens before a handler. `needs_key` is false for paths outside the API.
 pub(crate) fn enter(
     app: &App,
     headers: &HeaderMap,
@@ -144,7 +144,7 @@ pub(crate) fn enter(
 }
 
 pin_project! {
-    /// A request on its way through.
+    /// A request that is being handled.
     pub struct EdgeFuture<F> {
         #[pin]
         inner: Instrumented<F>,
@@ -164,21 +164,21 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
     }
 }
 
-/// What is needed after the handler.
+/// What [`Tail::leave`] needs after the handler.
 pub(crate) struct Tail {
     request_id: RequestId,
     client: Client,
-    level: Option<Level>,
+    level: Option<BucketState>,
     started: Instant,
 }
 
 impl Tail {
-    /// The request's name.
+    /// The request's id as text.
     pub(crate) fn request_id(&self) -> RequestIdText {
         self.request_id.text()
     }
 
-    /// All that happens after a handler.
+    /// Everything that happens after a handler.
     pub(crate) fn leave(&self, route: &Route, response: &mut Response) {
         let refusal = response.extensions_mut().remove::<Error>();
         if let Some(error) = &refusal {
@@ -200,17 +200,17 @@ impl Tail {
             tracing::error!(
                 request.id = self.request_id.text().as_str(),
                 request.route = route.name(),
-                "A request failed by a defect of this service",
+                "A request failed through a defect of this service",
             );
         } else if route.name().starts_with(ADMIN_PREFIX) {
-            // What was changed, from where, and who tried.
+            // A trail of who tried to change what, and from where.
             tracing::info!(
                 request.id = self.request_id.text().as_str(),
                 request.method = route.method(),
                 request.route = route.name(),
                 response.status = status.as_u16(),
                 client.address = %self.client,
-                "The administration was asked",
+                "Answered an administrative request",
             );
         } else {
             tracing::debug!(

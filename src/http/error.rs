@@ -1,4 +1,4 @@
-//! A refusal: what is known of it, its body and its headers. Nothing here may repeat what a caller
+//! A refusal: its code and details, its body and its headers. Nothing here may repeat what a caller
 //! sent, which may be a secret.
 
 use std::borrow::Cow;
@@ -13,17 +13,17 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    code::Code,
+    code::ErrorCode,
     headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET},
     request_id::RequestId,
     view::Price,
 };
-use crate::limits::Refusal;
+use crate::limits::LimitExceeded;
 
 /// A refusal on its way to the caller. [`super::edge`] writes it out, with the request's id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
-    code: Code,
+    code: ErrorCode,
     message: Cow<'static, str>,
     param: Option<String>,
     detail: Option<Box<Detail>>,
@@ -32,7 +32,7 @@ pub struct Error {
 #[derive(Debug, Clone, PartialEq)]
 enum Detail {
     Shortfall(Shortfall),
-    Limit(Refusal),
+    Limit(LimitExceeded),
     /// What `currency_mismatch` adds.
     Currency(String),
     /// What `already_refunded` adds.
@@ -49,7 +49,7 @@ struct Shortfall {
     prices: Vec<Price>,
 }
 
-/// What every refusal looks like.
+/// The body of every refusal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Error)]
@@ -73,10 +73,10 @@ pub(crate) struct ErrorBody<'a> {
     /// Credits that can be spent now; with `insufficient_credits`, as are the next four.
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<i64>,
-    /// Credits asked for.
+    /// Credits that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     requested: Option<i64>,
-    /// Credits missing.
+    /// Credits that are missing for the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     shortfall: Option<i64>,
     /// The product whose balance fell short.
@@ -87,7 +87,8 @@ pub(crate) struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Price>>)]
     prices: Option<&'a [Price]>,
-    /// What the wallet's subscriptions are charged in; with `currency_mismatch`, where it is known.
+    /// The currency in which the wallet's subscriptions are charged; with `currency_mismatch`,
+    /// where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "EUR")]
     currency: Option<&'a str>,
@@ -99,7 +100,7 @@ pub(crate) struct ErrorBody<'a> {
 impl Error {
     /// A refusal with its code's own sentence.
     #[must_use]
-    pub const fn new(code: Code) -> Self {
+    pub const fn new(code: ErrorCode) -> Self {
         Self {
             code,
             message: Cow::Borrowed(code.message()),
@@ -108,7 +109,7 @@ impl Error {
         }
     }
 
-    /// One input is at fault.
+    /// A refusal of one input, named by its path.
     #[must_use]
     pub fn invalid(param: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -117,62 +118,63 @@ impl Error {
         }
     }
 
-    /// One input is what the code is about.
+    /// A refusal with this code that names the input it is about.
     #[must_use]
-    pub fn about(param: impl Into<String>, code: Code) -> Self {
+    pub fn about(param: impl Into<String>, code: ErrorCode) -> Self {
         Self {
             param: Some(param.into()),
             ..Self::new(code)
         }
     }
 
-    /// The request as a whole is at fault.
+    /// A refusal of the request as a whole.
     #[must_use]
     pub fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             message: message.into(),
-            ..Self::new(Code::InvalidRequest)
+            ..Self::new(ErrorCode::InvalidRequest)
         }
     }
 
-    /// A required field is not there.
+    /// A refusal because a required field is missing.
     #[must_use]
     pub fn missing(param: &'static str) -> Self {
         Self::invalid(param, format!("{param} is missing."))
     }
 
-    /// A text broke its bounds.
+    /// A refusal of a text that breaks its bounds.
     #[must_use]
     pub fn text(param: &'static str, error: TextError) -> Self {
         Self::invalid(param, error.0)
     }
 
-    /// A limit refused.
+    /// A refusal by a rate limit, whose figures become headers.
     #[must_use]
-    pub fn limited(code: Code, refusal: Refusal) -> Self {
+    pub fn limited(code: ErrorCode, refusal: LimitExceeded) -> Self {
         Self {
             detail: Some(Box::new(Detail::Limit(refusal))),
             ..Self::new(code)
         }
     }
 
-    /// The wallet's subscriptions are charged in another currency: this one, where it is known.
+    /// `currency_mismatch`, with the currency that the wallet's subscriptions are charged in, where
+    /// it is known.
     pub(crate) fn currency(currency: Option<String>) -> Self {
         Self {
             detail: currency.map(|currency| Box::new(Detail::Currency(currency))),
-            ..Self::about("priceId", Code::CurrencyMismatch)
+            ..Self::about("priceId", ErrorCode::CurrencyMismatch)
         }
     }
 
-    /// A refund asks for more than this.
+    /// `already_refunded`, with the amount that can still be refunded.
     pub(crate) fn already_refunded(refundable_cents: i64) -> Self {
         Self {
             detail: Some(Box::new(Detail::Refundable(refundable_cents))),
-            ..Self::new(Code::AlreadyRefunded)
+            ..Self::new(ErrorCode::AlreadyRefunded)
         }
     }
 
-    /// Fewer credits than it takes, and which prices would bring the rest.
+    /// `insufficient_credits`, with the prices that would cover the shortfall.
     pub(crate) fn insufficient(
         balance: i64,
         requested: i64,
@@ -189,21 +191,21 @@ impl Error {
         });
         Self {
             detail: Some(Box::new(detail)),
-            ..Self::new(Code::InsufficientCredits)
+            ..Self::new(ErrorCode::InsufficientCredits)
         }
         .saying(format!(
             "Not enough credits: {balance} available, {requested} requested."
         ))
     }
 
-    /// In better words than its code's own.
+    /// Replaces the code's own sentence by a better one.
     #[must_use]
     pub fn saying(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// Says that the fault lies inside of something: `items[3]`.
+    /// Says that the input at fault lies inside of another: `items[3]`.
     #[must_use]
     pub fn within(mut self, outer: &str) -> Self {
         self.param = Some(match self.param {
@@ -213,34 +215,34 @@ impl Error {
         self
     }
 
-    /// Its code.
+    /// The code of the refusal.
     #[must_use]
-    pub const fn code(&self) -> Code {
+    pub const fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// What went wrong, for a person.
+    /// The sentence that says to a person what went wrong.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The input at fault.
+    /// The path of the input at fault, if it is one input.
     #[must_use]
     pub fn param(&self) -> Option<&str> {
         self.param.as_deref()
     }
 
-    /// The limit that refused.
+    /// The rate limit's refusal, if it was a limit that refused.
     #[must_use]
-    pub fn refusal(&self) -> Option<Refusal> {
+    pub fn refusal(&self) -> Option<LimitExceeded> {
         match self.detail.as_deref() {
             Some(Detail::Limit(refusal)) => Some(*refusal),
             _ => None,
         }
     }
 
-    /// Its body, without a request's id inside a batch.
+    /// The response's body; the items of a batch have no request id.
     pub(crate) fn body<'a>(&'a self, request_id: Option<&'a str>) -> ErrorBody<'a> {
         let short = match self.detail.as_deref() {
             Some(Detail::Shortfall(shortfall)) => Some(shortfall),
@@ -314,7 +316,7 @@ mod tests {
         let error = Error::missing("amount").within("items[3]");
         assert_eq!(error.param(), Some("items[3].amount"));
         assert_eq!(
-            Error::new(Code::ConflictingWallet)
+            Error::new(ErrorCode::ConflictingWallet)
                 .within("items[0]")
                 .param(),
             Some("items[0]")

@@ -1,13 +1,11 @@
-//! What is answered where nothing is served.
+//! The refusals of paths and methods that are not served.
 
-use super::{code::Code, error::Error};
+use super::{code::ErrorCode, error::Error};
 
-/// Nothing is served under this path.
 pub(crate) async fn route_not_found() -> Error {
-    Error::new(Code::RouteNotFound)
+    Error::new(ErrorCode::RouteNotFound)
 }
 
-/// Something is, but not by this method.
 pub(crate) async fn method_not_allowed() -> Error {
-    Error::new(Code::MethodNotAllowed)
+    Error::new(ErrorCode::MethodNotAllowed)
 }

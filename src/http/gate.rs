@@ -1,6 +1,6 @@
-//! The last step before a handler, within the CORS layer, so that browsers may read what it says: a
-//! request that the edge found to be over its limit goes no further, and a handler that panics is
-//! answered for.
+//! The last step before a handler, within the CORS layer, so that browsers may read its refusals: a
+//! request that the edge found to be over its limit goes no further, and a handler that panics
+//! becomes an `internal_error`.
 
 use std::{
     convert::Infallible,
@@ -17,14 +17,14 @@ use axum::{
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
-use super::{code::Code, context::Context, error::Error};
-use crate::limits::Refusal;
+use super::{code::ErrorCode, context::Context, error::Error};
+use crate::limits::LimitExceeded;
 
 /// Puts [`Gate`] around routes.
 #[derive(Debug, Clone, Copy)]
 pub struct GateLayer;
 
-/// The layer as a service.
+/// A service within [`GateLayer`].
 #[derive(Debug, Clone)]
 pub struct Gate<S>(S);
 
@@ -55,7 +55,7 @@ where
             .and_then(|context| context.over_limit);
         let inner = match over {
             Some(refusal) => Inner::Refused {
-                error: Error::limited(Code::RateLimited, refusal),
+                error: Error::limited(ErrorCode::RateLimited, refusal),
             },
             None => Inner::Passed {
                 handler: self.0.call(request),
@@ -66,7 +66,7 @@ where
 }
 
 pin_project! {
-    /// A request that passed the gate, or did not.
+    /// A request that passed the gate, or that it refused.
     pub struct GateFuture<F> {
         #[pin]
         inner: Inner<F>,
@@ -92,25 +92,25 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for GateFuture<F> 
     }
 }
 
-/// The same without the layer: runs a handler, unless the request is over its limit.
+/// Does the same without the layer: runs a handler, unless the request is over its limit.
 pub(crate) async fn pass(
-    over_limit: Option<Refusal>,
+    over_limit: Option<LimitExceeded>,
     mut handler: Pin<&mut impl Future<Output = Result<Response, Error>>>,
 ) -> Response {
     if let Some(refusal) = over_limit {
-        return Error::limited(Code::RateLimited, refusal).into_response();
+        return Error::limited(ErrorCode::RateLimited, refusal).into_response();
     }
     let answer = poll_fn(|cx| guarded(|| handler.as_mut().poll(cx).map(|r| Ok(r.into_response()))));
     let Ok(response): Result<_, Infallible> = answer.await;
     response
 }
 
-/// A handler that panicked is not polled again. The panic hook logs what happened.
+/// Polls a handler. One that panicked is not polled again; the panic hook logs what happened.
 fn guarded(
     poll: impl FnOnce() -> Poll<Result<Response, Infallible>>,
 ) -> Poll<Result<Response, Infallible>> {
     catch_unwind(AssertUnwindSafe(poll))
-        .unwrap_or_else(|_| Poll::Ready(Ok(Error::new(Code::InternalError).into_response())))
+        .unwrap_or_else(|_| Poll::Ready(Ok(Error::new(ErrorCode::InternalError).into_response())))
 }
 
 #[cfg(test)]
@@ -130,6 +130,6 @@ mod tests {
         let response = router.oneshot(request).await.unwrap();
         assert_eq!(response.status(), 500);
         let error = response.extensions().get::<Error>().unwrap();
-        assert_eq!(error.code(), Code::InternalError);
+        assert_eq!(error.code(), ErrorCode::InternalError);
     }
 }

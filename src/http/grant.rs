@@ -1,7 +1,7 @@
-//! What grants credits by hand: the fields of the request, and what is answered. The API and the
+//! Grants of credits by hand: the fields of the request, and its answer. The API and the
 //! administration name the wallet each in their own way.
 
-use actors::Applied;
+use actors::CommandResult;
 use axum::response::Response;
 use domain::{id::ProductId, wallet::credit};
 use serde::{Deserialize, Serialize};
@@ -20,19 +20,19 @@ use crate::catalog::ProjectCatalog;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Credit {
-    /// Whose credits.
+    /// The product whose credits to grant.
     product_id: ProductName,
     amount: Positive,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
-    /// When what is left of them expires, an instant to come; left out: never.
+    /// When what is left of them expires, an instant in the future; left out: never.
     expires_at: Option<InstantText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
 }
 
-/// What came of a grant.
+/// The result of a grant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Credited {
     /// Credits that can be spent now.
@@ -42,7 +42,7 @@ pub(crate) struct Credited {
 }
 
 impl Credit {
-    /// What the wallet is asked, once all of it fits the project.
+    /// The command for the wallet, if the key and the product are valid in this project.
     pub(crate) fn command(
         self,
         header: &KeyHeader,
@@ -63,7 +63,7 @@ impl Credit {
 
 impl Credited {
     /// The answer to a grant that was applied, now or before.
-    pub(crate) fn answer(applied: &Applied) -> Result<Response, Error> {
+    pub(crate) fn answer(applied: &CommandResult) -> Result<Response, Error> {
         let credited = Self {
             balance: applied.balance,
             credited: applied.applied && !applied.replayed,

@@ -8,7 +8,7 @@ pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 /// How many of them are left.
 pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
-/// Whole seconds until all of them are there again.
+/// Whole seconds until the limit is full again.
 pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 /// The caller's key, in place of the body's `idempotencyKey`.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

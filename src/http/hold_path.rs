@@ -7,14 +7,14 @@ use axum::{
 };
 use domain::{Rejection, catalog::KeyKind, id::HoldId};
 
-use super::{auth::AnyKey, code::Code, code_path::Guesses, error::Error};
+use super::{auth::AnyKey, code::ErrorCode, code_path::MissCounter, error::Error};
 use crate::{catalog::ProjectCatalog, state::App};
 
 /// The hold that a request's path names, malformed or not.
 #[derive(Debug)]
 pub(crate) struct HoldPath {
     named: Box<str>,
-    guesses: Guesses,
+    guesses: MissCounter,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for HoldPath
@@ -24,8 +24,8 @@ where
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let guesses = Guesses::in_request(parts, App::from_ref(state))?;
-        // A path that is not UTF-8 names nothing.
+        let guesses = MissCounter::in_request(parts, App::from_ref(state))?;
+        // A path that is not UTF-8 names no hold.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
         let named = params.iter().flatten().find(|(name, _)| *name == "holdId");
         Ok(Self {
@@ -36,12 +36,13 @@ where
 }
 
 impl HoldPath {
-    /// The hold. Asked for after the body was read: a bad body precedes an unknown hold.
+    /// The hold's id. Called after the body was read: a bad body is reported before an unknown
+    /// hold.
     pub(crate) fn id(&self) -> Result<HoldId, Error> {
         self.named.parse().map_err(|_| self.nothing())
     }
 
-    /// What the caller is told when the hold's wallet refused.
+    /// The caller's error for a wallet's; a hold that does not exist is counted as a miss.
     pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
         match error {
             actors::Error::Rejected(Rejection::HoldNotFound) => self.nothing(),
@@ -50,7 +51,7 @@ impl HoldPath {
     }
 
     fn nothing(&self) -> Error {
-        self.guesses.in_vain(&self.named, Code::HoldNotFound)
+        self.guesses.in_vain(&self.named, ErrorCode::HoldNotFound)
     }
 }
 

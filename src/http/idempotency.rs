@@ -27,12 +27,12 @@ impl<S: Sync> FromRequestParts<S> for KeyHeader {
 }
 
 impl KeyHeader {
-    /// Of a request with these headers.
+    /// Takes the header from those of a request.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         Self(headers.get(IDEMPOTENCY_KEY).cloned())
     }
 
-    /// The operation's key. Where both are sent they have to be equal.
+    /// The key, from the header or the body's field. Where both are sent they have to be equal.
     pub(crate) fn or(&self, field: Option<KeyText>) -> Result<IdempotencyKey, Error> {
         let Some(header) = &self.0 else {
             return required(field);
@@ -47,8 +47,11 @@ impl KeyHeader {
         }
     }
 
-    /// The operation's key, if it was given one.
-    pub(crate) fn or_none(&self, field: Option<KeyText>) -> Result<Option<IdempotencyKey>, Error> {
+    /// The key, where it may be left out.
+    pub(crate) fn resolve_optional(
+        &self,
+        field: Option<KeyText>,
+    ) -> Result<Option<IdempotencyKey>, Error> {
         match (&self.0, field) {
             (None, None) => Ok(None),
             (_, field) => self.or(field).map(Some),
@@ -56,7 +59,7 @@ impl KeyHeader {
     }
 }
 
-/// The key where there is only the header.
+/// The key in the header, where there is no field.
 fn read(header: &HeaderValue) -> Result<IdempotencyKey, Error> {
     let Ok(header) = std::str::from_utf8(header.as_bytes()) else {
         let message = "The header Idempotency-Key is not UTF-8.";
@@ -65,7 +68,7 @@ fn read(header: &HeaderValue) -> Result<IdempotencyKey, Error> {
     IdempotencyKey::new(header).map_err(|error| Error::text(FIELD, error))
 }
 
-/// The key where there is only the field.
+/// The key in the field, where there is no header.
 pub(crate) fn required(field: Option<KeyText>) -> Result<IdempotencyKey, Error> {
     let Text(key) = field.ok_or_else(|| Error::missing(FIELD))?;
     Ok(key)

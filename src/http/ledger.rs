@@ -1,4 +1,4 @@
-//! Which part of a ledger a request reads, and how a page of it is answered.
+//! The query of a request for a ledger, and the page that answers it.
 
 use actors::{LedgerPage, LedgerQuery};
 use axum::response::Response;
@@ -14,14 +14,14 @@ use super::{
 };
 use crate::catalog::ProjectCatalog;
 
-/// Bytes of an entry, roughly.
+/// Bytes of an entry as JSON, roughly.
 const ENTRY_BYTES: usize = 320;
 
 /// Which part of a ledger to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Part {
+pub(crate) struct PageQuery {
     /// Entries on a page.
     #[param(inline)]
     limit: Option<LimitText>,
@@ -36,8 +36,8 @@ pub(crate) struct Part {
     reason: Option<ReasonText>,
 }
 
-impl Part {
-    /// What the wallet is asked.
+impl PageQuery {
+    /// The query for the wallet, if the product is one of the project's.
     pub(crate) fn query(&self, project: &ProjectCatalog) -> Result<LedgerQuery, Error> {
         let named = self.product_id.as_ref();
         Ok(LedgerQuery {
@@ -56,7 +56,7 @@ impl Part {
     }
 }
 
-/// A page as it is sent.
+/// The response with a page.
 pub(crate) fn answer(page: &LedgerPage, project: &ProjectCatalog) -> Result<Response, Error> {
     let bytes = page.lines.len().saturating_mul(ENTRY_BYTES);
     respond::json_with_capacity(&Ledger::of(page, project), bytes.saturating_add(64))

@@ -1,9 +1,10 @@
-//! What does not fit: from serde's words to a refusal that names the input at fault and says what was
-//! expected of it. Never what was there instead: that may be a secret in the wrong place.
+//! Turns a deserializer's error into a refusal that names the input at fault and says what was
+//! expected of it. It never repeats what was there instead: that may be a secret in the wrong place.
 
 use super::error::Error;
 
-/// What a deserializer said of the value at this path (`.`: the whole, which is called `whole`).
+/// The refusal for a deserializer's message about the value at this path. The path `.` is the whole
+/// input, which the refusal calls `whole`.
 pub(crate) fn misfit(path: &str, message: &str, whole: &str) -> Error {
     let inside = |field: &str| match path {
         "." => field.to_owned(),
@@ -12,7 +13,7 @@ pub(crate) fn misfit(path: &str, message: &str, whole: &str) -> Error {
     let named = |start: &str| message.strip_prefix(start)?.strip_suffix('`');
     if let Some(field) = named("duplicate field `") {
         let param = inside(field);
-        let message = format!("{param} is there twice.");
+        let message = format!("{param} appears twice.");
         return Error::invalid(param, message);
     }
     if let Some(field) = named("missing field `") {
@@ -32,7 +33,7 @@ pub(crate) fn misfit(path: &str, message: &str, whole: &str) -> Error {
     }
 }
 
-/// What serde expects, for people who do not write Rust.
+/// What serde expects, in words for people who do not write Rust.
 fn plain(expected: &str) -> &str {
     match expected {
         "i64" => "a whole number",

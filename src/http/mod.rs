@@ -35,6 +35,6 @@ pub(crate) mod view;
 
 pub use auth::{Administrator, AnyKey, SecretKey, Watcher};
 pub(crate) use body::Body;
-pub use code::Code;
+pub use code::ErrorCode;
 pub use error::Error;
 pub(crate) use field::Object;

@@ -1,48 +1,48 @@
-//! An interface's description for programs: what utoipa gathered from the handlers, plus what all
+//! The OpenAPI document of an interface: what utoipa gathered from the handlers, plus what all
 //! operations share. A handler lists the codes that are its own (`x-errors`); statuses, headers and
-//! the codes that come with a body, a key or a query follow here, from the table in `code.rs`. One way
-//! for the API and for the administration.
+//! the codes that come with a body, a key or a query follow here, from the table in `code.rs`. The API
+//! and the administration both use it.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
 
-use super::{code::Code, error::ErrorBody, view::Price};
+use super::{code::ErrorCode, error::ErrorBody, view::Price};
 
-/// Codes that every operation may answer.
-const OF_ALL: &[Code] = &[
-    Code::MissingApiKey,
-    Code::InvalidApiKey,
-    Code::InternalError,
-    Code::Overloaded,
-    Code::Unavailable,
+/// Codes that every operation may answer with.
+const COMMON_CODES: &[ErrorCode] = &[
+    ErrorCode::MissingApiKey,
+    ErrorCode::InvalidApiKey,
+    ErrorCode::InternalError,
+    ErrorCode::Overloaded,
+    ErrorCode::Unavailable,
 ];
 /// Codes of operations with a body.
-const OF_BODIES: &[Code] = &[
-    Code::InvalidRequest,
-    Code::BodyTooLarge,
-    Code::UnsupportedMediaType,
+const BODY_CODES: &[ErrorCode] = &[
+    ErrorCode::InvalidRequest,
+    ErrorCode::BodyTooLarge,
+    ErrorCode::UnsupportedMediaType,
 ];
 
-/// Headers with how a limit stands.
+/// Headers that say how much of a rate limit is left.
 const RATE_LIMIT: [&str; 3] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/// What an interface is, beside its routes.
+/// What the document says of an interface besides its routes.
 #[derive(Debug)]
 pub(crate) struct Interface {
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
-    /// What all of its paths begin with: the relative address of its server.
+    /// Prefix of all its paths: the relative address of its server.
     pub(crate) base: &'static str,
-    /// The kinds of key, each with what is said of it.
+    /// The kinds of key, each with its description.
     pub(crate) keys: &'static [(&'static str, &'static str)],
 }
 
 impl Interface {
     /// The document as it is served: OpenAPI 3.1, for any address that the service has.
     pub(crate) fn document(&self, gathered: &OpenApi) -> Value {
-        // A description is texts, numbers and lists of them: it can always be written.
+        // It consists of texts, numbers and lists of them: serializing it cannot fail.
         let mut document = serde_json::to_value(gathered).unwrap_or_default();
         let mut take = |pointer: &str| {
             let found = document.pointer_mut(pointer).and_then(Value::as_object_mut);
@@ -105,11 +105,11 @@ impl Interface {
         else {
             return;
         };
-        let limited = codes.contains(&Code::RateLimited) && self.keys.len() > 1;
-        let replays =
-            codes.contains(&Code::IdempotencyKeyReused) || codes.contains(&Code::HoldClosed);
+        let limited = codes.contains(&ErrorCode::RateLimited) && self.keys.len() > 1;
+        let replays = codes.contains(&ErrorCode::IdempotencyKeyReused)
+            || codes.contains(&ErrorCode::HoldClosed);
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
-            // What the handler named itself, and what all have.
+            // The headers that the handler named, and those that all responses have.
             let own = response.get("headers").and_then(Value::as_object);
             let own: Vec<String> = own.into_iter().flat_map(Map::keys).cloned().collect();
             let mut names = vec!["X-Request-Id"];
@@ -118,7 +118,7 @@ impl Interface {
             names.extend(replays.then_some("Idempotency-Replayed"));
             response.insert("headers".into(), references(&names));
         }
-        let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+        let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
         for code in codes {
             let status = code.status().as_u16();
             by_status.entry(status).or_default().push(code);
@@ -129,13 +129,13 @@ impl Interface {
     }
 }
 
-/// A schema by itself.
+/// A type's schema as JSON.
 fn written<T: PartialSchema>() -> Value {
     serde_json::to_value(T::schema()).unwrap_or_default()
 }
 
-/// Every code that an operation may answer.
-fn codes(operation: &Value) -> Vec<Code> {
+/// Every code that an operation may answer with.
+fn codes(operation: &Value) -> Vec<ErrorCode> {
     let own = operation
         .get("x-errors")
         .and_then(Value::as_array)
@@ -154,29 +154,30 @@ fn codes(operation: &Value) -> Vec<Code> {
             all.iter()
                 .any(|one| one.get("in").is_some_and(|place| place == "query"))
         });
-    let applies = |code: &Code| {
+    let applies = |code: &ErrorCode| {
         own.contains(&code.as_str())
-            || OF_ALL.contains(code)
-            || (has_body && OF_BODIES.contains(code))
+            || COMMON_CODES.contains(code)
+            || (has_body && BODY_CODES.contains(code))
             || match code {
-                Code::InvalidRequest => has_query,
-                Code::RateLimited => takes("publishable") || takes("administrator"),
-                Code::SecretKeyRequired => takes("secret") && !takes("publishable"),
+                ErrorCode::InvalidRequest => has_query,
+                ErrorCode::RateLimited => takes("publishable") || takes("administrator"),
+                ErrorCode::SecretKeyRequired => takes("secret") && !takes("publishable"),
                 _ => false,
             }
     };
-    Code::ALL.iter().copied().filter(applies).collect()
+    ErrorCode::ALL.iter().copied().filter(applies).collect()
 }
 
-/// The headers of a refusal with this status; `limited`: of an operation whose key is counted.
-fn refusal(status: u16, codes: &[Code], limited: bool) -> Value {
+/// The response of a refusal with this status; `limited` for an operation that counts requests by
+/// key.
+fn refusal(status: u16, codes: &[ErrorCode], limited: bool) -> Value {
     let mut names = vec!["X-Request-Id"];
     match status {
         401 => names.push("WWW-Authenticate"),
         429 | 503 => names.push("Retry-After"),
         _ => {}
     }
-    // Without a key that is known nothing is counted.
+    // Requests without a known key are not counted.
     if status == 429 || (limited && status != 401) {
         names.extend(RATE_LIMIT);
     }

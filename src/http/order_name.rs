@@ -1,21 +1,21 @@
-//! What an order is named by: its own identifier, or its checkout's.
+//! An order as a request names it: by its own identifier, or by its checkout's.
 
 use actors::{Handle, OrderAnswer, Scope};
 use domain::{Rejection, id::OrderId, text::CheckoutId};
 
-/// A text in place of an order's name.
+/// The order that a text names.
 #[derive(Debug)]
 pub(crate) enum OrderName {
-    /// `ord_…`
+    /// An order's identifier, `ord_…`.
     Order(OrderId),
-    /// `cs_…`
+    /// A checkout session's identifier, `cs_…`.
     Checkout(CheckoutId),
-    /// Neither.
+    /// No order can have this name.
     Nothing,
 }
 
 impl OrderName {
-    /// Reads it.
+    /// Reads an identifier of either kind.
     pub(crate) fn by(named: &str) -> Self {
         let checkout = || {
             CheckoutId::new(named)
@@ -29,7 +29,7 @@ impl OrderName {
         }
     }
 
-    /// The order of this name.
+    /// Looks the order up.
     pub(crate) async fn find(
         self,
         handle: &Handle,

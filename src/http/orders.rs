@@ -1,4 +1,4 @@
-//! Which part of a project's orders a request lists, and how it is answered.
+//! The query of a request for a project's orders, and the page that answers it.
 
 use axum::response::Response;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use crate::{catalog::ProjectCatalog, state::AppState};
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Part {
+pub(crate) struct PageQuery {
     /// Orders on a page.
     #[param(inline)]
     limit: Option<LimitText>,
@@ -24,11 +24,12 @@ pub(crate) struct Part {
     cursor: Option<OrderCursorText>,
 }
 
-/// The same, of orders that stand in a certain way.
+/// Which part of the list to read, and orders of which status.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Filtered {
-    /// Only orders that stand so. A page may have fewer than `limit` then, or none, and still a `nextCursor`.
+pub(crate) struct FilteredOrders {
+    /// Only orders with this status. A page may have fewer than `limit` then, or none, and still a
+    /// `nextCursor`.
     #[param(inline)]
     status: Option<OrderStatusText>,
     /// Orders on a page.
@@ -39,8 +40,8 @@ pub(crate) struct Filtered {
     cursor: Option<OrderCursorText>,
 }
 
-impl From<Part> for Filtered {
-    fn from(Part { limit, cursor }: Part) -> Self {
+impl From<PageQuery> for FilteredOrders {
+    fn from(PageQuery { limit, cursor }: PageQuery) -> Self {
         Self {
             status: None,
             limit,
@@ -49,19 +50,18 @@ impl From<Part> for Filtered {
     }
 }
 
-impl Part {
+impl PageQuery {
     /// A page of a project's orders, as a secret key reads it.
     pub(crate) async fn answer(
         self,
         app: &AppState,
         project: &ProjectCatalog,
     ) -> Result<Response, Error> {
-        Filtered::from(self).answer(app, project).await
+        FilteredOrders::from(self).answer(app, project).await
     }
 }
 
-impl Filtered {
-    /// Likewise.
+impl FilteredOrders {
     pub(crate) async fn answer(
         self,
         app: &AppState,
@@ -71,7 +71,11 @@ impl Filtered {
         let before = self.cursor.map(|Text(OrderCursor(at, order))| (at, order));
         let (handle, scope) = (&app.handle, &project.scope);
         let page = match self.status {
-            Some(Text(status)) => handle.orders_that(scope, status, before, limit).await,
+            Some(Text(status)) => {
+                handle
+                    .orders_with_status(scope, status, before, limit)
+                    .await
+            }
             None => handle.orders(scope, before, limit).await,
         };
         let page = page.map_err(|error| Error::from_wallet(error, project))?;

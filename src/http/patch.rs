@@ -1,31 +1,27 @@
-//! A field of a change: left out, null, or a value. Left out means unchanged; null clears what can
-//! be cleared.
+//! A field of a change: left out, null, or a value. Left out means unchanged; null clears a field
+//! that can be cleared.
 
 use serde::{Deserialize, Deserializer};
 
 use super::error::Error;
 
-/// One field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Field<T> {
-    /// Not there.
     #[default]
     Absent,
-    /// `null`.
     Null,
-    /// Anything else.
     Value(T),
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // Only asked for where the field is there.
+        // Serde calls this only where the field is present.
         Ok(Option::deserialize(from)?.map_or(Self::Null, Self::Value))
     }
 }
 
 impl<T> Field<T> {
-    /// A field that can be cleared.
+    /// The change of a field that can be cleared: `Some(None)` clears it.
     pub(crate) fn nullable(self) -> Option<Option<T>> {
         match self {
             Self::Absent => None,
@@ -34,7 +30,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// A field that cannot.
+    /// The change of a field that cannot be cleared.
     pub(crate) fn not_null(self, param: &str) -> Result<Option<T>, Error> {
         match self {
             Self::Absent => Ok(None),

@@ -1,4 +1,4 @@
-//! A request's query, read as a type is read from a body; whatever else is there is ignored.
+//! A request's query, read as a type is read from a body; unknown parameters are ignored.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use serde::de::DeserializeOwned;

@@ -2,13 +2,13 @@
 //! that a browser with somebody's money at stake will open. It is parsed once, here; what goes to
 //! the payment provider is what was parsed and checked, written out again, never the caller's text.
 //!
-//! Of a publishable key the address must be `https`, or `http` on loopback, without user
-//! information, and where the project
-//! has an allowlist its origin must be an entry: else it is a `redirect_not_allowed`, whatever the
-//! scheme (`javascript:` is a well-formed address of a scheme that is not allowed). Of a secret key
-//! any `http(s)` address will do, and another scheme is an `invalid_request`. An `invalid_request`
-//! for both is what is no absolute address, or one that readers disagree about: with
-//! a backslash, a wrong number of slashes, spaces or control characters.
+//! With a publishable key the address must be `https`, or `http` on loopback, without user
+//! information, and its origin must be on the project's allowlist if there is one: otherwise it is
+//! a `redirect_not_allowed`, whatever the scheme (`javascript:` is a well-formed address of a
+//! scheme that is not allowed). With a secret key any `http(s)` address will do, and another scheme
+//! is an `invalid_request`. With either key an address is an `invalid_request` if it is not
+//! absolute, or if parsers disagree about it: with a backslash, a wrong number of slashes, spaces
+//! or control characters.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ use url::{Position, SyntaxViolation, Url};
 use utoipa::openapi::{ObjectBuilder, SchemaFormat};
 
 use super::{
-    code::Code,
+    code::ErrorCode,
     error::Error,
     field::{FromText, Text},
 };
@@ -26,35 +26,35 @@ use crate::catalog::is_loopback;
 /// What the provider replaces by the checkout's id when it sends the buyer back.
 const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
-/// In characters, as sent.
+/// Longest address, in characters as sent.
 const MAX_LENGTH: usize = 2048;
-/// In bytes, as handed on: with the slash that may be left out. What is not ASCII is longer there.
+/// Longest address, in bytes as handed on: a slash may be added, and what is not ASCII is encoded.
 const MAX_WRITTEN: usize = MAX_LENGTH + 1;
 
-/// An address that was checked, in its normal form but for [`PLACEHOLDER`], which is as it was sent.
-/// The provider puts letters, digits and `_` in its place, which no parser reads otherwise.
+/// An address that was checked, in its normal form except for [`PLACEHOLDER`], which is as it was
+/// sent. The provider puts letters, digits and `_` in its place, which all parsers read alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redirect(String);
 
 impl Redirect {
-    /// As the provider is to have it.
+    /// The address for the provider.
     pub(crate) fn into_string(self) -> String {
         self.0
     }
 }
 
-/// An address that was parsed. Whether a buyer may be sent there depends on who asks.
+/// An address that was parsed. Whether a buyer may be sent there depends on the caller's key.
 #[derive(Debug, Clone)]
-pub(crate) struct Typed {
+pub(crate) struct RedirectUrl {
     url: Url,
     stand_in: String,
     placeholders: usize,
 }
 
 /// A field with an address to return to.
-pub(crate) type UrlText = Text<Typed>;
+pub(crate) type UrlText = Text<RedirectUrl>;
 
-impl FromText for Typed {
+impl FromText for RedirectUrl {
     const NAME: &'static str = "RedirectUrl";
     const WANTED: &'static str =
         "an absolute address such as https://shop.example/thanks, of at most 2048 characters";
@@ -81,7 +81,7 @@ impl FromText for Typed {
     }
 }
 
-impl Typed {
+impl RedirectUrl {
     /// The address, if a key of this kind may have it. The allowed origins are those of the project,
     /// in their normal form; none means no allowlist.
     ///
@@ -101,23 +101,23 @@ impl Typed {
         } = self;
         match kind {
             KeyKind::Publishable if !is_allowed(&url, allowed_origins) => {
-                return Err(Error::about(param, Code::RedirectNotAllowed));
+                return Err(Error::about(param, ErrorCode::RedirectNotAllowed));
             }
             KeyKind::Secret if !matches!(url.scheme(), "http" | "https") => {
                 return Err(Error::invalid(
                     param,
-                    format!("{param} begins with https:// or http://."),
+                    format!("{param} has to begin with https:// or http://."),
                 ));
             }
             KeyKind::Publishable | KeyKind::Secret => {}
         }
-        // Every stand-in has to be there still, and behind the origin: the provider must not choose the
-        // host, and a placeholder that a `..` swallowed would be missed by whoever sent it.
+        // Every stand-in has to be left, and after the origin: the provider must not choose the host,
+        // and the caller would miss a placeholder that a `..` removed.
         let (origin, rest) = url.as_str().split_at(origin_length(&url));
         if origin.contains(&stand_in) || rest.matches(&stand_in).count() != placeholders {
             return Err(Error::invalid(
                 param,
-                format!("{param} has {PLACEHOLDER} in its path, its query or its fragment only."),
+                format!("{param} may have {PLACEHOLDER} only in its path, query or fragment."),
             ));
         }
         Ok(Redirect(url.as_str().replace(&stand_in, PLACEHOLDER)))
@@ -125,7 +125,7 @@ impl Typed {
 }
 
 /// The address with a stand-in for each placeholder: letters and digits, which no part of an address
-/// encodes or drops. `None`: not an absolute address, or not one that all readers read alike.
+/// encodes or drops. `None`: it is not absolute, or parsers disagree about it.
 fn parse(text: &str) -> Option<(Url, String)> {
     if text.chars().count() > MAX_LENGTH
         || text.contains(|c: char| c == '\\' || c.is_control() || c.is_whitespace())
@@ -135,7 +135,7 @@ fn parse(text: &str) -> Option<(Url, String)> {
     let stand_in = stand_in(text);
     let disputed = Cell::new(false);
     let note = |violation: SyntaxViolation| {
-        // These all readers read alike: `{`, `[` and `%` in a query are everyday, and what comes
+        // Parsers agree about these: `{`, `[` and `%` in a query are everyday, and what comes
         // before an `@` is never the host.
         if !matches!(
             violation,
@@ -154,7 +154,7 @@ fn parse(text: &str) -> Option<(Url, String)> {
     fits.then_some((url, stand_in))
 }
 
-/// Something that the text does not contain, in lower case, as hosts are.
+/// A word that the text does not contain, in lower case, as hosts are.
 fn stand_in(text: &str) -> String {
     let lower = text.to_lowercase();
     let mut stand_in = String::from("scripcheckout");
@@ -164,7 +164,7 @@ fn stand_in(text: &str) -> String {
     stand_in
 }
 
-/// Bytes up to the path. A scheme without a host has none, and gets no further than here.
+/// Bytes before the path. Schemes without a host have been refused before.
 fn origin_length(url: &Url) -> usize {
     url[..Position::BeforePath].len()
 }

@@ -1,8 +1,8 @@
-//! What wallets, payments and the catalog refuse, in the words of the HTTP interface.
+//! From the refusals of wallets, payments and the catalog to those of the HTTP interface.
 
 use domain::{Rejection, catalog::Refusal};
 
-use super::{code::Code, error::Error, view::Price};
+use super::{code::ErrorCode, error::Error, view::Price};
 use crate::{
     catalog::{self, ProjectCatalog},
     outbound::webhooks,
@@ -11,63 +11,63 @@ use crate::{
 };
 
 impl Error {
-    /// What a wallet answered instead of doing what it was asked.
+    /// The refusal for a wallet's error.
     #[must_use]
     pub fn from_wallet(error: actors::Error, project: &ProjectCatalog) -> Self {
         use actors::Error as Wallet;
         match error {
             Wallet::Rejected(rejection) => Self::from_rejection(rejection, project),
-            Wallet::SecretKeyRequired => Self::new(Code::SecretKeyRequired),
-            Wallet::Overloaded => Self::new(Code::Overloaded),
-            Wallet::Unavailable => Self::new(Code::Unavailable),
-            Wallet::TooLarge => Self::new(Code::BodyTooLarge),
+            Wallet::SecretKeyRequired => Self::new(ErrorCode::SecretKeyRequired),
+            Wallet::Overloaded => Self::new(ErrorCode::Overloaded),
+            Wallet::Unavailable => Self::new(ErrorCode::Unavailable),
+            Wallet::TooLarge => Self::new(ErrorCode::BodyTooLarge),
         }
     }
 
-    /// What a checkout or a portal came to instead of opening.
+    /// The refusal for a checkout or a portal that did not open.
     #[must_use]
     pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
         match error {
-            payments::Error::NotConfigured => Self::new(Code::ProviderNotConfigured),
-            payments::Error::Changing => Self::new(Code::Overloaded).saying(
+            payments::Error::NotConfigured => Self::new(ErrorCode::ProviderNotConfigured),
+            payments::Error::Changing => Self::new(ErrorCode::Overloaded).saying(
                 "This project's payment provider is being changed. Nothing was done; try again soon.",
             ),
             payments::Error::Provider(port::Error::InvalidDiscountCode) => {
-                Self::about("discountCode", Code::InvalidDiscountCode)
+                Self::about("discountCode", ErrorCode::InvalidDiscountCode)
             }
-            // The provider does not name it in a form that can be relied on.
+            // The provider does not name the currency in a form that can be relied on.
             payments::Error::Provider(port::Error::CurrencyMismatch(_)) => Self::currency(None),
             payments::Error::Wallet(error) => Self::from_wallet(error, project),
             payments::Error::Provider(error) => {
                 tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
-                Self::new(Code::ProviderError)
+                Self::new(ErrorCode::ProviderError)
             }
-            payments::Error::NoSuchPayment => Self::new(Code::PaymentNotFound),
-            payments::Error::Decided => Self::new(Code::PaymentSettled),
-            payments::Error::NoSuchPrice => Self::about("priceId", Code::PriceNotFound),
+            payments::Error::NoSuchPayment => Self::new(ErrorCode::PaymentNotFound),
+            payments::Error::Decided => Self::new(ErrorCode::PaymentSettled),
+            payments::Error::NoSuchPrice => Self::about("priceId", ErrorCode::PriceNotFound),
             payments::Error::NoCycle => Self::invalid(
                 "priceId",
-                "This payment is of no subscription: choose a price that is paid once.",
+                "This payment belongs to no subscription: choose a price that is paid once.",
             ),
             payments::Error::OtherTerms(how) => {
                 Self::invalid("priceId", format!("The provider charges {how}."))
             }
             payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::OnItsWay => {
-                Self::new(Code::InternalError)
+                Self::new(ErrorCode::InternalError)
             }
             payments::Error::Defect(what) => {
-                tracing::error!(what, project = %project.project.id, "A purchase could not be begun");
-                Self::new(Code::InternalError)
+                tracing::error!(what, project = %project.project.id, "A purchase could not be started");
+                Self::new(ErrorCode::InternalError)
             }
         }
     }
 
-    /// What became of something that the provider was to do on the caller's word.
+    /// The refusal for a refund, a cancellation or a resumption that the provider did not do.
     #[must_use]
     pub fn from_instruction(error: payments::Error, project: &ProjectCatalog) -> Self {
         let refusal = Self::from_payments(error, project);
         match refusal.code() {
-            Code::ProviderError => refusal.saying(
+            ErrorCode::ProviderError => refusal.saying(
                 "The payment provider did not do it, or not yet: try again with the same key.",
             ),
             _ => refusal,
@@ -76,25 +76,25 @@ impl Error {
 
     fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
         match rejection {
-            Rejection::WalletNotFound => Self::new(Code::WalletNotFound),
-            Rejection::HoldNotFound => Self::new(Code::HoldNotFound),
-            Rejection::ProductRequired => Self::about("productId", Code::ProductRequired),
-            Rejection::KeyReused => Self::new(Code::IdempotencyKeyReused),
-            Rejection::OrderNotFound => Self::new(Code::OrderNotFound),
-            Rejection::SubscriptionNotFound => Self::new(Code::SubscriptionNotFound),
+            Rejection::WalletNotFound => Self::new(ErrorCode::WalletNotFound),
+            Rejection::HoldNotFound => Self::new(ErrorCode::HoldNotFound),
+            Rejection::ProductRequired => Self::about("productId", ErrorCode::ProductRequired),
+            Rejection::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused),
+            Rejection::OrderNotFound => Self::new(ErrorCode::OrderNotFound),
+            Rejection::SubscriptionNotFound => Self::new(ErrorCode::SubscriptionNotFound),
             Rejection::AlreadyRefunded { refundable_cents } => {
                 Self::already_refunded(refundable_cents)
             }
-            Rejection::HoldClosed => Self::new(Code::HoldClosed),
-            Rejection::AlreadySubscribed => Self::new(Code::AlreadySubscribed),
-            Rejection::AlreadyOwned => Self::new(Code::AlreadyOwned),
-            Rejection::NoPurchase => Self::new(Code::NoPurchase),
-            Rejection::TooManyPending => Self::new(Code::TooManyPendingOrders),
+            Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),
+            Rejection::AlreadySubscribed => Self::new(ErrorCode::AlreadySubscribed),
+            Rejection::AlreadyOwned => Self::new(ErrorCode::AlreadyOwned),
+            Rejection::NoPurchase => Self::new(ErrorCode::NoPurchase),
+            Rejection::TooManyPending => Self::new(ErrorCode::TooManyPendingOrders),
             Rejection::CurrencyMismatch { currency } => Self::currency(Some(currency.into())),
-            Rejection::BalanceLimit => Self::new(Code::BalanceLimit),
-            Rejection::TooManyHolds => Self::new(Code::TooManyHolds),
+            Rejection::BalanceLimit => Self::new(ErrorCode::BalanceLimit),
+            Rejection::TooManyHolds => Self::new(ErrorCode::TooManyHolds),
             Rejection::ExpiryPast => Self::invalid("expiresAt", rejection.to_string()),
-            Rejection::TooManyLots => Self::new(Code::TooManyLots),
+            Rejection::TooManyLots => Self::new(ErrorCode::TooManyLots),
             Rejection::Insufficient {
                 product,
                 balance,
@@ -112,12 +112,12 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Invalid { param, message } => Self::invalid(param, message),
-            Refusal::ProjectNotFound(_) => Self::new(Code::ProjectNotFound),
-            Refusal::KeyNotFound(_) => Self::new(Code::KeyNotFound),
-            Refusal::ProductNotFound(_) => Self::new(Code::ProductNotFound),
-            Refusal::PriceNotFound(_) => Self::new(Code::PriceNotFound),
-            Refusal::EndpointNotFound(_) => Self::new(Code::WebhookNotFound),
-            Refusal::NoSandbox => Self::new(Code::ProviderNotConfigured)
+            Refusal::ProjectNotFound(_) => Self::new(ErrorCode::ProjectNotFound),
+            Refusal::KeyNotFound(_) => Self::new(ErrorCode::KeyNotFound),
+            Refusal::ProductNotFound(_) => Self::new(ErrorCode::ProductNotFound),
+            Refusal::PriceNotFound(_) => Self::new(ErrorCode::PriceNotFound),
+            Refusal::EndpointNotFound(_) => Self::new(ErrorCode::WebhookNotFound),
+            Refusal::NoSandbox => Self::new(ErrorCode::ProviderNotConfigured)
                 .saying("This project's payment provider is not the sandbox."),
         }
     }
@@ -130,11 +130,11 @@ impl From<ChangeError> for Error {
                 let message = format!("The payment provider does not take this key: {words}");
                 Self::invalid("provider.secretKey", message)
             }
-            ChangeError::InUse => Self::about("provider", Code::ProviderInUse),
+            ChangeError::InUse => Self::about("provider", ErrorCode::ProviderInUse),
             ChangeError::Catalog(error) => error.into(),
             ChangeError::Payments(error) => {
                 tracing::error!(%error, "A payment provider could not be set");
-                Self::new(Code::Unavailable)
+                Self::new(ErrorCode::Unavailable)
             }
         }
     }
@@ -143,10 +143,10 @@ impl From<ChangeError> for Error {
 impl From<webhooks::Error> for Error {
     fn from(error: webhooks::Error) -> Self {
         match error {
-            webhooks::Error::UnknownDelivery => Self::new(Code::DeliveryNotFound),
-            webhooks::Error::UnknownEvent => Self::new(Code::EventNotFound),
-            webhooks::Error::Overloaded => Self::new(Code::Overloaded),
-            webhooks::Error::Unavailable => Self::new(Code::Unavailable),
+            webhooks::Error::UnknownDelivery => Self::new(ErrorCode::DeliveryNotFound),
+            webhooks::Error::UnknownEvent => Self::new(ErrorCode::EventNotFound),
+            webhooks::Error::Overloaded => Self::new(ErrorCode::Overloaded),
+            webhooks::Error::Unavailable => Self::new(ErrorCode::Unavailable),
         }
     }
 }
@@ -156,12 +156,12 @@ impl From<catalog::Error> for Error {
         use catalog::Error as Catalog;
         match error {
             Catalog::Refused(refusal) => refusal.into(),
-            Catalog::Wallets(actors::Error::Overloaded) => Self::new(Code::Overloaded),
-            // Whether it was logged is not known.
-            Catalog::Wallets(_) => Self::new(Code::Unavailable),
+            Catalog::Wallets(actors::Error::Overloaded) => Self::new(ErrorCode::Overloaded),
+            // Whether the change was logged is not known.
+            Catalog::Wallets(_) => Self::new(ErrorCode::Unavailable),
             Catalog::Randomness(_) | Catalog::Damaged(_) | Catalog::Stored(_) => {
-                tracing::error!(error = %error, "the catalog could not be changed");
-                Self::new(Code::InternalError)
+                tracing::error!(error = %error, "The catalog could not be changed");
+                Self::new(ErrorCode::InternalError)
             }
         }
     }

@@ -1,6 +1,6 @@
-//! A request's identifier: `req_` and a UUID version 7 in Crockford's base32, as all identifiers.
-//! Its random bits are drawn from a generator of the thread's own: cheap, and shared with nothing that
-//! opens something, so that whoever collects them learns nothing of the next order.
+//! A request's identifier: `req_` and a UUID version 7 in Crockford's base32, as all identifiers. Its
+//! random bits come from a generator of the thread's own: it is cheap, and shared with no secret, so
+//! that nobody who collects them can guess the id of the next order.
 
 use std::{
     cell::Cell,
@@ -26,7 +26,7 @@ pub struct RequestId(u128);
 pub struct RequestIdText([u8; 30]);
 
 impl RequestId {
-    /// A new one, of a request that came at this instant.
+    /// A new identifier for a request that arrived at this instant.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         let millis = u128::from(now.0.unsigned_abs()) << 80;
@@ -34,7 +34,7 @@ impl RequestId {
         Self(millis | VERSION_7 | VARIANT | random)
     }
 
-    /// As text.
+    /// The identifier as text.
     #[must_use]
     pub fn text(self) -> RequestIdText {
         let mut text = [0_u8; 30];
@@ -51,7 +51,7 @@ impl RequestId {
 }
 
 impl RequestIdText {
-    /// The text.
+    /// The text: `req_` and 26 characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Only ASCII was written.
@@ -66,8 +66,8 @@ impl RequestIdText {
     }
 }
 
-/// The next number of this thread: SipHash of a counter, under a key of the operating system's. What
-/// was drawn does not tell what comes next.
+/// The next number of this thread: SipHash of a counter, under a random key from the operating
+/// system. Earlier numbers do not tell the next one.
 fn random() -> u64 {
     thread_local! {
         static STATE: (RandomState, Cell<u64>) = (RandomState::new(), Cell::new(0));

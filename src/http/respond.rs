@@ -7,7 +7,7 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::{code::Code, error::Error, headers::IDEMPOTENCY_REPLAYED};
+use super::{code::ErrorCode, error::Error, headers::IDEMPOTENCY_REPLAYED};
 
 /// Enough for the answer to a deduction.
 const BUFFER_BYTES: usize = 128;
@@ -21,14 +21,14 @@ pub(crate) fn json(body: &impl Serialize) -> Result<Response, Error> {
 pub(crate) fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<Response, Error> {
     let mut buffer = Vec::with_capacity(bytes);
     // Texts, numbers and lists of them: writing them cannot fail.
-    serde_json::to_writer(&mut buffer, body).map_err(|_| Error::new(Code::InternalError))?;
+    serde_json::to_writer(&mut buffer, body).map_err(|_| Error::new(ErrorCode::InternalError))?;
     let mut response = Response::new(Body::from(buffer));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     Ok(response)
 }
 
-/// The same, marked when an earlier request did the work.
+/// A 200 with this body, marked by a header when an earlier request did the work.
 pub(crate) fn replayable(body: &impl Serialize, replayed: bool) -> Result<Response, Error> {
     let mut response = json(body)?;
     if replayed {

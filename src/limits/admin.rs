@@ -1,33 +1,33 @@
-//! How often somebody may try to administrate in vain. A token cannot be guessed, but trying must cost
-//! something; whoever has it is let in whatever others tried, and may not keep everybody else waiting.
+//! Limits of the administration. A token cannot be guessed, but trying must cost something. The right
+//! token is let in whatever others tried, up to a rate that does not keep everybody else waiting.
 
 use std::{num::NonZeroU32, time::Duration};
 
 use domain::{Timestamp, catalog::CreationLimit};
 
-use super::{Client, Limits, Rate, Refusal, found_or_new};
+use super::{Client, LimitExceeded, Limits, Rate, found_or_new};
 
-/// From a client, at one door.
+/// Wrong tokens of one client at one door.
 const WRONG_TOKENS: CreationLimit = CreationLimit {
     max: 20,
     window_seconds: 900,
 };
 
-/// How long the answer to a wrong one takes at least.
-const SLOWED: Duration = Duration::from_millis(100);
-/// So many of them wait at once.
-pub(super) const SLOWED_AT_ONCE: usize = 256;
+/// Least time that the answer to a wrong token takes.
+const DELAY: Duration = Duration::from_millis(100);
+/// Most of these answers that wait at once.
+pub(super) const MAX_DELAYED: usize = 256;
 
 /// What a token opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Door {
+pub enum TokenScope {
     /// The admin API.
     Administration,
-    /// `/metrics`
+    /// The metrics at `/metrics`.
     Figures,
 }
 
-/// Requests of a client: more than a large catalog needs to be applied.
+/// The rate of a client's requests: more than applying a large catalog needs.
 pub(super) const fn rate() -> Rate {
     Rate {
         burst: match NonZeroU32::new(1000) {
@@ -47,27 +47,27 @@ impl Limits {
     /// # Errors
     ///
     /// The client sent too many requests.
-    pub fn administrate(&self, client: Client, now: Timestamp) -> Result<(), Refusal> {
+    pub fn count_admin_request(&self, client: Client, now: Timestamp) -> Result<(), LimitExceeded> {
         let bucket = found_or_new(&self.administration, client);
         bucket.take(rate(), now).map(drop)
     }
 
-    /// Counts a wrong token, or whatever else was to open a door and did not, and takes its time over it.
+    /// Counts a wrong token, or another attempt to sign in that failed, and delays the answer.
     ///
     /// # Errors
     ///
     /// There were too many of this client; this one is not counted.
     pub async fn wrong_token(
         &self,
-        door: Door,
+        door: TokenScope,
         client: Client,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         let window = found_or_new(&self.wrong_tokens, (door, client));
         let counted = window.lock().take(WRONG_TOKENS, now);
-        // Where so many wait already, nobody is kept for longer: that would be memory for strangers.
+        // Where that many wait already, no more are delayed: strangers would fill the memory.
         if let Ok(_place) = self.slowed.try_acquire() {
-            tokio::time::sleep(SLOWED).await;
+            tokio::time::sleep(DELAY).await;
         }
         counted
     }

@@ -7,11 +7,11 @@ use std::{
 
 use domain::Timestamp;
 
-use super::Refusal;
+use super::LimitExceeded;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// So many at once, refilled so many a second.
+/// The size of a token bucket, and how fast it is refilled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     /// Requests that a rested client may send at once.
@@ -32,7 +32,7 @@ impl Rate {
 
 /// What is left in a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub struct BucketState {
     /// What it holds when full.
     pub limit: u32,
     /// What it holds now.
@@ -44,7 +44,7 @@ pub struct Level {
 /// One client's bucket; full when new.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    /// Microseconds since the epoch.
+    /// When the bucket is full again, in microseconds since the epoch.
     full_at: AtomicI64,
 }
 
@@ -58,7 +58,7 @@ impl Default for Bucket {
 
 impl Bucket {
     /// Takes one token.
-    pub(super) fn take(&self, rate: Rate, now: Timestamp) -> Result<Level, Refusal> {
+    pub(super) fn take(&self, rate: Rate, now: Timestamp) -> Result<BucketState, LimitExceeded> {
         let now = now.0.saturating_mul(1000);
         let interval = rate.interval();
         let limit = rate.burst.get();
@@ -75,7 +75,7 @@ impl Bucket {
             });
         let seconds = |micros: i64| whole(micros, MICROS_PER_SECOND);
         match taken {
-            Ok(_) => Ok(Level {
+            Ok(_) => Ok(BucketState {
                 limit,
                 remaining: u32::try_from(
                     capacity
@@ -86,7 +86,7 @@ impl Bucket {
                 .unwrap_or(0),
                 reset_seconds: seconds(debt),
             }),
-            Err(_) => Err(Refusal {
+            Err(_) => Err(LimitExceeded {
                 limit,
                 retry_after_seconds: seconds(debt.saturating_sub(capacity)).max(1),
                 reset_seconds: seconds(debt.saturating_sub(interval)),

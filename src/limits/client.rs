@@ -14,13 +14,13 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// An IPv4 address or an IPv6 /64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// One address.
+    /// An IPv4 address.
     V4(Ipv4Addr),
-    /// The upper half of the address.
+    /// The upper half of an IPv6 address.
     V6(u64),
 }
 
-/// Whether a peer that is none of our proxies says whom it speaks for.
+/// Whether a peer that is not a trusted proxy sends `X-Forwarded-For`.
 pub(super) fn speaks_for_others(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> bool {
     let peer = peer.to_canonical();
     headers.contains_key(X_FORWARDED_FOR) && !trusted.iter().any(|net| net.contains(&peer))
@@ -52,8 +52,9 @@ impl Client {
     /// Stands for all, where a limit does not tell them apart.
     pub const ANY: Self = Self::V4(Ipv4Addr::UNSPECIFIED);
 
-    /// The peer, or the right-most hop of `X-Forwarded-For` that is not one of our proxies when
-    /// the peer is one. A hop that cannot be read ends the search: what lies left of it is hearsay.
+    /// The peer, or the right-most hop of `X-Forwarded-For` that is not one of our proxies when the
+    /// peer is one. A hop that cannot be read ends the search: what lies left of it cannot be
+    /// trusted.
     #[must_use]
     pub fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Self {
         let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address));

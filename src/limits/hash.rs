@@ -1,12 +1,12 @@
-//! What strangers sent, to be recognised and not to be read: hashes under a key that ends with the
-//! process.
+//! Hashes of texts that strangers sent, under a key that ends with the process: they can be
+//! recognised, and not be read.
 
 use std::fmt;
 
 use domain::id::ProjectId;
 use sha2::{Digest as _, Sha256};
 
-/// A text of a project, not to be read again.
+/// The hash of a text that belongs to a project.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Hash([u8; 16]);
 
@@ -19,13 +19,13 @@ impl fmt::Debug for Hash {
 /// A key for this process.
 pub(super) fn new_key() -> [u8; 32] {
     let mut key = [0; 32];
-    // Without random bytes texts are hashed still, only under a key that can be guessed.
+    // Without random bytes texts are still hashed, only under a key that can be guessed.
     let _: Result<(), getrandom::Error> = getrandom::fill(&mut key);
     key
 }
 
 impl Hash {
-    /// Of this text, in this project.
+    /// Hashes this text of this project.
     pub(super) fn of(key: &[u8; 32], project: ProjectId, text: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(key);

@@ -1,17 +1,17 @@
-//! Codes that opened nothing, of one client: in a rolling window so many different ones, a repeated one
-//! once. Whoever mistyped a code and tries it again, or reloads the page, guesses nothing. What was tried
-//! is not kept: only a hash, under a key that ends with the process.
+//! Codes of one client that opened nothing: so many different ones in a rolling window. A repeated one
+//! counts once: a buyer who tries a mistyped code again, or reloads the page, guesses nothing. Codes are
+//! kept as hashes only, under a key that ends with the process.
 
 use std::collections::VecDeque;
 
 use domain::{Timestamp, catalog::CreationLimit};
 
-use super::{Refusal, hash::Hash, window::Window};
+use super::{LimitExceeded, hash::Hash, window::Window};
 
-/// Of so many it is known which they were; with a larger limit older ones count again.
+/// Most codes that are remembered; with a larger limit older ones count again.
 const REMEMBERED: usize = 1024;
 
-/// What one client tried in vain.
+/// The codes that one client tried in vain.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
     window: Window,
@@ -19,26 +19,30 @@ pub(super) struct Misses {
 }
 
 impl Misses {
-    /// Whether one more may be tried; counts nothing.
+    /// Checks whether one more may be tried; counts nothing.
     ///
     /// # Errors
     ///
-    /// As many were tried as may be.
-    pub(super) fn check(&mut self, limit: CreationLimit, now: Timestamp) -> Result<(), Refusal> {
+    /// The limit is used up.
+    pub(super) fn check(
+        &mut self,
+        limit: CreationLimit,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
         self.window.check(limit, now)
     }
 
-    /// Counts one, unless it was counted before.
+    /// Counts a code, unless it was counted before.
     ///
     /// # Errors
     ///
-    /// As many others were tried as may be; it is not counted.
+    /// Other codes used the limit up; this one is not counted.
     pub(super) fn take(
         &mut self,
         limit: CreationLimit,
         tried: Hash,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         let window = i64::from(limit.window_seconds);
         let is_over = |(at, _): &(Timestamp, Hash)| at.plus_seconds(window) <= now;
         while self.tried.front().is_some_and(is_over) {
@@ -55,7 +59,7 @@ impl Misses {
         Ok(())
     }
 
-    /// How many it is known which they were.
+    /// How many codes are remembered.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.tried.len()

@@ -1,6 +1,6 @@
-//! How often strangers may do what: requests of a publishable key, look-ups of invalid recovery
-//! codes, new anonymous wallets, recovery mails, tokens. The time is passed in. What is remembered per client
-//! and per address is bounded: strangers cannot fill the memory.
+//! Rate limits for strangers: requests of a publishable key, look-ups of invalid recovery codes, new
+//! anonymous wallets, recovery mails, tokens. The time is passed in. What is remembered per client and per
+//! address is bounded: strangers cannot fill the memory.
 
 mod admin;
 mod bucket;
@@ -24,8 +24,8 @@ use parking_lot::{Mutex, RwLock};
 use quick_cache::sync::Cache;
 use tokio::sync::Semaphore;
 
-pub use admin::Door;
-pub use bucket::{Level, Rate};
+pub use admin::TokenScope;
+pub use bucket::{BucketState, Rate};
 pub use client::Client;
 pub use settings::Settings;
 
@@ -37,13 +37,13 @@ use window::Window;
 /// The rolling window of invalid recovery codes.
 const INVALID_CODES_WINDOW_SECONDS: u32 = 3600;
 
-/// Peers of which the log says that they send `X-Forwarded-For`.
+/// Most peers that the log names for sending `X-Forwarded-For` without being trusted.
 const UNNAMED_PROXIES: usize = 64;
 
-/// A limit that refused, as its headers describe it.
+/// A refusal by a limit, with the figures for its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
-    /// How many it allows.
+pub struct LimitExceeded {
+    /// How many the limit allows.
     pub limit: u32,
     /// Whole seconds until it allows one more, at least 1.
     pub retry_after_seconds: u32,
@@ -62,20 +62,20 @@ pub struct Limits {
     creations_by_client: PerClient<Mutex<Window>>,
     recoveries: PerClient<Mutex<Window>>,
     recovery_mails: Cache<Hash, Arc<Mutex<Window>>>,
-    wrong_tokens: Cache<(Door, Client), Arc<Mutex<Window>>>,
+    wrong_tokens: Cache<(TokenScope, Client), Arc<Mutex<Window>>>,
     administration: Cache<Client, Arc<Bucket>>,
-    /// Wrong tokens whose answers wait.
+    /// Permits for answers to wrong tokens that are delayed.
     slowed: Semaphore,
-    /// Who speaks for others, as [`Limits::client`] has named them in the log.
+    /// Peers that the log has named for sending `X-Forwarded-For` without being trusted.
     unnamed_proxies: RwLock<HashSet<Client>>,
-    /// Under what strangers' texts are hashed; of this process alone.
+    /// The key under which strangers' texts are hashed; of this process alone.
     hash_key: [u8; 32],
     // One a project: bounded by the catalog, and no stranger may evict it.
     creations: DashMap<ProjectId, Window>,
 }
 
 impl Limits {
-    /// Nothing is used up yet.
+    /// Limits that nobody has used up yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         // Seven limits share the number; each remembers at least a few.
@@ -89,21 +89,22 @@ impl Limits {
             recovery_mails: Cache::new(clients),
             wrong_tokens: Cache::new(clients),
             administration: Cache::new(clients),
-            slowed: Semaphore::new(admin::SLOWED_AT_ONCE),
+            slowed: Semaphore::new(admin::MAX_DELAYED),
             unnamed_proxies: RwLock::default(),
             hash_key: hash::new_key(),
             creations: DashMap::new(),
         }
     }
 
-    /// What was configured.
+    /// The limits as configured.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Who a request comes from. A peer that speaks for others and is no proxy of ours is taken for the
-    /// client itself, and named in the log, once: if it is a proxy, all of its clients are one here.
+    /// The client of a request. A peer that sends `X-Forwarded-For` without being a trusted proxy is
+    /// taken for the client itself, and named in the log, once: if it is a proxy, all of its clients
+    /// are one here.
     #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let trusted = &self.settings.trusted_proxies;
@@ -125,6 +126,10 @@ impl Limits {
     }
 
     /// Counts a request. `None`: keys of this kind are not limited.
+    ///
+    /// # Errors
+    ///
+    /// The key's limit is used up.
     #[must_use]
     pub fn request(
         &self,
@@ -132,7 +137,7 @@ impl Limits {
         key: KeyId,
         client: Client,
         now: Timestamp,
-    ) -> Option<Result<Level, Refusal>> {
+    ) -> Option<Result<BucketState, LimitExceeded>> {
         let (rate, client) = match kind {
             KeyKind::Publishable => (self.settings.publishable, client),
             KeyKind::Secret => (self.settings.secret?, Client::ANY),
@@ -144,13 +149,17 @@ impl Limits {
         Some(bucket.take(rate, now))
     }
 
-    /// Whether this address may look a recovery code up.
+    /// Checks whether this client may look a recovery code up.
+    ///
+    /// # Errors
+    ///
+    /// The client tried too many codes that open nothing.
     pub fn may_look_up(
         &self,
         project: ProjectId,
         client: Client,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         match self.invalid_codes.get(&(project, client)) {
             Some(window) => window.lock().check(self.invalid_codes_limit(), now),
             None => Misses::default().check(self.invalid_codes_limit(), now),
@@ -161,26 +170,30 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// Others of the same address used the limit up.
-    pub fn looked_up_in_vain(
+    /// Other texts of the same client used the limit up.
+    pub fn count_miss(
         &self,
         project: ProjectId,
         client: Client,
         tried: &str,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         let misses = found_or_new(&self.invalid_codes, (project, client));
         let tried = Hash::of(&self.hash_key, project, tried);
         misses.lock().take(self.invalid_codes_limit(), tried, now)
     }
 
     /// Counts a new anonymous wallet, against the project's limits.
+    ///
+    /// # Errors
+    ///
+    /// The limit of the project or of the client is used up; nothing is counted.
     pub fn create_wallet(
         &self,
         project: &Project,
         client: Client,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         let by_client = found_or_new(&self.creations_by_client, (project.id, client));
         let mut by_client = by_client.lock();
         if let Some(limit) = project.wallet_creation_limit_per_ip {

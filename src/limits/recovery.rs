@@ -3,14 +3,14 @@
 
 use domain::{Timestamp, catalog::CreationLimit, id::ProjectId, text::Email};
 
-use super::{Client, Limits, Refusal, found_or_new, hash::Hash};
+use super::{Client, LimitExceeded, Limits, found_or_new, hash::Hash};
 
-/// From a client, with a project's keys.
+/// Requests of one client, with a project's keys.
 const REQUESTS: CreationLimit = CreationLimit {
     max: 10,
     window_seconds: 3600,
 };
-/// To an address, of a project.
+/// Mails to one address, for a project.
 const MAILS: CreationLimit = CreationLimit {
     max: 3,
     window_seconds: 3600,
@@ -27,16 +27,16 @@ impl Limits {
         project: ProjectId,
         client: Client,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LimitExceeded> {
         let window = found_or_new(&self.recoveries, (project, client));
         window.lock().take(REQUESTS, now)
     }
 
-    /// Counts a mail to an address of a project, unless it had its share of the hour: then there is
-    /// to be none, and nobody is told.
+    /// Counts a mail to an address for a project. False if the address had its share of the hour:
+    /// the mail is dropped, and nobody is told.
     #[must_use]
     pub fn may_mail(&self, project: ProjectId, email: &Email, now: Timestamp) -> bool {
-        // One mailbox, however it is written: providers that tell `Ann@` from `ann@` are not around.
+        // One mailbox, however it is capitalised: no provider in use tells `Ann@` from `ann@`.
         let mailbox = email.as_str().to_lowercase();
         let addressee = Hash::of(&self.hash_key, project, &mailbox);
         let window = found_or_new(&self.recovery_mails, addressee);

@@ -1,4 +1,4 @@
-//! What can be configured of the limits.
+//! The settings of the limits.
 
 use std::num::NonZeroU32;
 

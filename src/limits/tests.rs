@@ -14,7 +14,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp(START.0.saturating_add(millis))
 }
 
-fn request(limits: &Limits, client: Client, now: Timestamp) -> Result<Level, Refusal> {
+fn request(limits: &Limits, client: Client, now: Timestamp) -> Result<BucketState, LimitExceeded> {
     limits
         .request(KeyKind::Publishable, KEY, client, now)
         .unwrap()
@@ -26,7 +26,7 @@ fn thirty_at_once_then_five_a_second() {
     for left in (0..30).rev() {
         assert_eq!(request(&limits, ALICE, START).unwrap().remaining, left);
     }
-    let refused = Refusal {
+    let refused = LimitExceeded {
         limit: 30,
         retry_after_seconds: 1,
         reset_seconds: 6,
@@ -38,7 +38,7 @@ fn thirty_at_once_then_five_a_second() {
     let rested = request(&limits, ALICE, at(60_000)).unwrap();
     assert_eq!(
         rested,
-        Level {
+        BucketState {
             limit: 30,
             remaining: 29,
             reset_seconds: 1
@@ -96,20 +96,20 @@ fn twenty_invalid_codes_an_hour() {
             .may_look_up(PROJECT, ALICE, at(second * 1000))
             .unwrap();
         limits
-            .looked_up_in_vain(PROJECT, ALICE, &second.to_string(), at(second * 1000))
+            .count_miss(PROJECT, ALICE, &second.to_string(), at(second * 1000))
             .unwrap();
     }
     let now = at(20_000);
     let refusal = limits.may_look_up(PROJECT, ALICE, now).unwrap_err();
     assert_eq!(
         refusal,
-        Refusal {
+        LimitExceeded {
             limit: 20,
             retry_after_seconds: 3580,
             reset_seconds: 3599
         }
     );
-    let another = limits.looked_up_in_vain(PROJECT, ALICE, "another", now);
+    let another = limits.count_miss(PROJECT, ALICE, "another", now);
     assert_eq!(another, Err(refusal));
     assert!(limits.may_look_up(PROJECT, BOB, now).is_ok());
     assert!(limits.may_look_up(ProjectId(2), ALICE, now).is_ok());
@@ -120,7 +120,7 @@ fn twenty_invalid_codes_an_hour() {
 #[test]
 fn a_wrong_code_counts_once_an_hour_however_often_it_is_tried() {
     let limits = Limits::new(Settings::default());
-    let tries = |code: &str, now| limits.looked_up_in_vain(PROJECT, ALICE, code, now);
+    let tries = |code: &str, now| limits.count_miss(PROJECT, ALICE, code, now);
     for second in 0..100 {
         tries("the same", at(second * 1000)).unwrap();
     }
@@ -144,7 +144,7 @@ fn of_a_large_limit_no_more_codes_are_remembered_than_fit() {
         ..Settings::default()
     });
     for code in 0..5000 {
-        let tried = limits.looked_up_in_vain(PROJECT, ALICE, &code.to_string(), START);
+        let tried = limits.count_miss(PROJECT, ALICE, &code.to_string(), START);
         tried.unwrap();
     }
     let misses = limits.invalid_codes.get(&(PROJECT, ALICE)).unwrap();
@@ -164,7 +164,7 @@ fn ten_recoveries_an_hour_from_an_address() {
         limits.recover(PROJECT, ALICE, at(second * 1000)).unwrap();
     }
     let now = at(10_000);
-    let refusal = Refusal {
+    let refusal = LimitExceeded {
         limit: 10,
         retry_after_seconds: 3590,
         reset_seconds: 3599,
@@ -256,7 +256,7 @@ fn new_wallets_are_limited_per_project_and_per_client() {
     let refusal = limits.create_wallet(&project, BOB, at(30_000)).unwrap_err();
     assert_eq!(
         refusal,
-        Refusal {
+        LimitExceeded {
             limit: 3,
             retry_after_seconds: 30,
             reset_seconds: 60
@@ -321,7 +321,7 @@ fn strangers_cannot_fill_the_memory() {
     for stranger in 0..10_000 {
         let client = Client::V6(stranger);
         let _ = request(&limits, client, START);
-        let _ = limits.looked_up_in_vain(PROJECT, client, "x", START);
+        let _ = limits.count_miss(PROJECT, client, "x", START);
         let _ = limits.create_wallet(&project(None, Some(9)), client, START);
         let _ = limits.recover(PROJECT, client, START);
         let _ = limits.may_mail(PROJECT, &email(&format!("{stranger}@example.org")), START);
@@ -337,19 +337,23 @@ fn strangers_cannot_fill_the_memory() {
 async fn a_wrong_token_takes_its_time_and_a_crowd_of_them_no_memory() {
     let limits = Arc::new(Limits::new(Settings::default()));
     let begun = tokio::time::Instant::now();
-    let wrong = limits.wrong_token(Door::Administration, ALICE, START);
+    let wrong = limits.wrong_token(TokenScope::Administration, ALICE, START);
     assert_eq!(wrong.await, Ok(()));
     let took = begun.elapsed();
     assert!(took.as_millis() >= 100, "{took:?}");
     let mut crowd = tokio::task::JoinSet::new();
-    for _ in 0..10 * admin::SLOWED_AT_ONCE {
+    for _ in 0..10 * admin::MAX_DELAYED {
         let limits = Arc::clone(&limits);
-        let wrong = async move { limits.wrong_token(Door::Administration, ALICE, START).await };
+        let wrong = async move {
+            limits
+                .wrong_token(TokenScope::Administration, ALICE, START)
+                .await
+        };
         crowd.spawn(wrong);
     }
     let refused = crowd.join_all().await;
     assert_eq!(refused.iter().filter(|one| one.is_ok()).count(), 19);
     assert!(begun.elapsed() < took.saturating_mul(3));
-    assert_eq!(limits.slowed.available_permits(), admin::SLOWED_AT_ONCE);
-    assert_eq!(limits.administrate(ALICE, START), Ok(()));
+    assert_eq!(limits.slowed.available_permits(), admin::MAX_DELAYED);
+    assert_eq!(limits.count_admin_request(ALICE, START), Ok(()));
 }

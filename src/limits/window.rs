@@ -1,10 +1,10 @@
-//! A rolling window: so many in so long, by the instants of those that count.
+//! A rolling window: at most so many events in so many seconds, by their instants.
 
 use std::collections::VecDeque;
 
 use domain::{Timestamp, catalog::CreationLimit};
 
-use super::{Refusal, bucket::whole};
+use super::{LimitExceeded, bucket::whole};
 
 /// A window keeps at most so many instants. With a larger limit, events that are closer together
 /// than this part of the window share one instant, the later one: they are forgotten a little late,
@@ -28,7 +28,11 @@ struct Events {
 
 impl Window {
     /// Whether one more is allowed; counts nothing.
-    pub(super) fn check(&mut self, limit: CreationLimit, now: Timestamp) -> Result<(), Refusal> {
+    pub(super) fn check(
+        &mut self,
+        limit: CreationLimit,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
         self.forget(limit, now);
         if self.count < limit.max {
             Ok(())
@@ -38,7 +42,11 @@ impl Window {
     }
 
     /// Counts one, unless that passes the limit.
-    pub(super) fn take(&mut self, limit: CreationLimit, now: Timestamp) -> Result<(), Refusal> {
+    pub(super) fn take(
+        &mut self,
+        limit: CreationLimit,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
         self.check(limit, now)?;
         self.count = self.count.saturating_add(1);
         let grain = if limit.max <= MAX_INSTANTS {
@@ -62,13 +70,13 @@ impl Window {
         Ok(())
     }
 
-    /// Instants kept.
+    /// How many instants are kept.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Forgets the newest.
+    /// Takes the newest event back.
     pub(super) fn give_back(&mut self) {
         let Some(newest) = self.events.back_mut() else {
             return;
@@ -90,7 +98,7 @@ impl Window {
         }
     }
 
-    fn refusal(&self, limit: CreationLimit, now: Timestamp) -> Refusal {
+    fn refusal(&self, limit: CreationLimit, now: Timestamp) -> LimitExceeded {
         // A limit that was lowered needs more than the oldest to go; a limit of 0 never allows one.
         let mut to_go = self.count.saturating_sub(limit.max).saturating_add(1);
         let mut free_at = now.plus_seconds(i64::from(limit.window_seconds));
@@ -106,7 +114,7 @@ impl Window {
             .back()
             .map_or(free_at, |newest| newest.gone_at(limit));
         let seconds = |instant: Timestamp| whole(instant.0.saturating_sub(now.0), 1000);
-        Refusal {
+        LimitExceeded {
             limit: limit.max,
             retry_after_seconds: seconds(free_at).max(1),
             reset_seconds: seconds(empty_at),

@@ -1,5 +1,5 @@
-//! How long the log takes to make things durable, as Prometheus reads it: counted by the log itself, so that
-//! it waits for nobody who reads.
+//! How long the log's commits take, for Prometheus: counted by the log itself, so that it never waits for a
+//! reader.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use prometheus_client::{
     metrics::MetricType,
 };
 
-/// As it was when somebody asked last.
+/// The counts when the metrics were last read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CommitLatency(Arc<Mutex<Commits>>);
 
@@ -29,7 +29,7 @@ impl Collector for CommitLatency {
         let buckets: Vec<(f64, u64)> = bounds.zip(commits.counts).collect();
         let mut metric = encoder.encode_descriptor(
             "journal_commit_duration_seconds",
-            "From a group commit's first write to when all of it would survive a power cut",
+            "Seconds from a group commit's first write to when all of it would survive a power cut",
             None,
             MetricType::Histogram,
         )?;

@@ -1,9 +1,9 @@
-//! Mails: over SMTP where a server is configured, as `.eml` files in the data directory where that was
-//! asked for, else not at all.
+//! Mail: sent over SMTP where a server is configured, written as `.eml` files to the data directory where
+//! that is configured, otherwise not sent.
 //!
-//! [`Mailer::enqueue`] never waits: a mail that finds the queue full is dropped and said so in the
-//! log. What is queued lives in memory alone: a mail that a crash takes with it is asked for again.
-//! Nothing here logs an address, a subject or a body.
+//! [`Mailer::enqueue`] never waits: when the queue is full, the mail is dropped and the drop is logged. The
+//! queue is in memory only: after a crash the user has to ask for the mail again. Nothing here logs an
+//! address, a subject or a body.
 
 mod compose;
 mod error;
@@ -21,20 +21,20 @@ pub use error::Error;
 
 use crate::config;
 use folder::Folder;
-pub use queue::Expected;
+pub use queue::MailReservation;
 use queue::Queue;
 use smtp::Smtp;
 
-/// One mail to one person.
+/// One mail to one recipient.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// Whom it is for.
+    /// The recipient's address.
     pub to: Email,
     /// One line; anything else in it becomes a space.
     pub subject: String,
-    /// What it says.
+    /// The body as plain text.
     pub text: String,
-    /// The same for programs that show HTML. Loads nothing.
+    /// The same body as HTML. Loads nothing.
     pub html: Option<String>,
 }
 
@@ -44,20 +44,20 @@ impl fmt::Debug for Mail {
     }
 }
 
-/// How long and how often a mail is tried, and how many wait.
+/// Timeouts, retries and the size of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// For one attempt, from the connection to the server's word.
+pub struct MailOptions {
+    /// Limit for one attempt, from connecting to the server's final reply.
     pub attempt_timeout: Duration,
-    /// Before the second attempt, the third, …: one attempt more than there are pauses.
+    /// Pauses before the second attempt, the third, …: there is one attempt more than there are pauses.
     pub pauses: Vec<Duration>,
-    /// Mails under way, those that wait for another attempt included; more are dropped.
+    /// Most mails in progress, those that wait for a retry included; any beyond are dropped.
     pub queue: usize,
-    /// Mails that are tried at once.
+    /// Mails that are sent concurrently.
     pub at_once: usize,
 }
 
-impl Default for Options {
+impl Default for MailOptions {
     fn default() -> Self {
         Self {
             attempt_timeout: Duration::from_secs(20),
@@ -81,11 +81,11 @@ impl fmt::Debug for Mailer {
     }
 }
 
-/// The way out, without the queue in front of it.
+/// Sends one mail directly, without the queue.
 struct Post {
     from: Mailbox,
     way: Way,
-    options: Options,
+    options: MailOptions,
 }
 
 enum Way {
@@ -95,25 +95,31 @@ enum Way {
 }
 
 impl Mailer {
-    /// As configured. To be called within the runtime, which then has the queue's task.
+    /// Starts as configured. Must be called within a tokio runtime: it spawns the queue's task there.
     ///
     /// # Errors
     ///
     /// The server's address cannot be used, TLS cannot be set up, or the folder cannot be made.
     pub fn start(settings: &config::Mail, data_dir: &Path) -> Result<Self, Error> {
-        Self::with(settings, data_dir, Options::default())
+        Self::with(settings, data_dir, MailOptions::default())
     }
 
-    /// The same, otherwise timed.
+    /// Like [`Self::start`], with other timeouts and retries.
     ///
     /// # Errors
     ///
     /// As [`Self::start`].
-    pub fn with(settings: &config::Mail, data_dir: &Path, options: Options) -> Result<Self, Error> {
+    pub fn with(
+        settings: &config::Mail,
+        data_dir: &Path,
+        options: MailOptions,
+    ) -> Result<Self, Error> {
         let way = match &settings.smtp_url {
             Some(url) => Way::Smtp(Smtp::new(url, &settings.from, options.attempt_timeout)?),
             None if settings.files => {
-                tracing::info!("No mail server is set: mails become files and reach nobody");
+                tracing::info!(
+                    "No mail server is set: mails are written to files and reach nobody"
+                );
                 Way::Folder(Folder::open(data_dir)?)
             }
             None => {
@@ -127,35 +133,35 @@ impl Mailer {
         Ok(Self { post, queue })
     }
 
-    /// One attempt, now. Returns once the server has taken the mail over, or its file is durable.
+    /// Makes one attempt, now. Returns once the server has accepted the mail, or its file is durable.
     ///
     /// # Errors
     ///
-    /// It was not taken; whether another attempt makes sense is said by [`Error::is_transient`].
+    /// The mail was not accepted; [`Error::is_transient`] says whether another attempt makes sense.
     pub async fn send(&self, mail: Mail) -> Result<(), Error> {
         self.post.attempt(&self.post.compose(&mail)?).await
     }
 
-    /// Hands a mail to the background and returns at once, whatever becomes of it. It is tried a few
-    /// times; that it failed is logged. `false`: there were too many already, and it was dropped.
+    /// Queues a mail and returns at once. It is tried a few times; a final failure is logged. `false`: the
+    /// queue was full or is shutting down, and the mail was dropped.
     pub fn enqueue(&self, mail: Mail) -> bool {
         self.queue.push(mail)
     }
 
-    /// Counts a mail that may come of what is looked up for it, as if it waited already; `None`: too
-    /// many wait. To be dropped when it is known and handed over.
+    /// Reserves a place in the queue for a mail that may follow from a look-up; `None`: the queue is full. Drop
+    /// it once the look-up is over and the mail, if any, is queued.
     #[must_use]
-    pub fn expect(&self) -> Option<Expected> {
+    pub fn expect(&self) -> Option<MailReservation> {
         self.queue.expect()
     }
 
-    /// Mails taken on and not yet sent or given up, and those that are expected.
+    /// Mails queued and not yet sent or given up, reserved places included.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.queue.under_way()
     }
 
-    /// Takes no more mails, tries what is queued once more, and waits for that at most so long.
+    /// Accepts no more mails, tries each queued one once more, and waits at most `grace` for that.
     pub async fn shut_down(&self, grace: Duration) {
         self.queue.shut_down(grace).await;
     }

@@ -1,5 +1,5 @@
-//! What leaves the service by itself: mails and webhooks. It must never hold a request up, log an address or a
-//! code, or lose sight of how much waits.
+//! What the service sends on its own: mails and webhooks. It must never delay a request, log an address or
+//! a code, or wait without a bound.
 
 pub mod mail;
 pub mod recovery_mail;

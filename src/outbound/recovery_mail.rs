@@ -1,16 +1,16 @@
-//! The mail that brings lost recovery codes back. It goes to whoever owns the address, who may not
-//! be whoever asked.
+//! The mail with lost recovery codes. It goes to the owner of the address, who may not be the person who
+//! asked for it.
 
 use std::fmt::Write as _;
 
-use domain::{code::Code, text::Email};
+use domain::{code::RecoveryCode, text::Email};
 use maud::{DOCTYPE, html};
 
 use super::mail::{Mail, one_line};
 
-/// With all codes of a project that were bought with this address; the name is the project's.
+/// Lists all codes of a project that were bought with this address; `project` is the project's name.
 #[must_use]
-pub fn recovery_mail(project: &str, to: Email, codes: &[Code]) -> Mail {
+pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
     let project = one_line(project);
     let (codes_are, them) = if codes.len() == 1 {
         ("Your recovery code is", "it")
@@ -23,7 +23,7 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[Code]) -> Mail {
     );
     let ignore = format!(
         "Somebody asked {project} for the codes that were bought with this address. If it was not \
-         you, ignore this mail: nobody else has got it."
+         you, ignore this mail: it was sent to nobody else."
     );
     Mail {
         subject: format!("Your recovery code for {project}"),
@@ -33,7 +33,7 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[Code]) -> Mail {
     }
 }
 
-fn text(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
+fn text(codes_are: &str, codes: &[RecoveryCode], how: &str, ignore: &str) -> String {
     let mut lines = format!("{codes_are}:\n\n");
     for code in codes {
         // Writing to a string cannot fail.
@@ -42,7 +42,7 @@ fn text(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
     format!("{lines}\n{how}\n\n{ignore}\n")
 }
 
-fn html(codes_are: &str, codes: &[Code], how: &str, ignore: &str) -> String {
+fn html(codes_are: &str, codes: &[RecoveryCode], how: &str, ignore: &str) -> String {
     const CODE: &str = "font:600 20px/1.6 ui-monospace,Menlo,Consolas,monospace;\
                         letter-spacing:.04em;margin:0";
     let page = html! {

@@ -1,5 +1,5 @@
-//! How a delivery is signed, after Standard Webhooks 1.0: HMAC-SHA256 over `<id>.<seconds>.<body>`. By
-//! hand, for it is one line of the `hmac` that is here already.
+//! Signs deliveries as in Standard Webhooks 1.0: HMAC-SHA256 over `<id>.<seconds>.<body>`. Written by hand,
+//! as it is one line with the `hmac` crate that is a dependency already.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-/// What a delivery's name is in.
+/// Header with the delivery's event id.
 pub(crate) const ID: &str = "webhook-id";
-/// What the second in which it is sent is in.
+/// Header with the second in which it is sent, since the epoch.
 pub(crate) const TIMESTAMP: &str = "webhook-timestamp";
-/// What signatures are in.
+/// Header with the signatures.
 pub(crate) const SIGNATURE: &str = "webhook-signature";
 
 const PREFIX: &str = "whsec_";
-/// Bytes that the standard allows.
+/// Lengths of a secret in bytes that the standard allows.
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// What deliveries are signed with. Never printed.
+/// A secret that signs deliveries. Never printed.
 #[derive(Clone)]
 pub(crate) struct Secret(Hmac<Sha256>);
 
@@ -29,23 +29,23 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Reads `whsec_…`; `None`: it is none.
+    /// Reads `whsec_…`; `None` if the text is not a secret.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::of(&BASE64.decode(text.strip_prefix(PREFIX)?.as_bytes()).ok()?)
     }
 
-    /// These bytes as a secret; `None`: more or fewer than the standard allows.
+    /// Makes a secret of bytes; `None` if the standard does not allow their length.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let fits = LENGTHS.contains(&bytes.len());
         fits.then(|| Hmac::new_from_slice(bytes).ok().map(Self))?
     }
 
-    /// These bytes as a secret's text.
+    /// The text form `whsec_…` of a secret's bytes.
     pub(crate) fn text(bytes: &[u8; 24]) -> String {
         format!("{PREFIX}{}", BASE64.encode(bytes))
     }
 
-    /// The signature of a delivery.
+    /// The signature of a delivery, `v1,…`.
     pub(crate) fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
         let mut mac = self.0.clone();
         mac.update(format!("{id}.{seconds}.").as_bytes());
@@ -54,8 +54,8 @@ impl Secret {
     }
 }
 
-/// What a delivery's header says: a signature for each secret in force, so that a receiver may know the
-/// old one or the new.
+/// The value of the signature header: one signature for each secret in force, so that a receiver may know
+/// the old secret or the new one.
 pub(crate) fn signatures(secrets: &[Vec<u8>], id: &str, seconds: i64, body: &[u8]) -> String {
     let secrets = secrets.iter().filter_map(|bytes| Secret::of(bytes));
     let signed = secrets.map(|secret| secret.sign(id, seconds, body));

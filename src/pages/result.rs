@@ -1,5 +1,5 @@
-//! Where a buyer lands when the shop named no page of its own. The payment provider puts what it
-//! likes behind the address; nothing of it is read.
+//! The pages where a buyer lands when the shop named none of its own. The payment provider may add
+//! anything to the address; nothing of it is read.
 
 use std::future::ready;
 
@@ -14,7 +14,7 @@ use maud::{DOCTYPE, PreEscaped, html};
 
 const STYLE: &str = include_str!("result.css");
 
-/// Seen only as it is, by whoever was sent here, and kept by nobody.
+/// The page loads and runs nothing, sits in no frame, sends no referrer and is not cached.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -35,23 +35,23 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
-/// What a page says.
-struct Said {
+/// The content of a page.
+struct PageText {
     title: &'static str,
-    /// How its sign is coloured, and drawn.
+    /// The CSS class that colours its sign, and the SVG path that draws it.
     class: &'static str,
     sign: &'static str,
     text: &'static str,
 }
 
-const SUCCESS: Said = Said {
+const SUCCESS: PageText = PageText {
     title: "Payment received",
     class: "done",
     sign: "M4 12.5 9.5 18 20 6.5",
     text: "Thank you. Your credits appear in a moment.",
 };
 
-const CANCELLED: Said = Said {
+const CANCELLED: PageText = PageText {
     title: "Payment cancelled",
     class: "left",
     sign: "M6 6 18 18 M18 6 6 18",
@@ -76,7 +76,7 @@ fn page(html: Bytes) -> Response {
     (HEADERS, Html(html)).into_response()
 }
 
-fn written(said: &Said) -> String {
+fn written(said: &PageText) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

@@ -1,5 +1,5 @@
-//! Whose money goes where: a project's settings as something that can be called, and the secrets
-//! that its webhooks are checked with. The sandbox is called like Stripe, at another address.
+//! The projects' accounts at payment providers: a client for each, and the secrets that their
+//! webhooks are checked with. The sandbox is called like Stripe, at another address.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,58 +22,58 @@ use url::Url;
 use ::sandbox::Sandbox;
 use payments::{Error, Providers};
 use port::{Provider, ProviderFuture};
-use stripe::{Api, SecretKey, Shared, Stripe as StripeAccount, signature::SigningSecret};
+use stripe::{Api, PriceCache, SecretKey, Stripe as StripeAccount, signature::SigningSecret};
 
 use super::{change::stripe_of, object_ids::StoredObjectIds};
 
-/// Where things are.
+/// The addresses of this server and of Stripe.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ProviderEnvironment {
     /// Where people and providers reach this server, without a slash at its end.
     pub public_url: String,
-    /// Where this server reaches itself, likewise.
+    /// Where this server reaches itself, without a slash at its end.
     pub own_url: String,
-    /// Stripe's API.
+    /// The base address of Stripe's API.
     pub stripe_api: Url,
-    /// Requests a second for what nobody waits for, to one account of it.
+    /// Background requests a second to one account at Stripe; 0: as its mode allows.
     pub stripe_per_second: u32,
 }
 
-/// All projects' accounts.
+/// All projects' accounts at payment providers.
 pub struct Accounts {
     handle: Handle,
     catalog: Arc<CatalogStore>,
-    place: Place,
+    place: ProviderEnvironment,
     sandbox_mac: Hmac<Sha256>,
-    /// Set up with the first call, so that a server without providers needs no certificate
-    /// authorities.
+    /// Made at the first call, so that a server without providers needs no certificate authorities.
     stripe: Mutex<Option<Api>>,
     loopback: Mutex<Option<Api>>,
-    shared: Arc<Shared>,
-    /// Told the time by each round.
+    shared: Arc<PriceCache>,
+    /// The built-in provider; each round it does what is due.
     sandbox: OnceLock<Sandbox>,
-    /// One change of a project's provider at a time: what was found out before one is not so after it.
+    /// Locks for one change of a project's provider at a time: what was checked before a change may
+    /// not hold after it.
     changing: DashMap<ProjectId, Arc<tokio::sync::Mutex<()>>>,
 }
 
-/// What a sandbox account is called and signs with.
+/// The keys of a sandbox's account.
 pub struct SandboxKeys {
-    /// Its API key.
+    /// The account's API key.
     pub secret_key: String,
-    /// What its webhooks are signed with.
+    /// The secret that its webhooks are signed with.
     pub webhook_secret: String,
 }
 
 impl Accounts {
-    /// Of all projects in the catalog.
+    /// The accounts of all projects in the catalog.
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] where what was made at providers cannot be read.
+    /// [`notes::Error`] where the names of objects at providers cannot be read.
     pub fn new(
         handle: &Handle,
         catalog: Arc<CatalogStore>,
-        place: Place,
+        place: ProviderEnvironment,
         server_key: &[u8; 32],
     ) -> Result<Self, notes::Error> {
         // HMAC takes a key of any length.
@@ -86,31 +86,33 @@ impl Accounts {
             sandbox_mac,
             stripe: Mutex::new(None),
             loopback: Mutex::new(None),
-            shared: Arc::new(Shared::new(Arc::new(StoredObjectIds::new(handle.clone())?))),
+            shared: Arc::new(PriceCache::new(Arc::new(StoredObjectIds::new(
+                handle.clone(),
+            )?))),
             sandbox: OnceLock::new(),
             changing: DashMap::new(),
         })
     }
 
-    /// Where things are.
+    /// The addresses of this server and of Stripe.
     #[must_use]
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &ProviderEnvironment {
         &self.place
     }
 
-    /// The catalog.
+    /// The catalog of all projects.
     #[must_use]
     pub fn catalog(&self) -> &CatalogStore {
         &self.catalog
     }
 
-    /// Where a project's webhooks are to be sent.
+    /// The address that a project's webhooks have to be sent to.
     #[must_use]
     pub fn webhook_url(&self, project: ProjectId) -> String {
         format!("{}/webhooks/stripe/{project}", self.place.public_url)
     }
 
-    /// Where a project's sandbox is, for its client.
+    /// The base address of a project's sandbox, for its client.
     #[must_use]
     pub fn sandbox_api(&self, project: ProjectId) -> String {
         format!("{}/sandbox/{project}", self.place.public_url)
@@ -146,7 +148,7 @@ impl Accounts {
     }
 
     fn stripe_api(&self) -> Result<Api, Error> {
-        let Place {
+        let ProviderEnvironment {
             stripe_api: base,
             stripe_per_second,
             ..
@@ -160,7 +162,7 @@ impl Accounts {
         Ok(api.client(secret(&self.key_of(account)?)?))
     }
 
-    /// A client of whichever account this key is of.
+    /// A client of the account that this key belongs to.
     pub(super) fn client_of(&self, key: &str) -> Result<stripe::Client, Error> {
         let api = self.stripe_api()?;
         Ok(api.client(secret(key)?))
@@ -172,14 +174,14 @@ impl Accounts {
         known.is_ok_and(|known| known.as_bytes().ct_eq(key.as_bytes()).into())
     }
 
-    /// The built-in provider, once it is there.
+    /// Sets the built-in provider, once it has started.
     pub(super) fn set_sandbox(&self, sandbox: Sandbox) {
         drop(self.sandbox.set(sandbox));
     }
 
-    fn sandboxed(&self, id: ProjectId) -> Result<Arc<dyn Provider>, Error> {
+    fn sandbox_provider(&self, id: ProjectId) -> Result<Arc<dyn Provider>, Error> {
         let base = format!("{}/sandbox/{id}", self.place.own_url);
-        let base: Url = base.parse().map_err(|_| Error::Defect("no own address"))?;
+        let base: Url = base.parse().map_err(|_| Error::Defect("bad own address"))?;
         let keys = self.sandbox_keys(id);
         let client = api(&self.loopback, || Api::new(base.clone()))?
             .at(base)
@@ -199,7 +201,7 @@ impl Accounts {
     fn real(&self, id: ProjectId, account: &Stripe) -> Result<Arc<dyn Provider>, Error> {
         let key = self.key_of(account)?;
         let client = self.stripe_client(account)?;
-        // By the machine's clock, as they are signed.
+        // By the machine's clock, since Stripe signs by real time.
         let secrets = self.accepted(account, self.handle.wall());
         let shared = Arc::clone(&self.shared);
         let account = StripeAccount::new(
@@ -223,12 +225,12 @@ impl Accounts {
 impl Providers for Accounts {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
         let id = project.project.id;
-        if project.tenure().leaving {
+        if project.epoch().leaving {
             return Err(Error::Changing);
         }
         match project.provider().map(|provider| &provider.account) {
             None | Some(Account::None) => Err(Error::NotConfigured),
-            Some(Account::Sandbox) => self.sandboxed(id),
+            Some(Account::Sandbox) => self.sandbox_provider(id),
             Some(Account::Stripe(account)) => self.real(id, account),
         }
     }
@@ -254,7 +256,7 @@ impl Providers for Accounts {
     }
 }
 
-/// Whether a key moves real money, as its own words say.
+/// Whether a key moves real money; `None` where its text does not say.
 pub(super) fn livemode(key: &str) -> Option<bool> {
     if key.contains("_live_") {
         Some(true)
@@ -279,5 +281,5 @@ fn api(
 }
 
 fn secret(text: &str) -> Result<SecretKey, Error> {
-    SecretKey::new(text).ok_or(Error::Defect("a provider's key is no key"))
+    SecretKey::new(text).ok_or(Error::Defect("a provider's key is malformed"))
 }

@@ -1,22 +1,22 @@
-//! Setting a project's provider: is the key of use, is it of the account that the project sells through
-//! already, and may that be left? What is answered here is settled before anything is changed.
+//! Sets a project's provider. Before anything is changed it finds out whether the key works, whether it
+//! belongs to the account that the project sells through already, and whether that account may be left.
 
 use std::time::Duration;
 
 use catalog::{ProjectCatalog, ProjectChange, ProviderChange};
 use domain::{
-    catalog::{Account, Found, Holder, Stripe},
+    catalog::{Account, AccountCheck, ProviderAccount, Stripe},
     id::ProjectId,
 };
 use payments::Error;
 use secrecy::ExposeSecret as _;
-use stripe::permissions::{self, Need};
+use stripe::permissions::{self, PermissionNeed};
 
 use super::accounts::{Accounts, livemode};
 
-/// For all that is asked about a key: somebody waits for it.
+/// Longest time for all requests about a key: somebody waits for the answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Orders among which the newest is looked for that has a checkout: renewals have none.
+/// How many of the newest orders are searched for one with a checkout: renewals have none.
 const NEWEST: usize = 50;
 
 /// Why a provider was not set. Nothing was changed, except perhaps under a [`catalog::Error`].
@@ -25,34 +25,34 @@ pub enum ChangeError {
     /// The key does not work, or may not do what it has to; in the provider's words.
     #[error("{0}")]
     Key(String),
-    /// It is another account or mode, or nobody knows whether it is, and the project has orders.
+    /// It is another account or mode, or that cannot be told, and the project has orders.
     #[error("the project has orders at another provider, account or mode")]
     InUse,
     /// The catalog refuses it, or it could not be written.
     #[error(transparent)]
     Catalog(#[from] catalog::Error),
-    /// The project's orders, or what it needs to ask a provider, cannot be had.
+    /// The project's orders cannot be read, or a provider cannot be called.
     #[error(transparent)]
     Payments(#[from] Error),
 }
 
-/// What came of trying a key.
+/// The result of trying a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tried {
-    /// It works.
+pub enum KeyCheck {
+    /// The key works.
     Works {
         /// The account's name, where the key may read it.
         account: Option<String>,
         /// Permissions that it lacks: some things will not be done.
         missing: Vec<String>,
     },
-    /// The provider cannot be asked now.
+    /// The provider cannot be reached now.
     Unreachable,
 }
 
 impl Accounts {
-    /// Changes a project and its provider. With `force` it leaves one that it has orders at: what is
-    /// open there ends here.
+    /// Changes a project and its provider. With `force` it may leave a provider that it has orders
+    /// at: pending orders and subscriptions there end here.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Accounts {
         provider: ProviderChange,
         force: bool,
     ) -> Result<(), ChangeError> {
-        // What is wrong by itself is said before anybody else is asked.
+        // Invalid settings are refused before the provider is called.
         change.check().map_err(catalog::Error::from)?;
         provider.check().map_err(catalog::Error::from)?;
         drop(self.catalog().project(id)?);
@@ -79,49 +79,51 @@ impl Accounts {
         let set = self.catalog().set_provider(id, change, provider, found);
         set.await?;
         if let Some(former) = former {
-            self.take_endpoint_away(id, &former);
+            self.delete_former_endpoint(id, &former);
         }
         Ok(())
     }
 
-    /// What is to be known of a provider before it is set.
+    /// Finds out what has to be known of a provider before it is set.
     async fn find_out(
         &self,
         current: &ProjectCatalog,
         new: &ProviderChange,
-    ) -> Result<Found, ChangeError> {
-        let holder = current.tenure().holder.as_ref();
+    ) -> Result<AccountCheck, ChangeError> {
+        let provider_account = current.epoch().provider_account.as_ref();
         let key = match new {
-            ProviderChange::None => return Ok(Found::default()),
+            ProviderChange::None => return Ok(AccountCheck::default()),
             ProviderChange::Sandbox => {
-                return Ok(Found {
-                    other: holder.is_some_and(|holder| *holder != Holder::Sandbox),
-                    ..Found::default()
+                return Ok(AccountCheck {
+                    other: provider_account.is_some_and(|provider_account| {
+                        *provider_account != ProviderAccount::Sandbox
+                    }),
+                    ..AccountCheck::default()
                 });
             }
             ProviderChange::Stripe { secret_key, .. } => match secret_key {
                 Some(key) => key.expose_secret(),
-                None => return Ok(Found::default()),
+                None => return Ok(AccountCheck::default()),
             },
         };
         let (verified, account) = match self.try_key(key).await.map_err(ChangeError::Key)? {
-            Tried::Works { account, missing } => {
+            KeyCheck::Works { account, missing } => {
                 if !missing.is_empty() {
                     let missing = missing.join(", ");
                     tracing::warn!(project = %current.project.id, missing, "A provider's key lacks permissions");
                 }
                 (true, account)
             }
-            Tried::Unreachable => (false, None),
+            KeyCheck::Unreachable => (false, None),
         };
-        let mut found = Found {
+        let mut found = AccountCheck {
             verified,
             account,
             livemode: livemode(key),
             other: false,
         };
-        if let Some(holder) = holder {
-            found.other = match holder.is(&found.holder()) {
+        if let Some(provider_account) = provider_account {
+            found.other = match provider_account.is(&found.provider_account()) {
                 Some(same) => !same,
                 None => !self.finds_the_newest_order(current, key).await?,
             };
@@ -133,22 +135,24 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// In Stripe's own words, why the key is of no use.
-    pub async fn try_key(&self, key: &str) -> Result<Tried, String> {
+    /// Why the key does not work, in Stripe's own words.
+    pub async fn try_key(&self, key: &str) -> Result<KeyCheck, String> {
         let words = |error: Error| error.to_string();
         let client = self.client_of(key).map_err(words)?;
         let tried = async {
             let missing = match client.try_key().await {
                 Ok(missing) => missing,
-                // Whatever it is that answers, it must not have us repeat the key.
+                // Whoever answers may repeat the key, which must not be shown.
                 Err(stripe::Error::Refused(refusal)) => {
                     return Err(refusal.to_string().replace(key, "…"));
                 }
                 Err(stripe::Error::Other(_)) => {
-                    return Ok(Tried::Unreachable);
+                    return Ok(KeyCheck::Unreachable);
                 }
             };
-            let sells = missing.iter().all(|missing| missing.need != Need::Sale);
+            let sells = missing
+                .iter()
+                .all(|missing| missing.need != PermissionNeed::Sale);
             let said = missing
                 .first()
                 .map(|missing| missing.said.replace(key, "…"));
@@ -156,24 +160,29 @@ impl Accounts {
             if let Some(said) = said.filter(|_| !sells) {
                 return Err(format!("it lacks {}: {said}", missing.join(", ")));
             }
-            // A restricted key may lack this permission: then the account is told by what is in it.
+            // A restricted key may lack this permission: then the account is recognised by its
+            // newest order.
             let account = client.account().await.ok();
-            Ok(Tried::Works { account, missing })
+            Ok(KeyCheck::Works { account, missing })
         };
         let tried = tokio::time::timeout(PATIENCE, tried).await;
-        tried.unwrap_or(Ok(Tried::Unreachable))
+        tried.unwrap_or(Ok(KeyCheck::Unreachable))
     }
 
-    /// Where a new restricted key with all that is needed is made, in the mode of a project's key.
+    /// The address of Stripe's page for a new restricted key with all permissions that are needed,
+    /// in the mode of a project's key.
     #[must_use]
     pub fn key_link(&self, project: &ProjectCatalog) -> Option<String> {
         let key = self.key_of(stripe_of(project)?).ok()?;
         Some(permissions::link(livemode(&key) == Some(false)))
     }
 
-    /// Tries the key that a project's provider was set with; as [`Accounts::try_key`]. `None`: its
-    /// provider is not called with a key of somebody's.
-    pub async fn check(&self, project: &ProjectCatalog) -> Option<Result<Tried, String>> {
+    /// Tries the key that a project's provider was set with. `None`: its provider needs no key.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Accounts::try_key`].
+    pub async fn check(&self, project: &ProjectCatalog) -> Option<Result<KeyCheck, String>> {
         let account = stripe_of(project)?;
         Some(match self.key_of(account) {
             Ok(key) => self.try_key(&key).await,
@@ -181,9 +190,9 @@ impl Accounts {
         })
     }
 
-    /// Whether a key is of the account and mode that the project sells through, where neither says its
-    /// name: it is the same one, or it finds the checkout of the newest order. Where that cannot be told,
-    /// it counts as another.
+    /// Whether a key belongs to the account and mode that the project sells through, where the account's
+    /// name is not known: it is the same key, or it can read the checkout of the newest order. Where that
+    /// cannot be told, it counts as another.
     async fn finds_the_newest_order(
         &self,
         current: &ProjectCatalog,
@@ -209,7 +218,7 @@ impl Accounts {
         Ok(!placed.map_err(Error::from)?.is_empty())
     }
 
-    /// Tries the key of an account again that could not be reached when it was set.
+    /// Tries a key again that could not be tried when it was set.
     pub(super) async fn verify(
         &self,
         project: &ProjectCatalog,
@@ -222,10 +231,10 @@ impl Accounts {
         let key = self.key_of(account);
         let key = key.map_err(|error| unavailable(error.to_string()))?;
         match self.try_key(&key).await.map_err(port::Error::Key)? {
-            Tried::Unreachable => Err(unavailable("it cannot be reached".into())),
-            Tried::Works { account: name, .. } => {
+            KeyCheck::Unreachable => Err(unavailable("it cannot be reached".into())),
+            KeyCheck::Works { account: name, .. } => {
                 let known = self.catalog();
-                let verified = known.provider_verified(project.project.id, account, name);
+                let verified = known.mark_provider_verified(project.project.id, account, name);
                 verified
                     .await
                     .map_err(|error| unavailable(error.to_string()))

@@ -1,6 +1,6 @@
-//! Webhook endpoints at Stripe, made and looked after by Scrip where it has a public `https` address.
-//! A shortcut, not a need: where the key may not, or Stripe does not answer, the account's list of
-//! events says the same a little later.
+//! Webhook endpoints at Stripe, made and kept in order by Scrip where it has a public `https`
+//! address. They only make it quicker: where the key may not make one, or Stripe does not answer, the
+//! account's list of events says the same a little later.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,19 +20,19 @@ const EVERY: u32 = 60;
 
 /// What was done about an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Endpoint {
+pub enum EndpointOutcome {
     /// There is nothing to do: no public address, another provider, or an endpoint that somebody else
-    /// looks after.
+    /// manages.
     NotOurs,
-    /// It is there and well.
+    /// It exists and is in order.
     Well,
-    /// It was there, disabled or not sent everything.
+    /// It was disabled or not sent everything, and was repaired.
     Repaired,
-    /// It was not there, or its secret was lost.
+    /// It did not exist, or its secret was lost: a new one was made.
     Made,
 }
 
-/// Looks after endpoints until it is dropped.
+/// Keeps endpoints in order until it is dropped.
 #[derive(Debug)]
 pub struct Endpoints(AbortHandle);
 
@@ -43,9 +43,9 @@ impl Drop for Endpoints {
 }
 
 impl Accounts {
-    /// Looks after all projects' endpoints from now on.
+    /// Keeps all projects' endpoints in order from now on.
     #[must_use]
-    pub fn keep_endpoints(self: &Arc<Self>) -> Endpoints {
+    pub fn maintain_endpoints(self: &Arc<Self>) -> Endpoints {
         let accounts = Arc::clone(self);
         let task = tokio::spawn(async move {
             let mut interval = tokio::time::interval(LOOK);
@@ -62,23 +62,22 @@ impl Accounts {
                     if !all && known.get(&id) == Some(&provider) {
                         continue;
                     }
-                    match accounts.keep_endpoint(&project).await {
-                        Ok(Endpoint::NotOurs | Endpoint::Well) => {}
+                    match accounts.maintain_endpoint(&project).await {
+                        Ok(EndpointOutcome::NotOurs | EndpointOutcome::Well) => {}
                         Ok(done) => {
-                            tracing::info!(project = %id, ?done, "The webhook endpoint at Stripe was looked after");
+                            tracing::info!(project = %id, ?done, "The webhook endpoint at Stripe was made or repaired");
                         }
                         Err(error) => {
-                            let is_final =
-                                matches!(&error, Error::Provider(error) if error.is_a_no());
-                            tracing::warn!(%error, project = %id, "The webhook endpoint at Stripe cannot be looked after; the list of events is read instead");
+                            let is_final = matches!(&error, Error::Provider(error) if error.nothing_was_done());
+                            tracing::warn!(%error, project = %id, "The webhook endpoint at Stripe cannot be kept in order; the list of events is read instead");
                             if !is_final {
-                                // Again within a minute.
+                                // Tried again within a minute.
                                 known.remove(&id);
                                 continue;
                             }
                         }
                     }
-                    // As it is by now: making one adds its secret.
+                    // The settings as they are by now: making an endpoint adds its secret.
                     let now = accounts.catalog().project(id).ok();
                     known.insert(id, now.and_then(|now| now.provider().cloned()));
                 }
@@ -92,13 +91,16 @@ impl Accounts {
     /// # Errors
     ///
     /// [`Error::Provider`] where Stripe refuses or does not answer.
-    pub async fn keep_endpoint(&self, project: &ProjectCatalog) -> Result<Endpoint, Error> {
+    pub async fn maintain_endpoint(
+        &self,
+        project: &ProjectCatalog,
+    ) -> Result<EndpointOutcome, Error> {
         let id = project.project.id;
         let Some(Account::Stripe(account)) = project.provider().map(|p| &p.account) else {
-            return Ok(Endpoint::NotOurs);
+            return Ok(EndpointOutcome::NotOurs);
         };
         if !self.place().public_url.starts_with("https://") {
-            return Ok(Endpoint::NotOurs);
+            return Ok(EndpointOutcome::NotOurs);
         }
         let client = self.stripe_client(account)?;
         let url = self.webhook_url(id);
@@ -110,17 +112,17 @@ impl Accounts {
         let (ours, others): (Vec<_>, Vec<_>) =
             here.partition(|endpoint| endpoint.metadata.project == Some(id));
         if ours.is_empty() && !others.is_empty() {
-            return Ok(Endpoint::NotOurs);
+            return Ok(EndpointOutcome::NotOurs);
         }
-        // Its secret is told once: one whose secret is not here is of no use.
+        // Stripe shows a secret once: an endpoint whose secret is not stored here is of no use.
         let known = !account.webhook_secrets.is_empty();
         if let Some(endpoint) = ours.first().filter(|_| known) {
             if endpoint.is_whole() {
-                return Ok(Endpoint::Well);
+                return Ok(EndpointOutcome::Well);
             }
             let repaired = client.repair_webhook_endpoint(&endpoint.id).await;
             repaired.map_err(port::Error::from)?;
-            return Ok(Endpoint::Repaired);
+            return Ok(EndpointOutcome::Repaired);
         }
         for endpoint in ours {
             let deleted = client.delete_webhook_endpoint(&endpoint.id).await;
@@ -131,19 +133,19 @@ impl Accounts {
         let secret = secret.ok_or(Error::Defect(
             "a webhook endpoint was made without a secret",
         ))?;
-        // Of this account only: the project may have left it meanwhile.
-        let tenure = project.tenure().number;
-        let set = self.catalog().add_webhook_secret(id, tenure, secret.into());
+        // Only for this account: the project may have left it meanwhile.
+        let epoch = project.epoch().number;
+        let set = self.catalog().add_webhook_secret(id, epoch, secret.into());
         set.await.map_err(|error| {
-            tracing::error!(%error, "A webhook endpoint's secret could not be kept; it is made anew");
+            tracing::error!(%error, "A webhook endpoint's secret could not be stored; another endpoint will be made");
             Error::Wallet(actors::Error::Unavailable)
         })?;
-        Ok(Endpoint::Made)
+        Ok(EndpointOutcome::Made)
     }
 
-    /// Deletes a project's endpoint at an account that it left, if that can be done: what is sent there
-    /// is not believed any more, and Stripe would try for days.
-    pub(super) fn take_endpoint_away(&self, id: ProjectId, former: &Stripe) {
+    /// Deletes a project's endpoint at an account that it left, if that is possible: its webhooks are
+    /// refused now, and Stripe would retry them for days.
+    pub(super) fn delete_former_endpoint(&self, id: ProjectId, former: &Stripe) {
         if !self.place().public_url.starts_with("https://") {
             return;
         }

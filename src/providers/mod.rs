@@ -1,5 +1,5 @@
-//! Who takes each project's money: the one place that names the providers there are. Their secrets and
-//! addresses come from here; the sandbox is called like Stripe, at another address.
+//! The payment provider of each project: the one place that names the providers that there are. Their
+//! secrets and addresses come from here; the sandbox is called like Stripe, at another address.
 
 mod accounts;
 mod change;
@@ -8,9 +8,9 @@ mod object_ids;
 mod sandbox;
 
 pub use self::{
-    accounts::{Accounts, Place, SandboxKeys},
-    change::{ChangeError, Tried},
-    endpoints::{Endpoint, Endpoints},
+    accounts::{Accounts, ProviderEnvironment, SandboxKeys},
+    change::{ChangeError, KeyCheck},
+    endpoints::{EndpointOutcome, Endpoints},
     object_ids::ObjectIdNote,
     sandbox::{AdvanceError, SandboxNote, Sandboxes},
 };

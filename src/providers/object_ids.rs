@@ -1,4 +1,4 @@
-//! What adapters made at providers, kept as notes in the journal.
+//! The names of objects that adapters made at providers, kept as notes in the journal.
 
 use actors::Handle;
 use dashmap::DashMap;
@@ -6,7 +6,7 @@ use domain::id::ProjectId;
 use notes::NoteKind;
 use port::{ObjectIds, ProviderFuture};
 
-/// The provider's name for something that was made there once, by the hash of what it is.
+/// The provider's name for an object that was made there once, by the hash of what it is.
 #[derive(Debug)]
 pub struct ObjectIdNote;
 
@@ -17,7 +17,7 @@ impl NoteKind for ObjectIdNote {
     type Body = String;
 }
 
-/// See the module.
+/// [`ObjectIds`] over notes, all of them in memory.
 pub(super) struct StoredObjectIds {
     handle: Handle,
     made: DashMap<(ProjectId, [u8; 16]), String>,

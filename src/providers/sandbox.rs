@@ -1,11 +1,11 @@
-//! What the sandbox needs of the service: settings and clocks out of the catalog, derived keys, and
-//! notes in the journal to keep its objects in. And what an administrator may do with it: move its
-//! clock on, step by step, so that everything happens at its own instant.
+//! Connects the sandbox to the service: settings and clocks from the catalog, derived keys, and
+//! notes in the journal to keep its objects in. And lets an administrator move its clock on, step
+//! by step, so that everything happens at its own instant.
 
 use std::sync::Arc;
 
 use ::sandbox::{
-    BoxFuture, Keys, Notebook, NotebookError, Sandbox, Settings, World, unkind::Unkindness,
+    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings, unkind::Unkindness,
 };
 use actors::Handle;
 use domain::{
@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use super::accounts::Accounts;
 
-/// Events of a sandbox's clock in one move: each renewal of a subscription is one.
+/// Most events of a sandbox's clock in one move: each renewal of a subscription is one.
 const MAX_STEPS: usize = 10_000;
 
 /// The sandboxes of all projects. Cheap to clone.
@@ -43,16 +43,17 @@ pub enum AdvanceError {
     /// The sandbox failed.
     #[error(transparent)]
     Sandbox(#[from] ::sandbox::Error),
-    /// The wallets did.
+    /// The project's payments could not catch up.
     #[error(transparent)]
     Payments(#[from] payments::Error),
 }
 
 impl Sandboxes {
-    /// Starts them, as unkind as Stripe is or not, and makes them known to the projects' accounts.
+    /// Starts the sandboxes, with the limits, delays and refusals of Stripe if `unkind`, and makes
+    /// them known to the projects' accounts.
     #[must_use]
     pub fn start(handle: &Handle, accounts: &Arc<Accounts>, unkind: bool) -> Self {
-        let world = Outside {
+        let host = SandboxHost {
             handle: handle.clone(),
             accounts: Arc::clone(accounts),
         };
@@ -61,7 +62,7 @@ impl Sandboxes {
             false => Unkindness::default(),
         };
         let notes = Arc::new(Notes(handle.clone()));
-        let sandbox = Sandbox::new(Arc::new(world), notes, unkindness);
+        let sandbox = Sandbox::new(Arc::new(host), notes, unkindness);
         accounts.set_sandbox(sandbox.clone());
         Self {
             sandbox,
@@ -71,14 +72,14 @@ impl Sandboxes {
         }
     }
 
-    /// Its pages and its API.
+    /// The server of its pages and its API.
     #[must_use]
     pub const fn server(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// Moves a sandbox's clock on by so many seconds; the instant that it then shows. All that falls
-    /// due on the way has happened by then.
+    /// Moves a sandbox's clock on by so many seconds, and returns the instant that it then shows.
+    /// All that falls due on the way has happened by then.
     ///
     /// # Errors
     ///
@@ -116,12 +117,12 @@ impl Sandboxes {
     }
 }
 
-struct Outside {
+struct SandboxHost {
     handle: Handle,
     accounts: Arc<Accounts>,
 }
 
-impl World for Outside {
+impl Host for SandboxHost {
     fn settings(&self, project: ProjectId) -> Option<Settings> {
         let project = self.accounts.catalog().project(project).ok()?;
         let sandbox = project.sandbox()?;
@@ -181,15 +182,15 @@ impl NoteKind for SandboxNote {
 
 struct Notes(Handle);
 
-impl Notebook for Notes {
+impl NoteStore for Notes {
     fn load(
         &self,
         project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
+    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>> {
         let handle = self.0.clone();
         Box::pin(async move {
             let objects = notes::of::<SandboxNote, _, _>(&handle, &project);
-            let objects = objects.map_err(|error| NotebookError(error.to_string()))?;
+            let objects = objects.map_err(|error| NoteStoreError(error.to_string()))?;
             let objects = objects.into_iter();
             Ok(objects
                 .map(|((_, id), json)| (id, json.get().to_owned()))
@@ -201,7 +202,7 @@ impl Notebook for Notes {
         &self,
         project: ProjectId,
         notes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NotebookError>> {
+    ) -> BoxFuture<'static, Result<(), NoteStoreError>> {
         let handle = self.0.clone();
         Box::pin(async move {
             let notes = notes.into_iter().map(|(id, json)| {
@@ -210,11 +211,11 @@ impl Notebook for Notes {
                     return Ok(notes::forget::<SandboxNote>(&key));
                 };
                 let json = RawValue::from_string(json);
-                let json = json.map_err(|error| NotebookError(error.to_string()))?;
+                let json = json.map_err(|error| NoteStoreError(error.to_string()))?;
                 Ok(notes::put::<SandboxNote>(&key, &json))
             });
             let saved = handle.put_notes(notes.collect::<Result<_, _>>()?).await;
-            saved.map_err(|error| NotebookError(error.to_string()))
+            saved.map_err(|error| NoteStoreError(error.to_string()))
         })
     }
 }

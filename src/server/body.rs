@@ -16,15 +16,15 @@ use tokio::time::{Sleep, sleep};
 #[error("the body took too long to arrive")]
 pub(super) struct TooSlow;
 
-/// See the module.
+/// A body that ends with an error if it does not arrive in time.
 #[derive(Debug)]
-pub struct Timely<B> {
+pub struct TimedBody<B> {
     body: B,
     limit: Duration,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B> Timely<B> {
+impl<B> TimedBody<B> {
     /// All of `body` within `limit`, counted from when it is first waited for.
     pub(super) const fn new(body: B, limit: Duration) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<B> Timely<B> {
     }
 }
 
-impl<B> Body for Timely<B>
+impl<B> Body for TimedBody<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<axum::BoxError>,

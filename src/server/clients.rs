@@ -1,4 +1,4 @@
-//! How many connections each client has, so that none takes the places of all. What is remembered is
+//! How many connections each client has, so that none takes all of them. What is remembered is
 //! bounded by the connections that are open.
 
 use std::{
@@ -14,21 +14,21 @@ use crate::limits::Client;
 
 type Open = Arc<Mutex<HashMap<Client, usize>>>;
 
-/// Connections by client.
+/// The number of connections of each client.
 #[derive(Debug)]
 pub(super) struct Clients {
     open: Open,
     max: usize,
-    /// Whose connections are others'.
+    /// Proxies, whose connections carry other clients' requests.
     exempt: Vec<IpNet>,
 }
 
 /// One connection of a client; given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat(Option<(Client, Open)>);
+pub(super) struct ConnectionSlot(Option<(Client, Open)>);
 
 impl Clients {
-    /// So many for each.
+    /// Allows so many connections to each client.
     pub(super) fn new(max: usize) -> Self {
         Self {
             open: Arc::default(),
@@ -37,16 +37,16 @@ impl Clients {
         }
     }
 
-    /// Counts nobody of these networks.
+    /// Does not count connections from these networks.
     pub(super) fn exempt(&mut self, proxies: &[IpNet]) {
         self.exempt = proxies.to_vec();
     }
 
     /// Counts a connection of this address; `None`: its client has as many as it may.
-    pub(super) fn seat(&self, peer: IpAddr) -> Option<Seat> {
+    pub(super) fn seat(&self, peer: IpAddr) -> Option<ConnectionSlot> {
         let peer = peer.to_canonical();
         if self.exempt.iter().any(|network| network.contains(&peer)) {
-            return Some(Seat(None));
+            return Some(ConnectionSlot(None));
         }
         let client = Client::from(peer);
         let mut open = self.open.lock();
@@ -55,11 +55,11 @@ impl Clients {
             return None;
         }
         *number = number.saturating_add(1);
-        Some(Seat(Some((client, Arc::clone(&self.open)))))
+        Some(ConnectionSlot(Some((client, Arc::clone(&self.open)))))
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let Some((client, open)) = self.0.take() else {
             return;

@@ -19,29 +19,29 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Since when a connection's client is the one to act.
+/// Since when a connection waits for its client.
 #[derive(Debug)]
-pub(super) struct Waiting(Mutex<Since>);
+pub(super) struct IdleTracker(Mutex<Since>);
 
 #[derive(Debug, Clone, Copy)]
 struct Since {
-    /// To send the head of a request: `None` while one is worked on.
+    /// To send the head of a request; `None` while a request is handled.
     idle: Option<Instant>,
-    /// To take what is written: `None` while it does.
+    /// To take what is written; `None` while it does.
     stalled: Option<Instant>,
 }
 
 /// How long the client may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
-    /// For the head of its next request.
+pub(super) struct Timeouts {
+    /// To send the head of its next request.
     pub(super) idle: Duration,
-    /// For what is written to it.
+    /// To take what is written to it.
     pub(super) stalled: Duration,
 }
 
-impl Waiting {
-    /// For the first request, from now on.
+impl IdleTracker {
+    /// Waits for the first request, from now on.
     pub(super) fn new() -> Self {
         Self(Mutex::new(Since {
             idle: Some(Instant::now()),
@@ -54,7 +54,7 @@ impl Waiting {
         self.0.lock().idle = None;
     }
 
-    /// It is answered.
+    /// The request was answered.
     pub(super) fn begins(&self) {
         self.0.lock().idle = Some(Instant::now());
     }
@@ -64,13 +64,14 @@ impl Waiting {
         self.0.lock().stalled = Some(Instant::now());
     }
 
-    /// It took all that there was.
+    /// The client took all that was written.
     pub(super) fn flows(&self) {
         self.0.lock().stalled = None;
     }
 
-    /// How long the client has left; no longer than until it may have begun to make us wait.
-    fn left(&self, patience: Patience) -> Duration {
+    /// How long the client has left. Where nothing waits for it yet, that is the whole limit: a
+    /// wait may begin at any time.
+    fn left(&self, patience: Timeouts) -> Duration {
         let Since { idle, stalled } = *self.0.lock();
         let left = |since: Option<Instant>, limit: Duration| {
             limit.saturating_sub(since.map_or(Duration::ZERO, |since| since.elapsed()))
@@ -81,37 +82,37 @@ impl Waiting {
 
 /// Why a connection is ended from this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// The server stops: what is in flight is finished.
+enum CloseReason {
+    /// The server stops: requests in flight are finished.
     Stopping,
     /// The client did not act.
     Idle,
 }
 
-/// Runs a connection to its end. `stop` says when by changing.
+/// Runs a connection to its end. `stop` changes when the server stops.
 pub(super) async fn run<C: GracefulConnection>(
     connection: C,
-    waiting: &Waiting,
-    patience: Patience,
+    waiting: &IdleTracker,
+    patience: Timeouts,
     stop: watch::Receiver<bool>,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let why = tokio::select! {
         biased;
         ended = &mut connection => return ended,
-        why = Beside::new(end(waiting, patience, stop)) => why,
+        why = SideTask::new(end(waiting, patience, stop)) => why,
     };
     match why {
-        End::Stopping => {
+        CloseReason::Stopping => {
             connection.as_mut().graceful_shutdown();
-            // No longer stopping, that is: a client that does not act is cut off still.
+            // A channel that never changes: a client that does not act is still cut off.
             let (_never, stop) = watch::channel(false);
             tokio::select! {
                 ended = connection => ended,
                 _ = end(waiting, patience, stop) => Ok(()),
             }
         }
-        End::Idle => {
+        CloseReason::Idle => {
             tracing::debug!("A connection was cut off: its client did not send or take anything");
             Ok(())
         }
@@ -120,16 +121,20 @@ pub(super) async fn run<C: GracefulConnection>(
 
 /// Waits for a reason to end. There is one timer for the whole connection, put off when it fires:
 /// arming one for each request costs more than reading its head.
-async fn end(waiting: &Waiting, patience: Patience, mut stop: watch::Receiver<bool>) -> End {
+async fn end(
+    waiting: &IdleTracker,
+    patience: Timeouts,
+    mut stop: watch::Receiver<bool>,
+) -> CloseReason {
     let mut timer = pin!(sleep(waiting.left(patience)));
     loop {
         tokio::select! {
-            // A server that is gone stops, too.
-            _ = stop.wait_for(|stopping| *stopping) => return End::Stopping,
+            // The sender is dropped when the server is gone: that is a stop, too.
+            _ = stop.wait_for(|stopping| *stopping) => return CloseReason::Stopping,
             () = &mut timer => {
                 let left = waiting.left(patience);
                 if left.is_zero() {
-                    return End::Idle;
+                    return CloseReason::Idle;
                 }
                 timer.set(sleep(left));
             }
@@ -138,22 +143,22 @@ async fn end(waiting: &Waiting, patience: Patience, mut stop: watch::Receiver<bo
 }
 
 pin_project! {
-    /// A future beside a busy one in the same task, polled only when something woke it itself: each
-    /// poll for the other's sake costs no more than a look at a flag.
-    struct Beside<F> {
+    /// A future beside a busy one in the same task, polled only when it was woken itself: each poll
+    /// for the other's sake costs no more than a look at a flag.
+    struct SideTask<F> {
         #[pin]
         future: F,
-        bell: Option<Arc<Bell>>,
+        bell: Option<Arc<WakeFlag>>,
     }
 }
 
-/// What wakes the task, and tells for whose sake.
-struct Bell {
+/// Wakes the task, and notes that it was for this future.
+struct WakeFlag {
     rung: AtomicBool,
     task: Waker,
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -164,22 +169,22 @@ impl Wake for Bell {
     }
 }
 
-impl<F> Beside<F> {
+impl<F> SideTask<F> {
     const fn new(future: F) -> Self {
         Self { future, bell: None }
     }
 }
 
-impl<F: Future> Future for Beside<F> {
+impl<F: Future> Future for SideTask<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let hung = this.bell.take();
         let bell = hung.filter(|bell| bell.task.will_wake(cx.waker()));
-        // A new one is as good as rung: the future has to learn of it.
+        // A new bell counts as rung: the future has to be polled to learn of it.
         let bell = this.bell.insert(bell.unwrap_or_else(|| {
-            Arc::new(Bell {
+            Arc::new(WakeFlag {
                 rung: AtomicBool::new(true),
                 task: cx.waker().clone(),
             })
@@ -198,22 +203,22 @@ mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);
-    const PATIENCE: Patience = Patience {
+    const PATIENCE: Timeouts = Timeouts {
         idle: LIMIT,
         stalled: Duration::from_secs(20),
     };
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_says_nothing_is_cut_off_at_the_limit() {
-        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (begun, waiting) = (Instant::now(), IdleTracker::new());
         let (_stop, stopping) = watch::channel(false);
-        assert_eq!(end(&waiting, PATIENCE, stopping).await, End::Idle);
+        assert_eq!(end(&waiting, PATIENCE, stopping).await, CloseReason::Idle);
         assert_eq!(begun.elapsed().as_secs(), 60);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_limit_counts_from_the_latest_answer() {
-        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (begun, waiting) = (Instant::now(), IdleTracker::new());
         let (_stop, stopping) = watch::channel(false);
         let client = async {
             sleep(Duration::from_secs(50)).await;
@@ -223,16 +228,16 @@ mod tests {
             waiting.begins();
         };
         let (end, ()) = tokio::join!(end(&waiting, PATIENCE, stopping), client);
-        assert_eq!(end, End::Idle);
+        assert_eq!(end, CloseReason::Idle);
         assert_eq!(begun.elapsed().as_secs(), 50 + 500 + 60);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_cut_off_whatever_it_sends() {
-        let (begun, waiting) = (Instant::now(), Waiting::new());
+        let (begun, waiting) = (Instant::now(), IdleTracker::new());
         let (_stop, stopping) = watch::channel(false);
         let client = async {
-            // One that recovers is let be.
+            // A client that recovers is left alone.
             waiting.stalls();
             sleep(Duration::from_secs(19)).await;
             waiting.flows();
@@ -249,7 +254,7 @@ mod tests {
             (end, begun.elapsed().as_secs())
         };
         let (ended, ()) = tokio::join!(ended, client);
-        assert_eq!(ended, (End::Idle, 19 + 6 + 20));
+        assert_eq!(ended, (CloseReason::Idle, 19 + 6 + 20));
     }
 
     #[tokio::test(start_paused = true)]
@@ -269,7 +274,7 @@ mod tests {
         tokio::select! {
             biased;
             () = busy => unreachable!(),
-            () = Beside::new(counted) => {}
+            () = SideTask::new(counted) => {}
         }
         // To arm the timer, and when it fired.
         assert_eq!(polls.get(), 2);

@@ -1,11 +1,12 @@
 //! Open files: every connection is one. The soft limit, which is often 1,024 for the sake of old
-//! programs, is raised to the hard one, and what is left of it has to do for all connections.
+//! programs, is raised to the hard one; what the rest of the service leaves of it bounds the
+//! connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the store, its threads, calls to providers and mail servers, and the listeners may need.
+/// Open files for the store, its threads, calls to providers and mail servers, and the listeners.
 const RESERVED: u64 = 512;
-/// With fewer connections than this it is no server.
+/// The fewest connections with which the server starts.
 const FEWEST: usize = 64;
 
 /// The system allows too few open files.
@@ -15,17 +16,17 @@ const FEWEST: usize = 64;
      (ulimit -n, or LimitNOFILE= of the service)",
     RESERVED.saturating_add(FEWEST as u64)
 )]
-pub struct TooFew {
+pub struct TooFewDescriptors {
     /// The limit, raised as far as it goes.
     pub allowed: u64,
 }
 
-/// Raises the soft limit to the hard one; how many of the wanted connections there may then be.
+/// Raises the soft limit to the hard one; returns how many of the wanted connections fit.
 ///
 /// # Errors
 ///
 /// Even the hard limit is too low to serve anybody.
-pub fn raise(wanted: usize) -> Result<usize, TooFew> {
+pub fn raise(wanted: usize) -> Result<usize, TooFewDescriptors> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: maximum,
@@ -39,8 +40,8 @@ pub fn raise(wanted: usize) -> Result<usize, TooFew> {
     fit(wanted, getrlimit(Resource::Nofile).current)
 }
 
-/// `allowed` is `None` where there is no limit.
-fn fit(wanted: usize, allowed: Option<u64>) -> Result<usize, TooFew> {
+/// How many connections fit. `allowed` is `None` where there is no limit.
+fn fit(wanted: usize, allowed: Option<u64>) -> Result<usize, TooFewDescriptors> {
     let Some(allowed) = allowed else {
         return Ok(wanted);
     };
@@ -49,7 +50,7 @@ fn fit(wanted: usize, allowed: Option<u64>) -> Result<usize, TooFew> {
         return Ok(wanted);
     }
     if left < FEWEST {
-        return Err(TooFew { allowed });
+        return Err(TooFewDescriptors { allowed });
     }
     tracing::warn!(
         "The system allows {allowed} open files, too few for http.max_connections = {wanted}: at \
@@ -69,8 +70,8 @@ mod tests {
         assert_eq!(fit(10_000, Some(20_000)), Ok(10_000));
         assert_eq!(fit(10_000, Some(1024)), Ok(512));
         assert_eq!(fit(10, Some(1024)), Ok(10));
-        assert_eq!(fit(10, Some(520)), Err(TooFew { allowed: 520 }));
-        let said = TooFew { allowed: 256 }.to_string();
+        assert_eq!(fit(10, Some(520)), Err(TooFewDescriptors { allowed: 520 }));
+        let said = TooFewDescriptors { allowed: 256 }.to_string();
         assert!(said.contains("256") && said.contains("576"), "{said}");
     }
 }

@@ -11,6 +11,10 @@ pub struct Signals {
 
 impl Signals {
     /// Starts to listen. Within a runtime only.
+    ///
+    /// # Errors
+    ///
+    /// [`std::io::Error`] when the operating system refuses a handler.
     pub fn listen() -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -18,7 +22,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -12,19 +12,19 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::connection::Waiting;
+use super::connection::IdleTracker;
 
-/// See the module.
+/// A connection's stream, which tells [`IdleTracker`] whether the client takes what is written.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct MonitoredStream {
     stream: TcpStream,
-    waiting: Arc<Waiting>,
-    /// What [`Waiting`] was told last, so that it is told only of changes.
+    waiting: Arc<IdleTracker>,
+    /// What [`IdleTracker`] was told last, so that it is told only of changes.
     stalled: bool,
 }
 
-impl Watched {
-    pub(super) const fn new(stream: TcpStream, waiting: Arc<Waiting>) -> Self {
+impl MonitoredStream {
+    pub(super) const fn new(stream: TcpStream, waiting: Arc<IdleTracker>) -> Self {
         Self {
             stream,
             waiting,
@@ -32,8 +32,8 @@ impl Watched {
         }
     }
 
-    /// Looks at what came of writing so many bytes: anything less means that the client, and the
-    /// kernel for it, is full.
+    /// Looks at the result of writing so many bytes: if fewer were taken, the kernel's buffer is
+    /// full because the client does not read.
     fn wrote(&mut self, of: usize, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         let stalled = match &written {
             Poll::Pending => true,
@@ -52,7 +52,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for MonitoredStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -62,7 +62,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for MonitoredStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -149,7 +149,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
     assert!(begun.elapsed().as_secs() >= 40);
     let mut taken = 0;
     let mut piece = vec![0; 1 << 16];
-    // What lay in the kernel comes, then the end or a reset.
+    // What the kernel has buffered arrives, then the end or a reset.
     while let Ok(read @ 1..) = stream.read(&mut piece).await {
         taken += read;
     }
@@ -212,7 +212,7 @@ async fn a_proxy_has_connections_for_all_its_clients() {
     }
 }
 
-/// Whether a connection from an address is closed unheard.
+/// Whether a connection from an address is closed without an answer.
 async fn refused(server: SocketAddr, from: &str) -> bool {
     !ask(connect(server, from).await, &mut Vec::new()).await
 }

@@ -1,5 +1,5 @@
-//! TLS by ourselves: a certificate chain and its key, in two files that may be replaced while the
-//! server runs. Files that do not work change nothing: the ones before stay in use.
+//! TLS without a proxy: a certificate chain and its key, in two files that may be replaced while
+//! the server runs. Files that do not work change nothing: the ones before stay in use.
 
 use std::{
     fs, io,
@@ -20,10 +20,10 @@ use tokio_rustls::TlsAcceptor;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The one protocol that is spoken within.
+/// The only protocol that is offered by ALPN.
 const HTTP_1_1: &[u8] = b"http/1.1";
 
-/// Why TLS cannot be spoken; says nothing of the key.
+/// Why TLS cannot be used; says nothing of the key.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}", path.display())]
 pub struct Error {
@@ -38,11 +38,11 @@ impl Error {
     }
 }
 
-/// What is in use, and where it came from.
+/// The configuration in use, and the files that it came from.
 pub struct Tls {
     files: Files,
-    /// What the files were before they were read at the start: what is put there from then on is new,
-    /// however late the watch begins.
+    /// The files' marks before they were read at the start: a file that is replaced after that is
+    /// new, however late the watch begins.
     read: [Option<Mark>; 2],
     config: ArcSwap<ServerConfig>,
 }
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// Where the certificates and the key are.
+/// The files with the certificates and the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
     /// The server's certificate, then those between it and an authority; PEM.
@@ -62,7 +62,7 @@ pub struct Files {
     pub key: PathBuf,
 }
 
-/// What tells a file from the one that was there before.
+/// Tells a file from the one before: device, inode, modification time and size.
 type Mark = (u64, u64, i64, i64, u64);
 
 impl Tls {
@@ -81,12 +81,12 @@ impl Tls {
         })
     }
 
-    /// For a new connection.
+    /// The acceptor for a new connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(self.config.load_full())
     }
 
-    /// Looks at the files for as long as it is polled, and takes up new ones that work.
+    /// Looks at the files for as long as it is polled, and puts new ones that work into use.
     pub async fn watch(&self) {
         let mut known = self.read;
         let mut looks = tokio::time::interval(LOOK_EVERY);
@@ -133,7 +133,7 @@ impl Files {
     fn read(&self) -> Result<ServerConfig, Error> {
         let error = Error::new;
         let chain = self.chain()?;
-        // What the library says of a key is not repeated.
+        // The library's error about a key is not repeated.
         let key = PrivateKeyDer::from_pem_file(&self.key)
             .map_err(|_| error(&self.key, "it cannot be read, or has no key in it".into()))?;
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

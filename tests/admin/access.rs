@@ -1,4 +1,4 @@
-//! Who gets in, and what is said to the others.
+//! Who may use the admin API, and what others are answered.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ async fn only_the_administrator_gets_in() {
             assert_eq!((reply.status, reply.code()), (401, "invalid_api_key"));
             assert_eq!(reply.headers["www-authenticate"], "Bearer");
         }
-        // Neither a bad body nor an unknown id is told to strangers.
+        // Strangers learn neither that the body is bad nor that the id is unknown.
         let reply = post(&client, "/projects/proj_nothing/products", &json!([])).await;
         assert_eq!(reply.status, 401);
     }
@@ -51,14 +51,14 @@ async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
     assert_eq!((reply.status, reply.code()), (429, "rate_limited"));
     assert_eq!(reply.headers["ratelimit-limit"], "20");
     assert!(reply.headers.contains_key("retry-after"));
-    // Behind one address, as all are behind a proxy that nobody named.
+    // From the same address, as if behind a proxy that is not in `trusted_proxies`.
     get(&server.admin(), "/projects").await.expect(200);
-    says(&server, &["projects", "list"]);
-    // Who only forgot the token is told so; keys and figures have doors of their own.
+    says(&server, &["api", "GET", "/projects"]);
+    // A missing token is not counted as a guess; API keys and metrics have limits of their own.
     assert_eq!(reqwest_without_key(&server).await.0, 401);
     server.client().get("/api/v1/me").await.expect(200);
     assert_eq!(server.admin().get("/metrics").await.status, 200);
-    // The line may come after the answer.
+    // The line may be logged after the response.
     deadline::until("the log to say so", deadline::SOON, || {
         let said = server.instance().said().join("\n");
         let told = said.contains("A wrong token was sent") && said.contains("127.0.0.1");
@@ -67,7 +67,7 @@ async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
     .await;
 }
 
-/// On a clock that stands still: on a slow machine so many requests would take longer than it takes to let them in.
+/// With a clock that stands still: a slow machine would otherwise refill the limit meanwhile.
 #[tokio::test]
 async fn the_administrator_does_not_keep_everybody_waiting() {
     let service = Service::start().await;
@@ -100,7 +100,7 @@ async fn figures_can_have_a_token_of_their_own() {
     }
     assert_eq!(stranger.get("/metrics").await.status, 429);
     assert_eq!(scraper.get("/metrics").await.status, 200);
-    // Each door has a count of its own.
+    // Each kind of token has a count of its own.
     let guess = get(&stranger, "/projects").await;
     assert_eq!((guess.status, guess.code()), (401, "invalid_api_key"));
     assert_eq!(get(&server.admin(), "/projects").await.status, 200);
@@ -177,7 +177,7 @@ async fn refusals_follow_the_conventions() {
         post(&admin, "/projects", &large).await.code(),
         "body_too_large"
     );
-    // The body is looked at before the id.
+    // The body is checked before the id.
     let reply = patch(&admin, "/projects/nonsense", &json!({"name": 7})).await;
     assert_invalid(&reply, "name");
 }
@@ -193,7 +193,7 @@ async fn the_interface_describes_itself_as_it_is_committed() {
     );
 }
 
-/// A change of the interface is seen in the change of this file, or it is none that was meant.
+/// A change of the interface shows up as a change of this file, or it was not intended.
 fn assert_committed(document: &Value, file: &str, renew: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let committed = std::fs::read_to_string(path).unwrap_or_default();

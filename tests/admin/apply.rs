@@ -32,7 +32,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The products of the project that the example makes.
+/// The products of the project that the example creates.
 async fn products(server: &Server) -> (String, Vec<Value>) {
     let projects = get(&server.admin(), "/projects").await.expect(200);
     let shop = projects["projects"]

@@ -1,4 +1,4 @@
-//! Backups as an operator asks for them: over the admin API, on the command line, by the schedule.
+//! Backups as an operator asks for them: by the admin API, the command line and the schedule.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// A command on a data directory: whether it succeeded, and what it said.
+/// Runs a command on a data directory; returns whether it succeeded, and its output.
 fn run(verb: &str, data: &Path, words: &[&str]) -> (bool, String) {
     let mut command: Command = Launch::default().command(verb, data);
     let output = command.args(words).output().expect("the binary starts");
@@ -53,7 +53,7 @@ async fn where_no_server_runs_the_command_makes_the_backup_itself() {
     let (to, restored) = (folder(&server, "backups"), folder(&server, "restored"));
     let (done, told) = run("backup", server.data_dir(), &["--to", text(&to)]);
     assert!(done, "{told}");
-    assert!(told.contains("the server key is not in it"), "{told}");
+    assert!(told.contains("the server key is not included"), "{told}");
 
     let from = ["--from", text(&to)];
     let (done, told) = run("restore", server.data_dir(), &from);
@@ -61,7 +61,7 @@ async fn where_no_server_runs_the_command_makes_the_backup_itself() {
     let (done, told) = run("restore", &restored, &from);
     assert!(done, "{told}");
     assert!(told.contains("the server key is missing"), "{told}");
-    // It says which key it needs, and is not served without.
+    // It says which key it needs, and the server does not start without it.
     let check = fs::read_to_string(restored.join("server.key.check")).unwrap();
     assert!(told.contains(&check[..12]), "{told}");
     let refused = Launch::default().serve(&restored).output().unwrap();
@@ -129,7 +129,7 @@ async fn only_the_administrator_names_a_directory() {
             "{bad}"
         );
     }
-    // What cannot be written is told; and the data directory is no place for it.
+    // What cannot be written is reported; and a backup must not be in the data directory.
     let inside = server.data_dir().join("backups");
     post(&admin, "/backups", &json!({ "to": inside }))
         .await
@@ -143,7 +143,7 @@ async fn only_the_administrator_names_a_directory() {
     assert_eq!(told["lastGoodAt"], Value::Null);
 }
 
-/// The last backup, once none is being made.
+/// The last backup, once none is running.
 async fn ended(server: &Server) -> Value {
     deadline::answered("the end of a backup", deadline::SOON, async || {
         let told = get(&server.admin(), "/backups").await.expect(200);

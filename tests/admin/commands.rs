@@ -1,4 +1,4 @@
-//! The commands beside the server: what they print, and how they exit.
+//! Commands that need no running server: what they print, and how they exit.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -142,7 +142,7 @@ fn begin(data: &Path) -> Process {
     Instance::begin(&Launch::default().without_token(), data)
 }
 
-/// A folder with the binary alone. It is linked and not copied: what is being written cannot be started,
+/// A folder with only the binary. It is linked and not copied: a file that is being written cannot be executed,
 /// and another test's child may have inherited the descriptor.
 fn alone() -> tempfile::TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -154,7 +154,7 @@ fn alone() -> tempfile::TempDir {
 fn bench_is_a_program_of_its_own() {
     let folder = alone();
     let scrip = folder.path().join("scrip");
-    // A shell stands in for it: it says what it was given, and ends as it is told.
+    // A shell stands in for `scrip-bench`: it prints its arguments and exits as told.
     std::os::unix::fs::symlink("/bin/sh", folder.path().join("scrip-bench")).unwrap();
     let script = r#"echo "$SCRIP_BENCH_SERVER" "$@"; exit 7"#;
     let words = [
@@ -164,7 +164,7 @@ fn bench_is_a_program_of_its_own() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let rest = said.strip_prefix(scrip.to_str().unwrap());
     assert_eq!(rest.map(str::trim), Some("http --help -V -- x"), "{said}");
-    // Its end is ours.
+    // Its exit status is passed on.
     assert_eq!(output.status.code(), Some(7));
 }
 

@@ -1,4 +1,4 @@
-//! `scrip dev`: what it prints works as it is.
+//! `scrip dev`: what it prints works when pasted.
 
 use std::{os::unix::fs::PermissionsExt as _, process::Command};
 
@@ -14,7 +14,7 @@ fn shell(line: &str) -> String {
 
 #[tokio::test]
 async fn the_printed_request_deducts_and_the_keys_are_remembered() {
-    // Fails with a plain word where there is no curl (Debian package curl).
+    // Fails with a clear message where there is no curl (Debian package curl).
     tool::run(Command::new("curl").arg("--version"));
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
@@ -22,7 +22,7 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     let paste = || shell(&first.request("/deduct"));
     assert_eq!(paste(), r#"{"balance":995,"deducted":true}"#);
     assert_eq!(paste(), r#"{"balance":995,"deducted":false}"#);
-    // The printed checkout leads to a page that can be paid on, by a script too.
+    // The printed checkout leads to a page on which a script can pay, too.
     let begun = shell(&first.request("/checkout"));
     let (_, url) = begun.split_once("\"url\":\"").expect("an address");
     let (url, _) = url.split_once('"').expect("an address");
@@ -47,7 +47,7 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     assert_eq!(mode & 0o777, 0o600);
     let again = Demo::start(&data).await;
     assert_eq!(names.map(|name| again.value(name)), remembered);
-    // Another key: another deduction.
+    // Another key, so another deduction.
     let printed = shell(&again.request("/deduct"));
     assert_eq!(printed, r#"{"balance":1990,"deducted":true}"#);
     again.terminate().await;
@@ -67,7 +67,7 @@ async fn a_stripe_key_is_all_the_set_up_that_real_payments_need() {
     };
     let demo = Demo::of(with(stripe::SECRET_KEY)).await;
     assert!(demo.value("Payments").contains("Stripe"));
-    // Without any webhook: what happened is found in the account's own list.
+    // Without a webhook: payments are found in the account's own list of events.
     let opened = shell(&demo.request("/checkout"));
     let opened: serde_json::Value = serde_json::from_str(&opened).unwrap();
     let session = stripe.pay(opened["checkoutId"].as_str().unwrap());

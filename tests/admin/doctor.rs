@@ -1,4 +1,4 @@
-//! `scrip doctor`: what it sees, what it advises, and how it ends.
+//! `scrip doctor`: its findings, its advice, and its exit status.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -9,13 +9,13 @@ use std::{
 use kit::{
     Launch, Server,
     launch::{ADMIN_TOKEN, binary},
-    stripe::{self, Instead, Stripe},
+    stripe::{self, Override, Stripe},
 };
 use serde_json::{Value, json};
 
 use crate::patch;
 
-/// The doctor, told nothing by the environment.
+/// A doctor command without settings from the environment.
 fn doctor(data: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command
@@ -27,7 +27,7 @@ fn doctor(data: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// The findings of one check in its report, and whether all is well.
+/// The findings of one check in its report, and whether the command succeeded.
 fn of(output: &Output, check: &str) -> (Vec<Value>, bool) {
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
     let findings = report["findings"].as_array().unwrap().iter();
@@ -123,7 +123,10 @@ fn a_certificate_that_has_ended_is_a_failure() {
     let found = one(&output, "certificate");
     assert_eq!(found["status"], "failure", "{found}");
     let said = found["message"].as_str().unwrap();
-    assert_eq!(said, "the one in http.tls_cert ended on 2025-12-31");
+    assert_eq!(
+        said,
+        "the certificate in http.tls_cert expired on 2025-12-31"
+    );
     assert!(!output.status.success());
 }
 
@@ -143,7 +146,7 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
         command
             .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
             .env("SCRIP_PUBLIC_URL", base)
-            // Whatever tells the time.
+            // Any server that sends a `Date`.
             .env("SCRIP_STRIPE_API_BASE", base);
         command.output().unwrap()
     };
@@ -165,7 +168,7 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
     let lacks = json!({"error": {
         "type": "invalid_request_error", "code": "more_permissions_required", "message": message,
     }});
-    stripe.from_now_on("/v1/disputes", Instead::Status(403, lacks));
+    stripe.from_now_on("/v1/disputes", Override::Status(403, lacks));
     let output = examine();
     let found = one(&output, "providers");
     assert_eq!(found["status"], "warning", "{found}");
@@ -183,7 +186,7 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
         "type": "invalid_request_error", "message": "Expired API Key provided",
     }});
     for _ in 0..50 {
-        stripe.instead("/v1/events", Instead::Status(401, refusal.clone()));
+        stripe.instead("/v1/events", Override::Status(401, refusal.clone()));
     }
     let found = one(&examine(), "providers");
     assert_eq!(found["status"], "failure");

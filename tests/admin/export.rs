@@ -1,4 +1,4 @@
-//! Ledgers on their way out, and balances on their way in, by the command line.
+//! Exports of ledgers and imports of balances by the command line.
 
 use std::{fs, path::Path, process::Output};
 
@@ -46,7 +46,7 @@ async fn balances_are_imported_once_however_often() {
     let path = "/api/v1/wallets/external?externalUserId=user-7";
     assert_eq!(server.client().get(path).await.status, 404);
 
-    // One line that the server refuses stops none of the others.
+    // A line that the server refuses does not stop the others.
     let foreign = "prod_00000000000000000000000000";
     fs::write(&file, format!("{text}user-50,{foreign},5,50\n")).unwrap();
     let part = import(&server, &file, &[]);
@@ -57,7 +57,7 @@ async fn balances_are_imported_once_however_often() {
         said(&part)
     );
     assert!(
-        said(&part).contains("50 were granted, 0 had been"),
+        said(&part).contains("50 granted, 0 already"),
         "{}",
         said(&part)
     );
@@ -65,7 +65,7 @@ async fn balances_are_imported_once_however_often() {
     let again = import(&server, &file, &[]);
     assert!(again.status.success(), "{}", said(&again));
     assert!(
-        said(&again).contains("0 were granted, 50 had been"),
+        said(&again).contains("0 granted, 50 already"),
         "{}",
         said(&again)
     );
@@ -107,7 +107,7 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
         said(&refused)
     );
     fs::write(&file, format!("{head}{rows}")).unwrap();
-    for expected in ["2 were granted, 0 had been", "0 were granted, 2 had been"] {
+    for expected in ["2 granted, 0 already", "0 granted, 2 already"] {
         let done = import(&server, &file, &[]);
         let said = said(&done);
         assert!(done.status.success(), "{said}");
@@ -125,7 +125,7 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
     assert_eq!(wallet["balances"][0]["balance"], 42);
     let expiry = json!({ "amount": 40, "at": "2099-01-31T00:00:00.000Z" });
     assert_eq!(wallet["balances"][0]["nextExpiry"], expiry);
-    // The same row with another balance is another operation under the same name.
+    // The same row with another balance is another operation with the same key.
     fs::write(
         &file,
         format!("{head}1,ann,{name},41,2099-01-31 00:00:00+00,\n"),
@@ -198,7 +198,7 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     assert_eq!(entries[0]["meta"], meta);
     let again = export(server.data_dir(), &[to.to_str().unwrap()]);
     assert!(
-        said(&again).contains("nothing is overwritten"),
+        said(&again).contains("is not overwritten"),
         "{}",
         said(&again)
     );
@@ -215,7 +215,7 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     assert!(one.contains(",deduction,-3,9007199254740988,"), "{one}");
 }
 
-/// Nothing of it is left beside the file.
+/// The copy is removed afterwards.
 #[tokio::test]
 async fn what_a_running_server_has_is_exported_through_a_copy() {
     let mut server = Server::start().await;
@@ -249,7 +249,7 @@ async fn what_a_running_server_has_is_exported_through_a_copy() {
     assert!(said(&done).contains(counted), "{}", said(&done));
     let live = fs::read_to_string(&to).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    // It is nobody's backup.
+    // The copy does not count as a backup.
     let backups = server
         .admin()
         .get("/api/admin/v1/backups")

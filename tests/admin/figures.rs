@@ -1,5 +1,5 @@
-//! Figures, and what is made of them elsewhere: Prometheus reads them, and what is packaged for it and for
-//! Grafana asks for nothing that there is not.
+//! Metrics and their users: Prometheus can read them, and the packaged rules and Grafana dashboard use only
+//! metrics that exist.
 
 use std::{
     io::Write as _,
@@ -46,8 +46,8 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
     let judged = tool.wait_with_output().unwrap();
     let said = [judged.stderr, judged.stdout].concat();
     let said = String::from_utf8(said).unwrap();
-    // The tool reads the older format, in which the help of a counter bears its whole name. In OpenMetrics
-    // it bears the name without the end, as it does here.
+    // The tool reads the older format, in which a counter's help uses its whole name. In OpenMetrics, as here,
+    // the name comes without its suffix.
     let wrong: Vec<&str> = said
         .lines()
         .filter(|line| {
@@ -56,7 +56,7 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{text}");
-    // 3: it has something to remark.
+    // 3: there are remarks.
     assert!(
         matches!(judged.status.code(), Some(0 | 3)),
         "{said}\n{text}"

@@ -1,4 +1,4 @@
-//! Files: how many may be open, and who may read them.
+//! Files: how many may be open, and who can read them.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use kit::{Launch, Server};
 
-/// The binary under a limit of open files.
+/// Starts the binary with a limit of open files.
 fn limited(limit: &str) -> Launch {
     Launch::default().through(["sh", "-c", &format!("{limit}; exec \"$@\""), "sh"])
 }
@@ -47,7 +47,7 @@ async fn too_few_files_are_refused() {
     );
 }
 
-/// Everything in a folder and itself, with the rights of others.
+/// A folder and everything in it that other users have permissions for.
 fn open_to_others(path: &Path) -> Vec<(PathBuf, u32)> {
     let mut left = vec![path.to_owned()];
     let mut open = Vec::new();
@@ -71,7 +71,7 @@ fn chmod(path: &Path, mode: u32) {
 
 #[tokio::test]
 async fn the_data_directory_is_its_owners_alone() {
-    // However generous the shell is.
+    // However permissive the umask is.
     let mut server = Server::launch(limited("umask 000")).await;
     server.grant("ann", 10, "k").await;
     assert_eq!(open_to_others(server.data_dir()), []);

@@ -1,4 +1,4 @@
-//! `scrip import --from stripe`: what it says that it would do, what it does, and that it does it once.
+//! `scrip import --from stripe`: what it announces, what it does, and that it does it only once.
 
 use std::process::{Command, Output};
 
@@ -9,7 +9,7 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-/// A server, and an account in which people have paid for subscriptions since before.
+/// A server, and a Stripe account with subscriptions that have run for some time.
 struct Moving {
     server: Server,
     stripe: Stripe,
@@ -90,7 +90,7 @@ impl Moving {
     }
 }
 
-/// What the table says of a subscription.
+/// The row of a subscription in the printed table.
 fn row(output: &Output, id: &str) -> String {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let row = said.lines().find(|line| line.starts_with(id));
@@ -106,12 +106,12 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
     assert!(dry.status.success(), "{dry:?}");
     for (id, word) in [
         ("sub_ann", "would be taken over"),
-        ("sub_bea", "left out: it is not paid up"),
+        ("sub_bea", "skipped: it is not paid up"),
         (
             "sub_cleo",
-            "left out: Stripe charges 700 EUR a month, and this price 900 EUR a month",
+            "skipped: Stripe charges 700 EUR a month, and this price 900 EUR a month",
         ),
-        ("sub_nobody", "left out: whose it is, is not known"),
+        ("sub_nobody", "skipped: its user is unknown"),
     ] {
         let row = row(&dry, id);
         assert!(row.contains(word), "{row}");
@@ -122,7 +122,7 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
 
     for (word, last) in [
         ("taken over", "1 were taken over"),
-        ("was taken over before", "0 were taken over"),
+        ("already taken over", "0 were taken over"),
     ] {
         let done = moving.import(&[&by[..], &["--apply"]].concat()).await;
         assert!(done.status.success(), "{done:?}");
@@ -143,7 +143,7 @@ async fn it_says_what_it_needs_and_takes_users_from_a_file() {
     std::fs::write(&file, "customer,external_user_id\ncus_of_sub_nobody,dora\n").unwrap();
     let by_file = moving.import(&["--users", file.to_str().unwrap()]).await;
     assert!(row(&by_file, "sub_nobody").contains("would be taken over"));
-    assert!(row(&by_file, "sub_ann").contains("left out: whose it is"));
+    assert!(row(&by_file, "sub_ann").contains("skipped: its user is unknown"));
     let whose = moving.import(&[]).await;
     assert_eq!(whose.status.code(), Some(1));
     let said = String::from_utf8_lossy(&whose.stderr).into_owned();

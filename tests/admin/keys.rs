@@ -54,7 +54,7 @@ async fn kinds_and_ids_are_checked() {
     let reply = post(&admin, unknown, &json!({"kind": "secret"})).await;
     assert_eq!(reply.code(), "project_not_found");
 
-    // A key of another project is not there.
+    // A key of another project is not found.
     let other = post(&admin, "/projects", &json!({"name": "Other"}))
         .await
         .expect(201);

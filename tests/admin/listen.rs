@@ -1,4 +1,4 @@
-//! `scrip listen`: events as they come, and sent on as webhooks are.
+//! `scrip listen`: events as they come, and forwarded like webhooks.
 
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
 use data_encoding::BASE64;
@@ -102,7 +102,7 @@ async fn all_that_is_kept_is_shown_to_programs_and_a_server_that_goes_is_waited_
     server.crash().await;
     process
         .hears("that it tries on", |line| {
-            line.contains("Trying on.").then_some(())
+            line.contains("Trying again.").then_some(())
         })
         .await;
     assert!(process.ended().is_none());
@@ -118,7 +118,7 @@ async fn what_it_cannot_work_with_is_said_at_once() {
         ),
         (
             &["--forward-to", "http://127.0.0.1:1", "--secret", "hush"],
-            "no webhook secret",
+            "--secret must be",
         ),
         (&["--key", "pay_sk_nobody"], "does not know this key"),
         (&["--key", server.publishable()], "(403)"),

@@ -1,4 +1,4 @@
-//! What the log says of a request: its name in every line.
+//! The log: every line about a request has its id.
 
 use kit::{
     Client, Launch, Project, Server, deadline,
@@ -19,7 +19,7 @@ async fn shop(launch: Launch) -> (Server, String) {
     (server, price)
 }
 
-/// The first line that has all of these.
+/// The first line that contains all of these.
 async fn line(server: &Server, parts: &[&str]) -> String {
     let instance = server.instance();
     deadline::until(&format!("a line with {parts:?}"), deadline::SOON, || {
@@ -56,7 +56,7 @@ async fn what_is_administrated_is_logged() {
     let reply = post(&server.admin(), "/projects", &json!({"name": "Second"})).await;
     let id = reply.headers["x-request-id"].to_str().unwrap().to_owned();
     reply.expect(201);
-    let said = line(&server, &["administration", &id]).await;
+    let said = line(&server, &["administrative", &id]).await;
     for part in ["POST", "/api/admin/v1/projects", "201", "127.0.0.1"] {
         assert!(said.contains(part), "{part} in {said}");
     }
@@ -75,7 +75,7 @@ async fn an_endpoint_that_is_switched_off_is_told_of() {
     receiver.next(Say::Status(410));
     server.grant("ann", 1, "g1").await;
     let id = made["id"].as_str().unwrap();
-    let said = line(&server, &["WARN", "sent nothing any more", id]).await;
+    let said = line(&server, &["WARN", "was disabled", id]).await;
     assert!(said.contains(&server.project().id), "{said}");
     assert!(!said.contains("a-secret"), "{said}");
 }
@@ -94,7 +94,7 @@ async fn a_server_whose_lines_nobody_reads_any_more_serves_and_ends_all_the_same
     let base = said.find_map(|line| kit::process::listening(&line.unwrap()));
     let base = base.unwrap();
     drop((said, child.stderr.take()));
-    // It logs a refusal of the provider's, and that it stops.
+    // It logs that the provider refused, and that it stops.
     let admin = Client::new(&base, kit::launch::ADMIN_TOKEN);
     let project = Project::create(&admin).await;
     let path = format!("/api/admin/v1/projects/{}", project.id);

@@ -1,5 +1,5 @@
-//! Administration as an operator meets it: the admin API over HTTP, and the command line, against
-//! the real binary.
+//! Administration as an operator uses it: the admin API over HTTP, and the command line, against the real
+//! binary.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -43,7 +43,7 @@ use kit::{Client, Reply, Server};
 use reqwest::Method;
 use serde_json::Value;
 
-/// Where the admin API is.
+/// The path of the admin API.
 const ADMIN: &str = "/api/admin/v1";
 
 /// Sends a PATCH.
@@ -74,7 +74,7 @@ fn product(server: &Server) -> String {
     format!("{}/products/{}", project(server), server.product())
 }
 
-/// A refusal of one input.
+/// Asserts that a reply refuses this input.
 fn assert_invalid(reply: &Reply, param: &str) {
     let body = &reply.body;
     assert_eq!(

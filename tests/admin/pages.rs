@@ -1,17 +1,17 @@
-//! What the pages have a reader paste does what they show: the README's five minutes, the quick start's
+//! The commands that the documentation gives do what it shows: the README's five minutes, the quick start's
 //! second part, and the whole tour, against `scrip dev` in an empty folder. Only the port is another.
 
 use std::{path::Path, process::Command};
 
 use kit::{Demo, tool};
 
-/// A page's text from one heading to the next that stands as high.
+/// A page's text from one heading to the next of the same level.
 fn part<'a>(page: &'a str, heading: &str) -> &'a str {
     let (_, after) = page.split_once(&format!("\n{heading}\n")).expect(heading);
     after.split("\n## ").next().unwrap_or_default()
 }
 
-/// What stands in blocks of a kind.
+/// The contents of all code blocks of a kind.
 fn blocks(text: &str, kind: &str) -> String {
     let opening = format!("```{kind}\n");
     let blocks = text.split(opening.as_str()).skip(1);
@@ -19,7 +19,7 @@ fn blocks(text: &str, kind: &str) -> String {
     inside.collect()
 }
 
-/// Pastes all of a text's commands at a demo of its own; what they printed.
+/// Pastes all commands of a text at a demo of its own; returns their output.
 async fn followed(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo::start(&folder.path().join(".scrip")).await;
@@ -34,10 +34,10 @@ async fn followed(text: &str) -> String {
     said
 }
 
-/// Every line that the text shows as an answer and that is the same each time was answered, in this order.
+/// Asserts that each line shown as an answer, if it is the same each time, was answered, in this order.
 fn answers_as_shown(text: &str, said: &str) {
     let shown = blocks(text, "json");
-    // Identifiers, keys, instants and what was cut out differ.
+    // Identifiers, keys, instants and abbreviated parts differ.
     let differs = |line: &&str| {
         !["_01", "_test_", "_…", "…", "T1", "T2", "-"]
             .iter()
@@ -92,6 +92,6 @@ async fn the_tour_goes_through_all_that_it_names() {
     ] {
         assert!(said.contains(seen), "{seen}: {said}");
     }
-    // Nothing but what is meant to be was refused.
+    // Only the one refusal that the tour shows.
     assert_eq!(said.matches("\"requestId\":").count(), 1, "{said}");
 }

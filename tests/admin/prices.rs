@@ -1,4 +1,4 @@
-//! Prices over HTTP, and what callers then see of them.
+//! Prices by the admin API, and what callers then see of them.
 
 use kit::Server;
 use serde_json::json;
@@ -124,7 +124,7 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
     let yearly = json!({"amountCents": 0, "currency": "EUR", "interval": "one_time"});
     assert_invalid(&post(&admin, &path, &yearly).await, "interval");
 
-    // The type is settled once there are prices.
+    // The type can no longer change once there are prices.
     let one = format!("{products}/{}", pro["id"].as_str().unwrap());
     assert_invalid(
         &patch(&admin, &one, &json!({"type": "one_time"})).await,
@@ -157,7 +157,7 @@ async fn an_amount_that_no_provider_takes_is_refused_when_the_price_is_made() {
     for (currency, amount, taken) in [
         ("EUR", 49, false),
         ("EUR", 50, true),
-        // Nothing is charged for what is free.
+        // A free price is not charged.
         ("EUR", 0, true),
         ("GBP", 29, false),
         ("GBP", 30, true),
@@ -172,7 +172,7 @@ async fn an_amount_that_no_provider_takes_is_refused_when_the_price_is_made() {
         ("USD", 99_999_999, true),
         ("USD", 100_000_000, false),
         ("INR", 999_999_999, true),
-        // No minimum is documented.
+        // No documented minimum.
         ("XPF", 1, true),
     ] {
         let body = json!({"amountCents": amount, "currency": currency, "interval": "one_time"});
@@ -232,7 +232,7 @@ async fn an_eleventh_tier_is_refused_until_another_goes() {
     post(&admin, &path, &tier(1100, "EUR")).await.expect(201);
     let back = patch(&admin, &first, &json!({"active": true})).await;
     assert_invalid(&back, "active");
-    // What is offered already stays so.
+    // What is already offered stays offered.
     let second = format!("{path}/{}", made[1]);
     patch(&admin, &second, &json!({"active": true}))
         .await

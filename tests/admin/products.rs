@@ -1,4 +1,4 @@
-//! Products over HTTP, and what callers then see of them.
+//! Products by the admin API, and what callers then see of them.
 
 use kit::Server;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Projects over HTTP.
+//! Projects by the admin API.
 
 use kit::Server;
 use serde_json::json;
@@ -81,7 +81,7 @@ async fn a_change_changes_what_it_names_and_nothing_else() {
     assert_eq!(me["mode"], "external_users");
 }
 
-/// What the provider's checkout asks for beside the money.
+/// Project settings for the provider's checkout.
 const CHECKOUT: [&str; 5] = [
     "automaticTax",
     "collectTaxIds",
@@ -168,7 +168,7 @@ async fn a_bad_change_names_its_input_and_changes_nothing() {
             json!({"subscriptionGraceDays": 366}),
             "subscriptionGraceDays",
         ),
-        // The first input at fault wins, and the sound one beside it is not applied.
+        // The first invalid input is reported, and the valid one beside it is not applied.
         (
             json!({"name": "New", "subscriptionGraceDays": 366}),
             "subscriptionGraceDays",

@@ -31,7 +31,7 @@ async fn secrets_go_in_and_never_come_out() {
         !shown.contains("hush") && !answer.to_string().contains("hush"),
         "{shown}"
     );
-    // One of the two may be replaced.
+    // One of the two secrets may be replaced.
     set(
         &server,
         json!({"kind": "stripe", "webhookSecret": "whsec_new"}),
@@ -177,7 +177,7 @@ async fn the_sandbox_is_set_and_its_clock_only_goes_on() {
     let after = get(&server.admin(), &sandbox).await.expect(200);
     assert!(after["now"].as_str() >= moved["now"].as_str(), "{after}");
     assert_eq!(after["delaySeconds"], 60);
-    // It keeps its time while another provider is set.
+    // The sandbox's clock stays where it is while another provider is set.
     set(&server, Value::Null).await.expect(200);
     set(&server, json!({"kind": "sandbox"})).await.expect(200);
     let back = get(&server.admin(), &sandbox).await.expect(200);

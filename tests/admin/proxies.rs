@@ -1,5 +1,5 @@
-//! Proxies: what is meant for this machine goes through none, and who speaks for others unnamed is named
-//! in the log.
+//! Proxies: requests to this machine never use one, and a proxy that forwards for others without being trusted
+//! is named in the log.
 
 use std::{io::ErrorKind, net::TcpListener};
 
@@ -33,8 +33,8 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
     server.set_provider(&json!({"kind": "sandbox"})).await;
     server.add_price(100).await;
     for words in [
-        &["projects", "list"][..],
-        &["wallet", "find", "ann"],
+        &["api", "GET", "/projects"][..],
+        &["api", "GET", "/projects/{project}/wallets", "query=ann"],
         // Through the sandbox, whose webhooks and pages are the server's own.
         &["trigger", "order.paid", "--user", "ann"],
     ] {
@@ -48,8 +48,8 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
     command.envs(settings().cloned());
     let report = command.output().expect("the binary starts").stdout;
     let report = String::from_utf8_lossy(&report);
-    assert!(report.contains("takes reads and writes"), "{report}");
-    // Had anybody tried, they would wait in its queue.
+    assert!(report.contains("accepts reads and writes"), "{report}");
+    // Had anybody connected to the proxy, the connection would wait in its queue.
     let nobody = proxy.accept().unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::WouldBlock);
 }
@@ -68,7 +68,7 @@ async fn a_proxy_that_nobody_named_is_named_in_the_log_once() {
         said.filter(|line| line.contains("trusted_proxies"))
             .collect::<Vec<_>>()
     };
-    // The line may come after the answer.
+    // The line may be logged after the response.
     let lines = deadline::until("the log to say so", deadline::SOON, || {
         Some(said()).filter(|lines| !lines.is_empty())
     });

@@ -1,4 +1,4 @@
-//! `scrip reconcile`: prints what the provider's books and the orders come to, and how it exits.
+//! `scrip reconcile`: the result that it prints, and its exit status.
 
 use std::process::{Command, Output};
 
@@ -37,7 +37,7 @@ async fn it_succeeds_only_where_every_cent_is_accounted_for() {
         .await
         .expect(200);
     let session = stripe.pay(begun["checkoutId"].as_str().unwrap());
-    // Half of what the order says was charged.
+    // Only half of the order's amount was charged.
     let charge = stripe.charged("pi_1", &session["metadata"], 250, 0);
     let now = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
@@ -58,7 +58,7 @@ async fn it_succeeds_only_where_every_cent_is_accounted_for() {
     }
     let errors = String::from_utf8_lossy(&differs.stderr).into_owned();
     assert!(errors.contains("1 difference"), "{errors}");
-    // Of another time there is nothing to say.
+    // Another time has no payments.
     let span = ["--from", "2026-01-01", "--to", "2026-01-02"];
     assert!(reconcile(&server, &span).await.status.success());
 }

@@ -1,4 +1,4 @@
-//! What an administrator did stands after a crash and after a clean end.
+//! Changes by an administrator survive a crash and a clean end.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use reqwest::Method;
 use scrip::{
     compose::Service,
     config::{Config, Flags},
-    secrets::Given,
+    secrets::ProvidedSecrets,
 };
 use serde_json::json;
 
@@ -53,14 +53,14 @@ async fn every_acknowledged_change_is_there_after_a_crash() {
     server.verify();
 }
 
-/// Puts a note into a data directory that no server has open, as another release might.
+/// Writes a note into a data directory that no server uses, as another release might.
 async fn put_note(data_dir: &Path, key: &[u8], body: &[u8]) {
     let config = Config::read(&Flags {
         data_dir: Some(data_dir.to_owned()),
         listen: Some("127.0.0.1:0".parse().unwrap()),
         config: None,
     });
-    let service = Service::start(config.unwrap(), Given::default())
+    let service = Service::start(config.unwrap(), ProvidedSecrets::default())
         .await
         .unwrap();
     let note = persistence::Note {
@@ -73,7 +73,7 @@ async fn put_note(data_dir: &Path, key: &[u8], body: &[u8]) {
 
 #[tokio::test]
 async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
-    // A kind of a later release, and a later version of a kind that there is.
+    // A kind of a later release, and a later version of a known kind.
     let newer = [&[6][..], &[7; 16]].concat();
     for (key, body, says) in [
         (&b"\xfenew"[..], &b"\x01"[..], "fe6e6577"),
@@ -82,7 +82,7 @@ async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
         let mut server = Server::start().await;
         assert!(server.terminate().await.success());
         put_note(server.data_dir(), key, body).await;
-        // Nothing is done to it: it is still there at the next attempt.
+        // The note is left as it is: it is still there at the next attempt.
         for _ in 0..2 {
             let mut process = Instance::begin(server.launch_settings(), server.data_dir());
             let status = process.wait(kit::deadline::SOON).await;

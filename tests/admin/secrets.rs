@@ -1,5 +1,5 @@
-//! Secrets that a server is given are said nowhere: not in what it answers, not in its log, however
-//! much of it there is, not in what it refuses to start with.
+//! Secrets that a server was given never appear: neither in responses, nor in its log at any level, nor in the
+//! message with which it refuses to start.
 
 use std::{
     process::Output,
@@ -11,7 +11,7 @@ use std::{
 
 use kit::{
     Launch, Server, deadline,
-    smtp::{Catcher, Manner},
+    smtp::{Behaviour, MailServer},
 };
 use serde_json::json;
 use tokio::{
@@ -31,8 +31,8 @@ fn assert_hushed(what: &str) {
     }
 }
 
-/// A provider that refuses everything, in words that repeat all that it was asked. Once it is told to
-/// take the key, it does, and refuses what is asked with it.
+/// A provider that refuses everything, with a message that repeats the whole request. Once told to accept the
+/// key, it does, and refuses only the requests made with it.
 async fn gossip(takes_the_key: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -66,7 +66,7 @@ async fn gossip(takes_the_key: Arc<AtomicBool>) -> String {
 
 #[tokio::test]
 async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
-    let catcher = Catcher::start(&[Manner::Refuse("535 5.7.8 No")]).await;
+    let catcher = MailServer::start(&[Behaviour::Refuse("535 5.7.8 No")]).await;
     let smtp = catcher
         .url()
         .replace("smtp://", &format!("smtp://me:{PASSWORD}@"));
@@ -82,7 +82,7 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     let admin = server.admin();
     let price = server.add_price(5).await;
 
-    // A purchase, so that there is a mail to send.
+    // A purchase, so that there is a mail to be sent.
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let buy = json!({"priceId": price, "customerEmail": "ann@mail.example"});
     let begun = server.client().post("/api/v1/checkout", &buy).await;

@@ -1,7 +1,9 @@
-//! The commands that look at a running server: projects, keys, wallets and orders, as a person reads
-//! them and as a program does.
+//! The commands that speak with a running server: `scrip api`, and what happens in a sandbox.
 
-use std::process::{Command, Output, Stdio};
+use std::{
+    io::Write as _,
+    process::{Command, Output, Stdio},
+};
 
 use kit::{
     Server,
@@ -33,10 +35,6 @@ pub(crate) fn says(server: &Server, words: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn json_of(server: &Server, words: &[&str]) -> Value {
-    serde_json::from_str(&says(server, words)).expect("JSON")
-}
-
 /// Why it fails.
 fn complains(server: &Server, words: &[&str]) -> String {
     let output = run(server, words);
@@ -45,45 +43,37 @@ fn complains(server: &Server, words: &[&str]) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-#[tokio::test]
-async fn projects_and_keys_are_made_listed_and_revoked() {
-    let server = Server::start().await;
-    let said = says(&server, &["projects", "make", "Second shop"]);
-    assert!(said.contains("pay_sk_"), "{said}");
-    let all = json_of(&server, &["projects", "list", "--json"]);
-    assert_eq!(all["projects"].as_array().unwrap().len(), 2);
-    let table = says(&server, &["projects", "list"]);
-    assert!(
-        table.starts_with("ID ") && table.contains("Second shop"),
-        "{table}"
-    );
+/// What `scrip api` prints.
+fn api(server: &Server, words: &[&str]) -> Value {
+    let said = says(server, &[&["api"], words].concat());
+    serde_json::from_str(&said).expect("JSON")
+}
 
-    let ambiguous = complains(&server, &["keys", "list"]);
+#[tokio::test]
+async fn one_command_reaches_every_route_of_the_admin_api() {
+    let server = Server::start().await;
+    let keys = "/projects/{project}/keys";
+    let made = api(&server, &["post", "/projects", "name=Second shop"]);
+    assert!(made["secretKey"].as_str().unwrap().starts_with("pay_sk_"));
+    let all = api(&server, &["GET", "/api/admin/v1/projects"]);
+    assert_eq!(all["projects"].as_array().unwrap().len(), 2);
+
+    let ambiguous = complains(&server, &["api", "GET", keys]);
     assert!(
-        ambiguous.contains("which project? Name one by --project"),
+        ambiguous.contains("there are several projects: name one by --project"),
         "{ambiguous}"
     );
     assert!(ambiguous.contains("(Second shop)"), "{ambiguous}");
     let at = ["--project", "Second shop"];
-    let made = json_of(
-        &server,
-        &[&["keys", "make", "secret", "--json"][..], &at].concat(),
-    );
+    let made = api(&server, &[&["POST", keys, "kind=secret"][..], &at].concat());
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
     let client = server.instance().client(key);
     assert_eq!(client.get("/api/v1/me").await.status, 200);
-
-    // Neither is a key taken for its id, nor shown again.
-    let wrong = complains(&server, &[&["keys", "revoke", key][..], &at].concat());
-    assert!(
-        wrong.contains("give its id") && !wrong.contains(key),
-        "{wrong}"
-    );
-    says(&server, &[&["keys", "revoke", id][..], &at].concat());
+    let one = format!("{keys}/{id}");
+    let said = says(&server, &[&["api", "DELETE", &one][..], &at].concat());
+    assert_eq!(said, "", "there is nothing to print");
     assert_eq!(client.get("/api/v1/me").await.status, 401);
-    let table = says(&server, &[&["keys", "list"][..], &at].concat());
-    assert!(table.contains(id) && !table.contains(key), "{table}");
-    let nowhere = complains(&server, &["keys", "list", "--project", "Third"]);
+    let nowhere = complains(&server, &["api", "GET", keys, "--project", "Third"]);
     assert!(
         nowhere.contains("no project is called \"Third\""),
         "{nowhere}"
@@ -94,106 +84,79 @@ async fn projects_and_keys_are_made_listed_and_revoked() {
 async fn a_customers_question_is_answered() {
     let server = Server::start().await;
     server.grant("ann", 100, "g1").await;
-    let deduct = json!({
-        "externalUserId": "ann", "amount": 15, "idempotencyKey": "d1", "meta": {"feature": "image"},
-    });
-    let path = "/api/v1/wallets/external/deduct";
-    server.client().post(path, &deduct).await.expect(200);
-    let table = says(&server, &["wallet", "find", "ann"]);
-    assert!(
-        table.contains("wref_") && table.contains("85 credits"),
-        "{table}"
-    );
-    let shown = says(&server, &["wallet", "show", "ann"]);
-    assert!(shown.contains("whose     ann"), "{shown}");
-    let name = json_of(&server, &["wallet", "show", "ann", "--json"])["ref"].clone();
-    assert_eq!(
-        says(&server, &["wallet", "show", name.as_str().unwrap()]),
-        shown
-    );
-
-    let said = says(
-        &server,
-        &[
-            "wallet",
-            "grant",
-            "ann",
-            "20",
-            "--reason",
-            "an outage",
-            "--key",
-            "s1",
-        ],
-    );
-    assert!(
-        said.contains("granted 20 credits to ann: 105 can be spent now"),
-        "{said}"
-    );
-    let again = says(
-        &server,
-        &[
-            "wallet",
-            "grant",
-            "ann",
-            "20",
-            "--reason",
-            "an outage",
-            "--key",
-            "s1",
-        ],
-    );
-    assert!(again.contains("granted before"), "{again}");
-    let ledger = says(&server, &["wallet", "ledger", "ann"]);
-    let lines: Vec<&str> = ledger.lines().collect();
-    assert_eq!(lines.len(), 4, "{ledger}");
-    assert!(
-        lines[1].contains("manual") && lines[1].contains("an outage"),
-        "{ledger}"
-    );
-    assert!(
-        lines[2].contains("-15") && lines[2].contains("image"),
-        "{ledger}"
-    );
-    let entries = json_of(
-        &server,
-        &["wallet", "ledger", "ann", "--limit", "1", "--json"],
-    );
+    let wallets = "/projects/{project}/wallets";
+    let found = api(&server, &["GET", wallets, "query=ann"]);
+    let wallet = &found["wallets"][0];
+    assert_eq!(wallet["balances"][0]["balance"], 100);
+    let one = format!("{wallets}/{}", wallet["ref"].as_str().unwrap());
+    let credit = format!("{one}/credit");
+    let product = format!("productId={}", server.product());
+    let words = [
+        "POST",
+        &credit,
+        &product,
+        "amount:=20",
+        "idempotencyKey=s1",
+        "meta:={\"reason\":\"an outage\"}",
+    ];
+    for granted in [true, false] {
+        let done = api(&server, &words);
+        assert_eq!(
+            (&done["credited"], &done["balance"]),
+            (&json!(granted), &json!(120))
+        );
+    }
+    let ledger = format!("{one}/ledger");
+    let entries = api(&server, &["GET", &ledger, "limit:=1"]);
     assert_eq!(entries["entries"].as_array().unwrap().len(), 1);
-    assert_eq!(entries["entries"][0]["balanceAfter"], 105);
+    assert_eq!(entries["entries"][0]["meta"]["reason"], "an outage");
+
+    // A whole body, out of a file and from standard input.
+    let body = json!({ "externalUserId": "bea" }).to_string();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &body).unwrap();
+    let from = |file: &str| ["api", "POST", wallets, "--input", file].map(str::to_owned);
+    let words = from(file.path().to_str().unwrap());
+    let made = says(&server, &words.each_ref().map(String::as_str));
+    let mut piped = scrip(&server, &from("-").each_ref().map(String::as_str));
+    let mut piped = piped
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    piped
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(body.as_bytes())
+        .unwrap();
+    let again = String::from_utf8(piped.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(made, again, "the same wallet");
+    assert!(made.contains("bea"), "{made}");
 }
 
 #[tokio::test]
 async fn what_cannot_be_done_says_what_would_do() {
     let server = Server::start().await;
-    let said = complains(&server, &["wallet", "grant", "bea", "5"]);
+    let wallets = "/projects/{project}/wallets";
+    let said = complains(&server, &["api", "POST", wallets, "externalUserId:=5"]);
     assert!(
-        said.contains("no wallet goes by that") && said.contains("--create"),
+        said.contains("externalUserId:") && said.contains("(400)"),
         "{said}"
     );
-    let said = says(&server, &["wallet", "grant", "bea", "5", "--create"]);
-    assert!(said.contains("granted 5 credits to bea"), "{said}");
-    let never = ["wallet", "show", "wal_01m7xe18mve1d9wd5x2twzf7cm"];
-    let said = complains(&server, &never);
-    assert!(said.contains("no wallet goes by that"), "{said}");
-    let code = "OLIVE-7K2M-9QXP-4TBD";
-    let said = complains(&server, &["wallet", "show", code]);
-    assert!(!said.contains(code), "a code is repeated: {said}");
-    let said = complains(&server, &["wallet", "ledger", "bea", "--reason", "magic"]);
-    assert!(said.contains("reason:") && said.contains("(400)"), "{said}");
-    let said = complains(
-        &server,
-        &["wallet", "grant", "bea", "5", "--product", "Gold"],
-    );
-    assert!(
-        said.contains("no product with credits goes by that"),
-        "{said}"
-    );
-    let said = complains(&server, &["orders", "show", "../keys"]);
-    assert!(said.contains("names no order"), "{said}");
-    assert_eq!(says(&server, &["orders", "list"]).trim(), "no orders yet");
+    let said = complains(&server, &["api", "POST", wallets, "--input", "/nowhere"]);
+    assert!(said.contains("/nowhere: No such file"), "{said}");
+    for wrong in [
+        ["FETCH", "/projects", "a=b"],
+        ["GET", "projects", "a=b"],
+        ["GET", "/projects", "a"],
+    ] {
+        let output = run(&server, &[&["api"][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
 
     // Neither token nor server.
-    let mut stranger = scrip(&server, &["projects", "list"]);
+    let mut stranger = scrip(&server, &["api", "GET", "/projects"]);
     let output = stranger.env_remove("SCRIP_ADMIN_TOKEN").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
@@ -201,7 +164,7 @@ async fn what_cannot_be_done_says_what_would_do() {
         "{said}"
     );
     let mut nowhere = Command::new(binary());
-    nowhere.args(["projects", "list", "--url", "http://127.0.0.1:1"]);
+    nowhere.args(["api", "GET", "/projects", "--url", "http://127.0.0.1:1"]);
     let output = nowhere
         .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
         .output()
@@ -215,7 +178,7 @@ async fn what_cannot_be_done_says_what_would_do() {
 async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else() {
     let server = Server::start().await;
     let said = complains(&server, &["trigger", "order.paid"]);
-    assert!(said.contains("does not sell through the sandbox"), "{said}");
+    assert!(said.contains("does not use the sandbox"), "{said}");
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let said = complains(&server, &["trigger", "order.paid"]);
     assert!(said.contains("sells nothing once"), "{said}");
@@ -230,37 +193,23 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
         let said = says(&server, &["trigger", event, "--user", event]);
         assert!(said.contains(&format!("is {status}")), "{event}: {said}");
     }
-    let orders = json_of(&server, &["orders", "list", "--limit", "2", "--json"]);
-    let orders = orders["orders"].as_array().unwrap();
-    assert_eq!(orders.len(), 2);
-    let newest = orders[0]["id"].as_str().unwrap();
-    let shown = says(&server, &["orders", "show", newest]);
-    assert!(
-        shown.contains("status    refunded") && shown.contains("user      dispute"),
-        "{shown}"
-    );
-    let table = says(&server, &["orders", "list"]);
-    assert_eq!(table.lines().count(), 6, "{table}");
-    let found = says(&server, &["wallet", "find", newest]);
-    assert!(found.contains("dispute"), "{found}");
-    let status = |status, limit| {
-        let words = [
-            "orders", "list", "--status", status, "--limit", limit, "--json",
-        ];
-        let orders = json_of(&server, &words);
-        let orders = orders["orders"].as_array().unwrap().clone();
-        let users = orders.iter().map(|order| {
-            assert_eq!(order["status"], status);
-            order["externalUserId"].as_str().unwrap().to_owned()
-        });
-        users.collect::<Vec<_>>()
+    let orders = |fields: &[&str]| {
+        let words = [&["GET", "/projects/{project}/orders"], fields].concat();
+        api(&server, &words)["orders"].as_array().unwrap().clone()
     };
-    assert_eq!(status("refunded", "25"), ["dispute", "order.refunded"]);
-    assert_eq!(status("refunded", "1"), ["dispute"]);
-    assert_eq!(status("paid", "1"), ["order.paid"], "the oldest of all");
-    assert_eq!(status("pending", "25"), [""; 0]);
-    let table = says(&server, &["orders", "list", "--status", "pending"]);
-    assert_eq!(table.trim(), "no such orders");
+    let newest = orders(&["limit:=2"]);
+    assert_eq!(newest.len(), 2);
+    assert_eq!(newest[0]["externalUserId"], "dispute");
+    assert_eq!(newest[0]["status"], "refunded");
+    let refunded = orders(&["status=refunded"]);
+    let users = refunded
+        .iter()
+        .map(|order| order["externalUserId"].as_str());
+    assert_eq!(
+        users.collect::<Vec<_>>(),
+        [Some("dispute"), Some("order.refunded")]
+    );
+    assert_eq!(orders(&["status=pending"]), [Value::Null; 0]);
 
     let said = complains(&server, &["trigger", "subscription.started"]);
     assert!(said.contains("sells nothing by subscription"), "{said}");
@@ -276,7 +225,7 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
         "subscription.canceled",
     ] {
         let said = says(&server, &["trigger", event, "--user", event]);
-        assert!(said.contains("clock is moved on"), "{said}");
+        assert!(said.contains("clock was advanced"), "{said}");
         let told = server
             .client()
             .get(&format!("/api/v1/events?types={event}"))

@@ -39,14 +39,14 @@ impl Files {
     }
 }
 
-/// At once, as whoever renews certificates does.
+/// Replaces a file atomically, as tools that renew certificates do.
 fn put(path: &Path, text: &str) {
     let new = path.with_extension("new");
     std::fs::write(&new, text).unwrap();
     std::fs::rename(&new, path).unwrap();
 }
 
-/// A client that believes this certificate alone.
+/// A client that trusts only this certificate.
 fn client(cert: &CertificateDer<'static>) -> reqwest::Client {
     let mut roots = RootCertStore::empty();
     roots.add(cert.clone()).unwrap();
@@ -89,7 +89,7 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     let answer = client(&first).get(&ready).send().await.unwrap();
     assert_eq!(answer.status(), 200);
 
-    // Files that do not work change nothing.
+    // Files that cannot be used change nothing.
     put(&files.key(), "no key");
     process
         .hears("that the files do not work", |line| {
@@ -109,7 +109,7 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     assert_eq!(answer.status(), 200);
     assert!(client(&first).get(&ready).send().await.is_err());
 
-    // Who speaks HTTP is not understood, and who says nothing is let go of.
+    // A client that speaks plain HTTP is refused, and one that sends nothing is disconnected.
     let plain = reqwest::Client::builder().no_proxy();
     let plain = plain.tls_backend_preconfigured(no_trust()).build().unwrap();
     let port = base.rsplit_once(':').unwrap().1;

@@ -1,4 +1,4 @@
-//! `scrip verify` on data that is damaged in what it means, not in its bytes.
+//! `scrip verify` on data whose bytes are intact but whose contents are wrong.
 
 use std::{collections::BTreeSet, path::Path, process::Output, sync::Arc};
 
@@ -8,10 +8,10 @@ use domain::{
     id::{PriceId, ProductId},
 };
 use kit::Server;
-use persistence::{Append, Logged, Note, Options, SledJournal, Store};
+use persistence::{Append, LogEvent, Note, Options, SledJournal, Store};
 
-/// Puts something into a stopped server's log that no server would; and into the books, or not.
-fn plant(data_dir: &Path, what: &Logged, fold: bool) {
+/// Writes an entry to a stopped server's log that no server would, and folds it if `fold`.
+fn plant(data_dir: &Path, what: &LogEvent, fold: bool) {
     let mut options = Options::new(data_dir);
     options.min_free_bytes = 0;
     let store = Store::of(Arc::new(SledJournal::open(options).unwrap()));
@@ -72,7 +72,7 @@ async fn a_price_of_a_product_that_is_gone_is_named() {
         );
         plant(
             server.data_dir(),
-            &Logged::Catalog(Document::Price(price)),
+            &LogEvent::Catalog(Document::Price(price)),
             fold,
         );
         let (output, said) = verify(&server);
@@ -88,7 +88,7 @@ async fn a_note_that_says_nothing_is_named() {
     for fold in [false, true] {
         let server = stopped().await;
         let note = |body: Option<&[u8]>| {
-            Logged::Note(Note {
+            LogEvent::Note(Note {
                 key: [&[6][..], &[0; 16]].concat().into(),
                 body: body.map(Box::from),
             })

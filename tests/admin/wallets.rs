@@ -1,11 +1,11 @@
-//! An administrator's look at wallets and orders.
+//! Wallets and orders by the admin API.
 
 use kit::{Server, service::Service};
 use serde_json::{Value, json};
 
 use crate::{assert_invalid, get, post, project};
 
-/// The wallets that are found by this.
+/// The wallets that a search finds.
 async fn found(server: &Server, wanted: &str) -> Vec<Value> {
     let query: String = url::form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
     let path = format!("{}/wallets?query={query}", project(server));
@@ -80,7 +80,7 @@ async fn a_grant_by_hand_is_made_once_and_stands_in_the_ledger() {
         .await,
         "amount",
     );
-    // It is the same grant to whoever holds the project's key.
+    // The project's own key sees the same grant.
     let own = server.grant("bea", 50, "support-7").await;
     assert_eq!(own, json!({"balance": 50, "credited": false}));
 
@@ -152,7 +152,7 @@ async fn a_project_has_its_own_wallets_and_orders_alone() {
         .await
         .expect(200);
     assert_eq!(empty, json!({"orders": [], "nextCursor": null}));
-    // Nor do keys open any of it.
+    // And the project's keys do not open the admin API.
     for client in [server.client(), server.browser()] {
         for path in ["/wallets?query=ann", "/orders"] {
             let path = format!("{}{path}", project(&server));
@@ -179,7 +179,7 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
         .expect(200);
     let order = begun["orderId"].as_str().unwrap();
     let search = |text: &str| format!("{path}/wallets?query={text}");
-    // Until it is paid nobody has a wallet.
+    // Before it is paid, the order's wallet cannot be found.
     for text in [order, "buyer@mail.example"] {
         let found = admin.get(&search(text)).await.expect(200);
         assert_eq!(found, json!({"wallets": []}), "{text}");

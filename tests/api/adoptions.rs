@@ -1,4 +1,4 @@
-//! Subscriptions that ran at the provider before: listed and taken over by the administration.
+//! Subscriptions that already ran at the provider: the administration lists them and takes them over.
 
 use kit::service::ADMIN_TOKEN;
 use serde_json::{Value, json};
@@ -7,18 +7,18 @@ use crate::{
     client::{Client, Reply},
     service::{assert_invalid, assert_refused, lines},
     shop::Shop,
-    stripe::Instead,
+    stripe::Override,
 };
 
 const DAY: i64 = 86_400;
 
-/// A shop with a tier, and an account in which somebody pays for it since before.
-struct Moved {
+/// A shop with a tier, and an account with a subscription that somebody has paid for some time.
+struct TransferProgress {
     shop: Shop,
     tier: String,
 }
 
-impl Moved {
+impl TransferProgress {
     async fn open() -> Self {
         let shop = Shop::open().await;
         let tier = shop.add_tier(500).await;
@@ -83,7 +83,7 @@ impl Moved {
 
 #[tokio::test]
 async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing() {
-    let moved = Moved::open().await;
+    let moved = TransferProgress::open().await;
     let listed = moved.listed().await;
     assert_eq!(listed["nextCursor"], Value::Null);
     let of = |listed: &Value, id: &str| {
@@ -110,7 +110,7 @@ async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing()
         (&order["amountCents"], &order["status"]),
         (&json!(0), &json!("paid"))
     );
-    // Written there, beside what was there.
+    // The order is written to the provider's object, beside the metadata there.
     let marked = moved
         .shop
         .stripe
@@ -120,7 +120,7 @@ async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing()
     let price = moved.shop.stripe.set("/v1/prices/price_old", json!({}));
     assert_eq!(price["metadata"]["scrip_price_id"], moved.tier.as_str());
 
-    // Twice is once, and so is a report of what runs.
+    // A second time changes nothing, and neither does an event about the subscription.
     let again = moved.adopt("sub_old", &moved.tier).await.expect(200);
     assert_eq!(
         again,
@@ -137,21 +137,22 @@ async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing()
     );
 }
 
-/// Cut off before it is written at the provider: it is placed once, and written by the next attempt.
+/// Interrupted before the provider's object is changed: the order is placed once, and the next attempt does the
+/// rest.
 #[tokio::test]
 async fn an_adoption_that_was_cut_off_is_finished_by_the_next_one() {
-    let moved = Moved::open().await;
+    let moved = TransferProgress::open().await;
     let stripe = &moved.shop.stripe;
     let write = "POST /v1/subscriptions/sub_old";
     stripe.from_now_on(
         write,
-        Instead::Status(400, json!({"error": {"message": "no"}})),
+        Override::Status(400, json!({"error": {"message": "no"}})),
     );
     moved.adopt("sub_old", &moved.tier).await.expect(502);
     stripe.as_usual();
     let ledger = lines(&[(500, "purchase")]);
     assert_eq!(moved.shop.service.ledger("ann").await, ledger);
-    // Its bill is heard of meanwhile.
+    // Its invoice is reported meanwhile.
     let bill = stripe.set("/v1/invoices/in_old", json!({}));
     moved.shop.report("invoice.paid", &bill).await.expect(200);
     let again = moved.adopt("sub_old", &moved.tier).await.expect(200);
@@ -162,10 +163,10 @@ async fn an_adoption_that_was_cut_off_is_finished_by_the_next_one() {
     assert_eq!(moved.shop.service.ledger("ann").await, ledger);
 }
 
-/// Whoever pays 19.00 EUR a month would get what costs something else.
+/// Otherwise a subscriber who pays 19.00 EUR a month would get what costs another amount.
 #[tokio::test]
 async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
-    let moved = Moved::open().await;
+    let moved = TransferProgress::open().await;
     let list = async || {
         let (admin, path) = moved.admin();
         let path = format!("{path}?price=price_old&priceId={}", moved.tier);
@@ -216,7 +217,7 @@ async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
 
 #[tokio::test]
 async fn what_does_not_run_or_is_not_sold_here_is_not_taken_over() {
-    let moved = Moved::open().await;
+    let moved = TransferProgress::open().await;
     let refused = moved.adopt("sub_late", &moved.tier).await;
     assert_refused(&refused, 404, "subscription_not_found");
     let refused = moved.adopt("sub_nobody", &moved.tier).await;

@@ -1,5 +1,5 @@
-//! What a subscription's bills say on a real account: lines of other things, several payments, a debit that
-//! fails late, metadata that somebody replaced. And how much is asked about one.
+//! Invoices of subscriptions on a real account: lines of other products, several payments, a debit that fails
+//! late, metadata that somebody replaced. And how many requests each needs.
 
 use domain::catalog::Interval;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::{service::lines, shop::Shop};
 const DAY: i64 = 86_400;
 const MONTH: i64 = 30 * DAY;
 
-/// A subscriber of a tier of 500 credits for 19.00, whose second cycle began.
+/// A subscriber to a tier of 500 credits for 19.00, whose second cycle has begun.
 struct Billed {
     shop: Shop,
-    /// The tier, and one of 900 credits.
+    /// The tier, and one with 900 credits.
     tiers: [String; 2],
     order: Value,
     subscription: Value,
 }
 
-/// A line for this price, which pays for the cycle that has begun.
+/// An invoice line for this price, which pays for the current cycle.
 fn line(price: &str, start: i64) -> Value {
     json!({
         "id": format!("il_{price}"), "amount": 1900, "quantity": 1,
@@ -28,7 +28,7 @@ fn line(price: &str, start: i64) -> Value {
     })
 }
 
-/// A line for something that is none of ours.
+/// An invoice line for another product.
 fn other(number: i64) -> Value {
     json!({
         "id": format!("il_other_{number}"), "amount": 5, "quantity": 1,
@@ -65,7 +65,7 @@ impl Billed {
         }
     }
 
-    /// A bill of the subscription's, with what pays it, in its place.
+    /// Puts an invoice of the subscription and its payments into the account.
     fn bill(&self, id: &str, reason: &str, lines: &[Value]) -> Value {
         let bill = json!({
             "id": id, "object": "invoice", "customer": "cus_1", "status": "paid",
@@ -83,7 +83,7 @@ impl Billed {
         bill
     }
 
-    /// Has a payment pay a bill.
+    /// Adds a payment that paid an invoice.
     fn paid_by(&self, invoice: &str, payment: &str, cents: i64) {
         let object = json!({
             "id": format!("inpay_{payment}"), "object": "invoice_payment", "invoice": invoice,
@@ -96,7 +96,7 @@ impl Billed {
         self.shop.stripe.charged(payment, &json!({}), cents, 0);
     }
 
-    /// The paid bill of the cycle that has begun, told.
+    /// Reports the paid invoice of the current cycle.
     async fn renewed(&self, lines: &[Value]) {
         let bill = self.bill("in_2", "subscription_cycle", lines);
         self.shop.report("invoice.paid", &bill).await.expect(200);
@@ -108,7 +108,7 @@ impl Billed {
         orders.expect(200)["orders"][0].clone()
     }
 
-    /// Says how the subscription is from now on, and reports it.
+    /// Changes fields of the subscription, and reports it.
     async fn said(&mut self, fields: Value) {
         for (name, value) in fields.as_object().unwrap() {
             self.subscription[name] = value.clone();
@@ -157,7 +157,7 @@ async fn a_bill_of_many_lines_is_read_to_its_end() {
 async fn another_item_on_a_subscription_changes_nothing_about_ours() {
     let mut billed = Billed::open().await;
     let end = billed.shop.seconds() + MONTH;
-    // Switched to the larger tier; then seats were added, by the year.
+    // Switched to the larger tier; then seats were added, billed by the year.
     let larger = billed.tiers[1].clone();
     let mut seats = item("price_of_something_else", None, end + 11 * MONTH);
     seats["current_period_start"] = json!(end - MONTH);
@@ -185,7 +185,7 @@ async fn a_bill_under_no_price_of_ours_pays_the_tier_in_force() {
         .renewed(&[line("price_large", billed.shop.seconds())])
         .await;
     billed.shop.service.clock.advance_millis(MONTH * 1000);
-    // Somebody made a price of their own for this customer.
+    // Somebody created a price at the provider just for this customer.
     let unknown = line("price_of_something_else", billed.shop.seconds());
     let bill = billed.bill("in_3", "subscription_cycle", &[unknown]);
     billed.shop.report("invoice.paid", &bill).await.expect(200);
@@ -269,7 +269,7 @@ async fn a_dispute_in_another_currency_is_about_what_is_left() {
     let charge = shop.stripe.charged("pi_1", &marks, 500, 100);
     shop.report("charge.refunded", &charge).await.expect(200);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
-    // 43.00 of another money for the 4.00 that are left.
+    // 43.00 in another currency, for the 4.00 that are left.
     let dispute = json!({
         "id": "du_1", "object": "dispute", "status": "lost", "amount": 4300, "currency": "sek",
         "charge": "ch_of_pi_1", "payment_intent": "pi_1",
@@ -282,7 +282,7 @@ async fn a_dispute_in_another_currency_is_about_what_is_left() {
     assert_eq!(order["balance"], 0);
 }
 
-/// A checkout of a tier whose buyer is done, and whose bank has yet to pay.
+/// A checkout of a tier whose buyer is done, and whose debit is processing.
 async fn awaited() -> (Shop, Value, String, Value) {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
@@ -331,7 +331,7 @@ async fn awaited() -> (Shop, Value, String, Value) {
     (shop, begun, tier, subscription)
 }
 
-/// The debit came back unpaid.
+/// A debit that failed.
 async fn failed() -> (Shop, Value, String, Value) {
     let (shop, begun, tier, mut subscription) = awaited().await;
     let failed = json!({"status": "requires_payment_method"});
@@ -354,7 +354,7 @@ async fn a_first_debit_that_fails_late_fails_its_order() {
     let body = json!({"externalUserId": "ann", "priceId": tier});
     let second = shop.checkout(body.clone()).await;
     crate::service::assert_refused(&second, 409, "already_subscribed");
-    // Stripe gives it up.
+    // Stripe gives up and cancels the subscription.
     subscription["status"] = json!("canceled");
     shop.tell("customer.subscription.deleted", &subscription)
         .await;
@@ -397,8 +397,8 @@ async fn a_first_bill_that_is_paid_later_pays_the_order() {
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
 }
 
-/// The lines of a switch to the larger tier that waited for the bill of the next cycle, a third of the former
-/// one before its end.
+/// The invoice lines of a switch to the larger tier, made after two thirds of the former cycle, which waited
+/// for the next cycle's invoice.
 fn switched_lines(switched: i64, end: i64) -> [Value; 2] {
     [("price_large", 900), ("price_small", -500)].map(|(price, amount)| {
         let mut of = line(price, switched);
@@ -411,7 +411,7 @@ fn switched_lines(switched: i64, end: i64) -> [Value; 2] {
 }
 
 impl Billed {
-    /// The bill of a cycle that begins now settles a switch of some days before, told.
+    /// Reports the invoice of a cycle that begins now and that settles a switch of some days before.
     async fn renewed_and_switched(&self, id: &str, days: i64) -> Value {
         let end = self.shop.seconds();
         let [charged, back] = switched_lines(end - days * DAY, end);
@@ -426,8 +426,8 @@ impl Billed {
         bill
     }
 
-    /// Kind, what was charged, what went back and the status of each order but the first, by kind: those of one
-    /// bill are of one instant.
+    /// Kind, amount, refunded amount and status of each order except the first, by kind: orders of one invoice
+    /// have the same instant.
     async fn later_orders(&self) -> Vec<Value> {
         let orders = self.shop.service.secret.get("/api/v1/orders").await;
         let orders = orders.expect(200)["orders"].as_array().unwrap().clone();
@@ -443,7 +443,7 @@ impl Billed {
     }
 }
 
-/// February has 28 days, July and August 31: what the rest of a cycle is worth follows from its own length.
+/// February has 28 days, July and August 31: the value of a cycle's rest depends on its own length.
 #[tokio::test]
 async fn a_switch_that_waited_is_reckoned_by_the_length_of_the_cycle_that_it_was_made_in() {
     for (began, days) in [("2027-02-18", 28), ("2027-01-18", 31), ("2027-04-18", 30)] {
@@ -498,7 +498,7 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
     }
 }
 
-/// A person said whose the whole payment is, of a subscription that a backup that was put back does not have.
+/// A person assigned the whole payment, of a subscription that a restored backup does not have.
 #[tokio::test]
 async fn a_refund_of_an_assigned_bill_is_not_split_over_the_orders_that_it_would_have_made() {
     let billed = Billed::open().await;
@@ -545,7 +545,7 @@ async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
     assert_eq!(back.form["metadata[scrip_project_id]"], project);
     let order = billed.order.as_str().unwrap();
     assert_eq!(back.form["metadata[scrip_order_id]"], order);
-    // A refund of it, too, names nothing that is ours.
+    // A refund of it, too, has none of our metadata.
     let charge = billed
         .shop
         .stripe

@@ -1,4 +1,4 @@
-//! Bodies: their type, size and shape.
+//! Request bodies: their type, size and shape.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ async fn a_body_of_64_kib_is_taken_and_no_larger_one() {
         let reply = send(&service, Some("application/json"), of(bytes)).await;
         assert_refused(&reply, 413, "body_too_large");
     }
-    // The media type is looked at first.
+    // The media type is checked first.
     assert_refused(
         &send(&service, None, of(70_000)).await,
         415,

@@ -1,4 +1,4 @@
-//! `POST /checkout`
+//! `POST /checkout`: orders of all kinds, and every refusal.
 
 use domain::catalog::{CreationLimit, Interval, KeyKind, Mode, Origin, ProductType};
 use scrip::catalog::{
@@ -11,7 +11,7 @@ use crate::{
     client::Client,
     service::{NO_CODE, Service, assert_invalid, assert_refused, header},
     shop::{Catalog, Shop},
-    stripe::{self, Instead},
+    stripe::{self, Override},
 };
 
 const SESSIONS: &str = "/v1/checkout/sessions";
@@ -147,7 +147,7 @@ async fn a_customer_that_the_provider_forgot_buys_as_a_new_one() {
         "type": "invalid_request_error", "code": "resource_missing", "param": "customer",
         "message": "No such customer.",
     }});
-    shop.stripe.instead(SESSIONS, Instead::Status(400, gone));
+    shop.stripe.instead(SESSIONS, Override::Status(400, gone));
     shop.begun("ann").await;
     let calls = shop.stripe.calls(SESSIONS);
     assert_eq!(calls.len(), 3);
@@ -342,7 +342,7 @@ async fn codes_that_open_nothing_are_counted_here_too() {
         let reply = shop.checkout_with(browser, json!({"code": code})).await;
         assert_refused(&reply, 404, "wallet_not_found");
         if attempt % 10 == 9 {
-            // The bucket of requests fills again.
+            // Lets the rate limit refill.
             shop.service.clock.advance_millis(10_000);
         }
     }
@@ -374,7 +374,7 @@ async fn discount_codes_that_are_none_are_counted_too() {
         let reply = shop.checkout_with(browser, fields).await;
         assert_refused(&reply, 429, "too_many_invalid_codes");
     }
-    // What names no code is nobody's guess; a server's is not, either.
+    // A request without a code is no guess; neither is one by a server.
     shop.checkout_with(browser, json!({})).await.expect(200);
     assert_refused(&shop.checkout(wrong).await, 400, "invalid_discount_code");
 }
@@ -400,7 +400,7 @@ async fn a_checkout_without_a_wallet_counts_as_one_that_may_be_made() {
         }
         shop.service.set(change).await;
         shop.service.clock.advance_millis(60_000);
-        // One that fails makes no wallet.
+        // A checkout that fails creates no wallet.
         let failed = shop.checkout_with(browser, json!({"discountCode": "NONE"}));
         assert_refused(&failed.await, 400, "invalid_discount_code");
         shop.checkout_with(browser, json!({})).await.expect(200);
@@ -409,7 +409,7 @@ async fn a_checkout_without_a_wallet_counts_as_one_that_may_be_made() {
         let refused = shop.checkout_with(browser, json!({})).await;
         assert_refused(&refused, 429, "wallet_creation_limit");
         assert_eq!(header(&refused, "ratelimit-limit"), Some("2"));
-        // Neither a wallet that is there nor a server is a stranger.
+        // An existing wallet is not limited, and neither is a server.
         shop.checkout_with(browser, json!({"code": code}))
             .await
             .expect(200);
@@ -417,8 +417,7 @@ async fn a_checkout_without_a_wallet_counts_as_one_that_may_be_made() {
     }
 }
 
-/// A project beside the shop's, with a price, at the same provider: its secret key's client and the
-/// price.
+/// Another project with a price at the same provider: its secret key's client, and the price.
 async fn other_shop(shop: &Shop) -> (Client, String) {
     let catalog = &shop.service.catalog;
     let new = NewProject {
@@ -469,9 +468,9 @@ async fn other_shop(shop: &Shop) -> (Client, String) {
 async fn a_project_does_not_use_up_the_checkouts_of_another() {
     let shop = Shop::open().await;
     let (other, price) = other_shop(&shop).await;
-    // As many as find a place: their provider says nothing.
+    // As many as may wait at once: their provider does not answer.
     for _ in 0..128 {
-        shop.stripe.instead(SESSIONS, Instead::Silence);
+        shop.stripe.instead(SESSIONS, Override::Silence);
     }
     let mut hungry = JoinSet::new();
     for number in 0..300 {
@@ -485,7 +484,7 @@ async fn a_project_does_not_use_up_the_checkouts_of_another() {
         let reply = hungry.join_next().await.unwrap().unwrap();
         assert_refused(&reply, 503, "overloaded");
     }
-    // Each of the others has reached the provider.
+    // All of them have reached the provider.
     while shop.stripe.calls(SESSIONS).len() < 128 {
         tokio::task::yield_now().await;
     }
@@ -504,7 +503,7 @@ async fn orders_that_nobody_pays_do_not_pile_up() {
     shop.begun("bea").await;
 }
 
-/// Where it is paid, its customer pays in its currency from then on.
+/// Once it is paid, the customer pays in its currency from then on.
 #[tokio::test]
 async fn an_open_checkout_of_a_tier_binds_to_its_currency_until_it_closes() {
     let shop = Shop::open().await;
@@ -523,7 +522,7 @@ async fn an_open_checkout_of_a_tier_binds_to_its_currency_until_it_closes() {
     assert_refused(&refused, 409, "currency_mismatch");
     assert_eq!(refused.body["currency"], "EUR", "that of the open checkout");
     assert_eq!(refused.body["param"], "priceId");
-    // A payment once may be in any currency, and another wallet is bound to nothing.
+    // A one-time payment may be in any currency, and another wallet is not bound to one.
     shop.begun("ann").await;
     let body = json!({"priceId": dollars, "externalUserId": "bea"});
     shop.checkout(body).await.expect(200);
@@ -556,17 +555,17 @@ async fn no_order_is_seen_of_a_checkout_that_the_provider_failed() {
     let shop = Shop::open().await;
     let refusal = json!({"error": {"type": "card_error", "message": "No."}});
     for instead in [
-        Instead::Status(400, refusal),
-        Instead::Status(
+        Override::Status(400, refusal),
+        Override::Status(
             401,
             json!({"error": {"type": "invalid_request_error", "message": "Key?"}}),
         ),
-        Instead::Status(
+        Override::Status(
             500,
             json!({"error": {"type": "api_error", "message": "Oops."}}),
         ),
-        Instead::Status(500, json!("nonsense")),
-        Instead::Garbage,
+        Override::Status(500, json!("nonsense")),
+        Override::Garbage,
     ] {
         shop.stripe.instead(SESSIONS, instead.clone());
         let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
@@ -592,9 +591,9 @@ async fn no_order_is_seen_of_a_checkout_that_the_provider_failed() {
 async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
     let shop = Shop::open().await;
     for _ in 0..10 {
-        shop.stripe.instead(SESSIONS, Instead::Silence);
+        shop.stripe.instead(SESSIONS, Override::Silence);
     }
-    // Longer than the test's client waits, by a clock that stands still but for timers.
+    // Longer than the test's client waits, with a clock that only timers advance.
     let started = tokio::time::Instant::now();
     let price: domain::id::PriceId = shop.price.parse().unwrap();
     let project = shop
@@ -734,7 +733,8 @@ async fn an_address_that_the_provider_refuses_is_left_out() {
         "type": "invalid_request_error", "code": "email_invalid", "param": "customer_email",
         "message": "Invalid email address: a@b",
     }});
-    shop.stripe.instead(SESSIONS, Instead::Status(400, refused));
+    shop.stripe
+        .instead(SESSIONS, Override::Status(400, refused));
     let begun = shop
         .checkout(json!({"externalUserId": "ann", "customerEmail": "a@b"}))
         .await
@@ -771,7 +771,7 @@ async fn what_costs_more_than_any_provider_takes_is_the_callers_fault() {
     assert_eq!(shop.stripe.calls(SESSIONS).len(), 1);
 }
 
-/// Somebody moved the key by which it is found, or edited what is behind it.
+/// Somebody moved its lookup key to another price at the provider, or changed that price.
 #[tokio::test]
 async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
     let shop = Shop::open().await;
@@ -791,7 +791,7 @@ async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
     assert_ne!(buy(&shop).await, first);
 }
 
-/// Somebody added another currency to it at the provider: its cents are not ours.
+/// Somebody added another currency to the price at the provider, with other amounts.
 #[tokio::test]
 async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
     let shop = Shop::open().await;
@@ -824,13 +824,13 @@ async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
         told,
         [&json!("other_currency"), &json!(80_000), &json!("JPY")]
     );
-    // Somebody decides that it is enough.
+    // Somebody accepts it.
     let to = json!({"priceId": shop.price, "externalUserId": "ann"});
     let order = shop.decide(payment, "assign", &to).await.expect(200);
     let told = ["status", "amountCents", "currency", "balance"].map(|name| &order[name]);
     let paid = [&json!("paid"), &json!(80_000), &json!("JPY"), &json!(100)];
     assert_eq!(told, paid);
-    // Half of it goes back, by what it was paid in.
+    // Half of it is refunded, in the currency it was paid in.
     let charge = charged(40_000);
     shop.report("charge.refunded", &charge).await.expect(200);
     let order = shop.order(&order["id"]).await;

@@ -1,4 +1,4 @@
-//! What a project has its provider's checkout ask for beside the money.
+//! Project settings for the provider's checkout, such as tax and invoices.
 
 use domain::catalog::{CheckoutChange, CheckoutSettings};
 use reqwest::Method;
@@ -58,14 +58,14 @@ async fn stripe_is_asked_for_what_is_set() {
     shop.begun("bea").await;
     let new = ["true", "true", "required", "true", "required", "", ""];
     assert_eq!(asked(), new);
-    // What a returning buyer enters is to be kept: Stripe refuses tax without it.
+    // What a returning buyer enters must be saved: Stripe refuses tax otherwise.
     shop.pay(&first).await;
     shop.begun("ann").await;
     let known = [
         "true", "true", "required", "true", "required", "auto", "auto",
     ];
     assert_eq!(asked(), known);
-    // A subscription's invoices are made anyway.
+    // Subscriptions always have invoices.
     let tier = shop.add_tier(500).await;
     let fields = json!({"priceId": tier, "externalUserId": "cleo"});
     shop.checkout(fields).await.expect(200);
@@ -101,7 +101,7 @@ async fn an_order_shows_its_invoice_where_stripe_made_one() {
     assert_eq!(order["payment"]["invoiceId"], "in_once");
 }
 
-/// A service whose project sells through the sandbox.
+/// A service whose project uses the sandbox.
 async fn fair() -> (Service, String) {
     let service = Service::start().await;
     let sandbox = Some(ProviderChange::Sandbox);
@@ -148,7 +148,7 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
         (&json!("paid"), &Value::Null)
     );
     set(&service, ALL).await;
-    // Ann is a customer by now: the sandbox is as strict about those as Stripe.
+    // Ann is a customer by now: the sandbox is as strict about customers as Stripe.
     for user in ["ann", "bea"] {
         let begun = begin(&service, &price, user).await;
         press(&service, &begun, "", "*/*").await.expect(200);
@@ -161,7 +161,7 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
         let page = service.anonymous(Method::GET, path).await;
         assert_eq!(page.status, 200);
     }
-    // A subscription with all of it too; its first invoice is shown as its later ones are.
+    // A subscription with all settings; its first invoice is shown like later ones.
     let plan = service.add_plan().await;
     let tier = service
         .catalog

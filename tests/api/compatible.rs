@@ -1,5 +1,5 @@
-//! What the API promised stays: the present document against that of every release. Within v1 no path,
-//! method, field, value or code goes, and no input is asked for that was not.
+//! Compatibility: the current OpenAPI document against that of every release. Within v1 no path, method, field,
+//! value or code is removed, and no new input becomes required.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The present one. `described.rs` holds it against what is served.
+/// The current document. `described.rs` compares it with what is served.
 fn present() -> Value {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi/api.json"))
 }
@@ -41,7 +41,7 @@ fn nothing_that_a_release_promised_is_gone() {
     assert!(compared > 0, "scripts/keep-api keeps a release's document");
 }
 
-/// An API of one operation, with all that the comparison looks at.
+/// A small API with everything that the comparison looks at.
 fn small() -> Value {
     json!({
         "paths": { "/things/{id}": { "post": {
@@ -220,7 +220,7 @@ fn what_is_changed_so_that_a_caller_fails_is_noticed() {
             "code owner_not_found is gone",
         ),
     ] {
-        // Besides what follows from it.
+        // Further breaks that follow from it are ignored.
         let broken = after(|it| {
             let (parent, key) = place.rsplit_once('/').unwrap();
             match at(it, parent) {

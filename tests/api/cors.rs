@@ -1,4 +1,4 @@
-//! What browsers are told.
+//! CORS headers for browsers.
 
 use reqwest::Method;
 

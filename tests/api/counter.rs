@@ -1,4 +1,4 @@
-//! A service whose project sells through the sandbox, and what a bank does there.
+//! A service whose project uses the sandbox, with what happens at a bank.
 
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
@@ -30,7 +30,7 @@ impl Counter {
         Self { service, price }
     }
 
-    /// A checkout of a user, paid.
+    /// A paid checkout of a user.
     pub(crate) async fn buy(&self, user: &str, price: &str) -> Value {
         let begun = self.begin(user, price).await;
         self.press(&begun, "pay").await;
@@ -55,12 +55,12 @@ impl Counter {
         reply.expect(200);
     }
 
-    /// A customer switches to a tier of ours in the portal.
+    /// Switches a customer to a tier in the portal.
     pub(crate) async fn switch(&self, user: &str, tier: &str) {
         let body = json!({"externalUserId": user, "returnUrl": "https://shop.example/"});
         let path = "/api/v1/wallets/external/portal";
         let opened = self.service.secret.post(path, &body).await.expect(200);
-        // Tiers that are offered are made there by then.
+        // By now the offered tiers exist at the provider.
         let prices = self.call(Method::GET, "v1/prices?limit=100", "").await;
         let prices = prices.expect(200)["data"].as_array().unwrap().clone();
         let ours = |price: &&Value| price["metadata"]["scrip_price_id"] == tier;
@@ -69,14 +69,14 @@ impl Counter {
         self.on_page(&opened["url"], "switch", fields).await;
     }
 
-    /// What happens at a bank, or goes wrong at the provider.
+    /// Makes something happen at a bank or at the provider.
     pub(crate) async fn script(&self, path: &str, form: &str) -> Value {
         self.call(Method::POST, &format!("script/{path}"), form)
             .await
             .expect(200)
     }
 
-    /// A call of the provider's API, by somebody else.
+    /// Calls the provider's API directly.
     pub(crate) async fn call(&self, method: Method, path: &str, form: &str) -> Reply {
         let project = self.service.project.id;
         let keys = self.service.accounts.sandbox_keys(project);
@@ -109,7 +109,8 @@ impl Counter {
         self.service.secret.post(&path, &body).await
     }
 
-    /// A product with two tiers, 500 credits for 9.00 and 900 for 19.00 EUR a month: its id, and theirs.
+    /// A product with two tiers, 500 credits for 9.00 and 900 for 19.00 EUR a month: its id, and the tiers'
+    /// ids.
     pub(crate) async fn plan(&self) -> (String, [String; 2]) {
         let product = self.service.add_plan().await;
         let mut ids = Vec::new();

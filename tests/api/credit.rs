@@ -1,4 +1,4 @@
-//! `POST /credit`
+//! `POST /credit`: grants by hand.
 
 use domain::catalog::ProductType;
 use scrip::catalog::NewProduct;

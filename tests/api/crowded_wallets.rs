@@ -1,6 +1,6 @@
-//! Wallets with a lot in them answer as others do.
+//! Wallets with many holds or orders answer like others.
 
-use actors::{Address, Paid};
+use actors::{Address, CompletedPayment};
 use domain::{
     id::OrderId,
     terms::Terms,
@@ -50,10 +50,10 @@ async fn holds_that_end_together_give_their_credits_back_while_others_are_answer
     service.secret.post(HOLDS, &hold(OPEN)).await.expect(200);
 }
 
-/// Orders that a wallet has had.
+/// Number of orders that a wallet has had.
 const ORDERS: usize = 5000;
 
-/// Has a user buy as often as that, and use up what was bought, past the provider.
+/// Makes a user buy that often, without the provider, and spend all credits.
 async fn buy_for_years(shop: &Shop, name: &str) {
     let service = &shop.service;
     let project = service.catalog.project(service.project.id).unwrap();
@@ -76,7 +76,7 @@ async fn buy_for_years(shop: &Shop, name: &str) {
         };
         let placed = handle.place_order(scope, order, Some(&address), place);
         placed.await.unwrap();
-        let paid = Paid {
+        let paid = CompletedPayment {
             placed: None,
             payment: Payment {
                 amount_cents: 500,
@@ -98,7 +98,7 @@ async fn buy_for_years(shop: &Shop, name: &str) {
     service.secret.post(deduct, &body).await.expect(200);
 }
 
-/// What a user is answered who buys once and uses some of it up; without names and instants.
+/// The responses to a user who buys once and spends some of it; without names and instants.
 async fn buy_once(shop: &Shop, name: &str) -> Vec<Value> {
     let begun = shop.begun(name).await;
     let pending = shop.order(&begun["orderId"]).await;
@@ -147,6 +147,6 @@ async fn a_wallet_that_has_bought_for_years_is_answered_as_a_new_one_and_is_as_s
         assert_eq!(stored.wallet.order(id.serial), None);
         format!("{:?}", stored.wallet).len()
     });
-    // Numbers are a few digits longer.
+    // Numbers may have a few digits more.
     assert!(sizes[1] <= sizes[0] + 64, "{sizes:?}");
 }

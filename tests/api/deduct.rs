@@ -1,4 +1,4 @@
-//! `POST /wallets/{code}/deduct`
+//! `POST /wallets/{code}/deduct`: deductions by code.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `POST /wallets/external/deduct`
+//! `POST /wallets/external/deduct`: deductions by user id.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `POST /deductions/batch`
+//! `POST /deductions/batch`: many deductions at once.
 
 use serde_json::{Value, json};
 

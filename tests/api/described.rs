@@ -14,7 +14,7 @@ async fn the_description_needs_no_key_and_is_the_committed_one() {
     assert_eq!(header(&reply, "content-type"), Some("application/json"));
     let document = reply.expect(200);
     assert_eq!(document["servers"], json!([{ "url": "/api/v1" }]));
-    // A change of the interface is seen in the change of this file, or it is none that was meant.
+    // A change of the interface shows up as a change of this file, or it was not intended.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi/api.json");
     let committed = std::fs::read_to_string(file).unwrap_or_default();
     assert!(

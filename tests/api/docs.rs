@@ -9,7 +9,7 @@ use crate::{
     service::{Service, assert_refused, header},
 };
 
-/// A page as it came.
+/// A page as it was served.
 struct Page {
     kind: String,
     text: String,
@@ -33,7 +33,7 @@ async fn open(service: &Service, path: &str) -> Page {
     Page { kind, text }
 }
 
-/// What an attribute of any tag says. In texts, what opens a tag is escaped.
+/// The values of an attribute of any tag. In text, `<` is escaped, so only tags match.
 fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let opening = format!(" {name}=\"");
     let tags = page
@@ -44,7 +44,7 @@ fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     values.map(|(value, _)| value).collect()
 }
 
-/// Where a link on a page leads, within the server.
+/// The page and anchor that a link leads to, if it is on this server.
 fn target(from: &str, link: &str) -> Option<(String, String)> {
     if link.contains("://") {
         return None;
@@ -72,7 +72,7 @@ async fn every_link_and_anchor_of_the_served_pages_leads_somewhere() {
             path => open(&service, path).await,
         };
         if page.kind == "text/html; charset=utf-8" {
-            // Nothing is loaded but pictures of our own, and nothing runs.
+            // Nothing is loaded except pictures of this server, and no script runs.
             for refused in [
                 "<script",
                 "<link",
@@ -133,7 +133,7 @@ async fn language_models_find_all_of_it() {
     let index = open(&service, "/llms.txt").await;
     assert_eq!(index.kind, "text/plain; charset=utf-8");
     let lines: Vec<_> = index.text.lines().collect();
-    // By the convention: a title, what it is, then lists of links.
+    // By the llms.txt convention: a title, a description, then lists of links.
     assert_eq!(lines[0], "# Scrip");
     assert!(lines[2].starts_with("> "), "{}", lines[2]);
     assert!(lines.contains(&"## Optional"));

@@ -1,4 +1,4 @@
-//! What every answer has, also those of routes that are not there.
+//! What every response has, also for unknown routes.
 
 use reqwest::Method;
 

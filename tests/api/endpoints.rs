@@ -1,14 +1,14 @@
-//! The webhook endpoint at Stripe, made and looked after by the service.
+//! The webhook endpoint at Stripe, which the service creates and maintains.
 
 use kit::stripe::{self, Stripe};
-use scrip::{config::PublicUrl, providers::Endpoint};
+use scrip::{config::PublicUrl, providers::EndpointOutcome};
 use serde_json::{Value, json};
 
 use crate::{service::Service, shop::Shop};
 
 const ENDPOINTS: &str = "/v1/webhook_endpoints";
 
-/// A shop with a public address, which was given a key and nothing else.
+/// A shop with a public address, for which only a key was set.
 async fn public() -> Shop {
     let stripe = Stripe::start().await;
     let service = Service::with(|config| {
@@ -19,14 +19,14 @@ async fn public() -> Shop {
     Shop::of(stripe, service, None).await
 }
 
-async fn keep(shop: &Shop) -> Endpoint {
+async fn keep(shop: &Shop) -> EndpointOutcome {
     let id = shop.service.project.id;
     let project = shop.service.catalog.project(id).unwrap();
-    let kept = shop.service.accounts.keep_endpoint(&project).await;
+    let kept = shop.service.accounts.maintain_endpoint(&project).await;
     kept.unwrap()
 }
 
-/// What was asked about endpoints, other than to list them.
+/// Number of requests that create or change endpoints.
 fn changes(shop: &Shop) -> usize {
     let calls = shop.stripe.calls(ENDPOINTS);
     calls.iter().filter(|call| call.method == "POST").count()
@@ -35,8 +35,8 @@ fn changes(shop: &Shop) -> usize {
 #[tokio::test]
 async fn it_is_made_once_and_its_secret_is_believed() {
     let shop = public().await;
-    assert_eq!(keep(&shop).await, Endpoint::Made);
-    assert_eq!(keep(&shop).await, Endpoint::Well);
+    assert_eq!(keep(&shop).await, EndpointOutcome::Made);
+    assert_eq!(keep(&shop).await, EndpointOutcome::Well);
     assert_eq!(changes(&shop), 1);
     let made = &shop.stripe.calls(ENDPOINTS)[1].form;
     let url = format!(
@@ -45,7 +45,7 @@ async fn it_is_made_once_and_its_secret_is_believed() {
     );
     assert_eq!(made["url"], url);
     assert!(made.contains_key("enabled_events[19]"));
-    // Signed with the secret that Stripe told when it was made.
+    // Signed with the secret from Stripe's response to the creation.
     let begun = shop.begun("ann").await;
     let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
     let (body, header) = stripe::event_signed(
@@ -62,9 +62,9 @@ async fn it_is_made_once_and_its_secret_is_believed() {
 #[tokio::test(start_paused = true)]
 async fn a_first_attempt_that_failed_is_made_again_soon() {
     let shop = public().await;
-    let away = stripe::Instead::Status(500, json!({}));
+    let away = stripe::Override::Status(500, json!({}));
     shop.stripe.instead(ENDPOINTS, away);
-    let _kept = shop.service.accounts.keep_endpoints();
+    let _kept = shop.service.accounts.maintain_endpoints();
     let minutes = std::time::Duration::from_secs(300);
     let made = kit::deadline::until("an endpoint", minutes, || {
         (changes(&shop) == 1).then_some(())
@@ -82,8 +82,8 @@ async fn one_that_was_disabled_or_lacks_events_is_repaired() {
     ] {
         let path = format!("{ENDPOINTS}/we_1");
         shop.stripe.set(&path, broken);
-        assert_eq!(keep(&shop).await, Endpoint::Repaired);
-        assert_eq!(keep(&shop).await, Endpoint::Well);
+        assert_eq!(keep(&shop).await, EndpointOutcome::Repaired);
+        assert_eq!(keep(&shop).await, EndpointOutcome::Well);
     }
 }
 
@@ -102,11 +102,11 @@ async fn one_whose_secret_was_lost_is_made_anew_and_a_strangers_is_left_alone() 
     };
     let path = format!("{ENDPOINTS}/we_9");
     shop.stripe.put(&path, endpoint(Value::Null));
-    assert_eq!(keep(&shop).await, Endpoint::NotOurs);
+    assert_eq!(keep(&shop).await, EndpointOutcome::NotOurs);
     let ours = json!(shop.service.project.id.to_string());
     shop.stripe.put(&path, endpoint(ours));
-    assert_eq!(keep(&shop).await, Endpoint::Made);
-    assert_eq!(keep(&shop).await, Endpoint::Well);
+    assert_eq!(keep(&shop).await, EndpointOutcome::Made);
+    assert_eq!(keep(&shop).await, EndpointOutcome::Well);
     let deleted = shop.stripe.calls(&path);
     assert!(deleted.iter().any(|call| call.method == "DELETE"));
 }
@@ -114,7 +114,7 @@ async fn one_whose_secret_was_lost_is_made_anew_and_a_strangers_is_left_alone() 
 #[tokio::test]
 async fn without_a_public_address_there_is_none() {
     let shop = Shop::open().await;
-    assert_eq!(keep(&shop).await, Endpoint::NotOurs);
+    assert_eq!(keep(&shop).await, EndpointOutcome::NotOurs);
     assert!(shop.stripe.calls(ENDPOINTS).is_empty());
 }
 
@@ -133,7 +133,7 @@ async fn a_tier_that_was_archived_at_stripe_is_sold_again() {
     }});
     shop.stripe.instead(
         "/v1/checkout/sessions",
-        stripe::Instead::Status(400, refused),
+        stripe::Override::Status(400, refused),
     );
     buy("bea").await.expect(200);
     let prices = shop.stripe.calls("/v1/prices");

@@ -1,4 +1,4 @@
-//! `GET /events`: what happened, oldest first, and nothing twice.
+//! `GET /events`: events oldest first, each once.
 
 use domain::catalog::KeyKind;
 use reqwest::Method;

@@ -1,5 +1,5 @@
-//! A service whose project sells through its own sandbox, and what a shop, a buyer, a bank and a clock do
-//! there. Its webhooks arrive by themselves, unless the test takes them into its own hands.
+//! A service whose project uses its own sandbox, with what a shop, a buyer, a bank and a clock do there. Its
+//! webhooks arrive by themselves, unless the test delivers them itself.
 
 use domain::catalog::Interval;
 use kit::stripe::event_signed;
@@ -74,7 +74,7 @@ impl Fair {
         self.try_press(url, button, json!({})).await.expect(200)
     }
 
-    /// A checkout of the 100 credits that is paid.
+    /// A paid checkout of the 100 credits.
     pub(crate) async fn bought(&self, user: &str) -> Value {
         let begun = self.checkout(json!({"externalUserId": user})).await;
         self.press(&begun, "pay").await;
@@ -115,7 +115,7 @@ impl Fair {
             .unwrap();
     }
 
-    /// The tiers of a new product.
+    /// Adds the tiers of a new product.
     pub(crate) async fn tiers(&self) -> Tiers {
         let product = self.service.add_plan().await;
         let price =
@@ -139,14 +139,14 @@ impl Fair {
         }
     }
 
-    /// A user who subscribes to the small tier.
+    /// Subscribes a user to the small tier.
     pub(crate) async fn subscribed(&self, user: &str) -> (Value, Tiers) {
         let tiers = self.tiers().await;
         let begun = self.subscribe(user, &tiers.small).await;
         (begun, tiers)
     }
 
-    /// A checkout of a tier that is paid.
+    /// A paid checkout of a tier.
     pub(crate) async fn subscribe(&self, user: &str, tier: &str) -> Value {
         let begun = self
             .checkout(json!({"priceId": tier, "externalUserId": user}))
@@ -156,9 +156,9 @@ impl Fair {
     }
 }
 
-/// Webhooks in the test's own hands.
+/// Webhooks that the test delivers itself.
 impl Fair {
-    /// From now on none arrives by itself, for a week.
+    /// Delays all webhooks by a week.
     pub(crate) async fn deafen(&self) {
         self.set(SandboxChange {
             delay_seconds: Some(7 * DAY),
@@ -167,7 +167,7 @@ impl Fair {
         .await;
     }
 
-    /// Reads the list of events; of how many things it told anew.
+    /// Reads the provider's list of events; returns how many new things it told.
     pub(crate) async fn read(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
         let read = self
@@ -179,7 +179,7 @@ impl Fair {
         read.unwrap()
     }
 
-    /// What no webhook told yet, oldest first.
+    /// Events that no webhook has told yet, oldest first.
     pub(crate) async fn untold(&self) -> Vec<Value> {
         let events = self.ask(Method::GET, "/v1/events?limit=100", "").await;
         let events = events["data"].as_array().unwrap().iter().rev();
@@ -187,7 +187,7 @@ impl Fair {
         events.filter(waits).cloned().collect()
     }
 
-    /// Tells these events, one after the other and each twice, as different events of the same.
+    /// Delivers these events in order, each twice, as two events about the same.
     pub(crate) async fn tell<'a>(&self, events: impl IntoIterator<Item = &'a Value>) {
         let keys = self.service.accounts.sandbox_keys(self.service.project.id);
         let path = format!("/webhooks/stripe/{}", self.service.project.id);
@@ -205,9 +205,9 @@ impl Fair {
     }
 }
 
-/// The provider's API and dashboard, and the banks behind it.
+/// The provider's API and dashboard, and what banks do.
 impl Fair {
-    /// Calls the provider's API with the project's key there.
+    /// Calls the provider's API with the project's key.
     pub(crate) async fn ask(&self, method: Method, path: &str, form: &str) -> Value {
         let project = self.service.project.id;
         let key = self.service.accounts.sandbox_keys(project).secret_key;
@@ -218,13 +218,13 @@ impl Fair {
         let asked = Client::send(request.body(form.to_owned())).await.unwrap();
         let answer = asked.expect(200);
         if changes {
-            // Webhooks of what was done by the API go out with the next second.
+            // Webhooks of changes by the API are sent in the next second.
             self.advance(1).await;
         }
         answer
     }
 
-    /// The provider's name of one of our prices.
+    /// The provider's id of one of our prices.
     pub(crate) async fn price_there(&self, ours: &str) -> String {
         let prices = self.ask(Method::GET, "/v1/prices?limit=100", "").await;
         let mut prices = prices["data"].as_array().unwrap().iter();
@@ -232,7 +232,7 @@ impl Fair {
         found.unwrap()["id"].as_str().unwrap().to_owned()
     }
 
-    /// The only subscription there.
+    /// The only subscription at the provider.
     pub(crate) async fn subscription_there(&self) -> Value {
         let all = self
             .ask(Method::GET, "/v1/subscriptions?status=all", "")
@@ -243,7 +243,7 @@ impl Fair {
         only.clone()
     }
 
-    /// Switches in the portal.
+    /// Switches a tier in the portal.
     pub(crate) async fn switch(&self, user: &str, to: &str) {
         let portal = self.portal(user).await;
         let price = json!({"price": self.price_there(to).await});
@@ -252,7 +252,7 @@ impl Fair {
 }
 
 impl Fair {
-    /// All that a user and their shop can see: the wallet, its ledger and its orders, oldest first.
+    /// Everything that a user and their shop can see: the wallet, its ledger and its orders, oldest first.
     pub(crate) async fn sees(&self, user: &str) -> Value {
         let wallet = self.wallet(user).await;
         let ledger = self.ledger(user).await;
@@ -277,7 +277,7 @@ impl Fair {
     }
 }
 
-/// Every order in which some things can be told.
+/// All permutations of some events.
 pub(crate) fn orders_of<T: Clone>(things: &[T]) -> Vec<Vec<T>> {
     let Some((first, rest)) = things.split_first() else {
         return vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! `POST /features`
+//! `POST /features`: features granted and revoked by hand.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The provider's own list of events: what no webhook brought is found there.
+//! The provider's own list of events: payments that no webhook told of are found there.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::{
     service::Service,
     shop::Shop,
-    stripe::{self, Instead, Stripe},
+    stripe::{self, Override, Stripe},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
 const EVENTS: &str = "/v1/events";
 
 impl Shop {
-    /// Reads the list, as each round does; how many things were looked at.
+    /// Reads the list, as each round does; returns how many things were looked at.
     pub(crate) async fn read_events(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
         let read = self
@@ -26,7 +26,7 @@ impl Shop {
         read.unwrap()
     }
 
-    /// Has the checkout paid, which nobody reports.
+    /// Pays a checkout without a webhook; only the list has the event.
     pub(crate) fn paid_silently(&self, begun: &Value, event: &str) -> Value {
         let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
         self.stripe.list(event, COMPLETED, &session, self.seconds());
@@ -37,7 +37,7 @@ impl Shop {
         self.order(&begun["orderId"]).await["status"].clone()
     }
 
-    /// From when on each reading began.
+    /// From which instant on each reading began.
     pub(crate) fn readings(&self) -> Vec<i64> {
         let calls = self.stripe.calls(EVENTS);
         let first = calls
@@ -81,7 +81,7 @@ async fn reading_begins_at_the_first_order_and_goes_on_before_the_newest_event()
     let told = shop.seconds();
     shop.read_events().await;
     shop.service.clock.advance_millis(600 * 1000);
-    // Told late, of a second that was read already.
+    // Listed late, in a second that was read already.
     let late = shop.begun("bea").await;
     let session = shop.stripe.pay(late["checkoutId"].as_str().unwrap());
     let at = told - minutes + 1;
@@ -89,7 +89,7 @@ async fn reading_begins_at_the_first_order_and_goes_on_before_the_newest_event()
     assert_eq!(shop.read_events().await, 1);
     assert_eq!(shop.status(&late).await, "paid");
     assert_eq!(shop.readings(), [told - day, told - minutes]);
-    // Once an hour it goes back further: lists lag.
+    // Once an hour it reads further back, as the list may lag.
     let later = shop.begun("cleo").await;
     let session = shop.stripe.pay(later["checkoutId"].as_str().unwrap());
     shop.stripe.list("evt_3", COMPLETED, &session, told - 7000);
@@ -105,7 +105,7 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
     let mut begun = Vec::new();
     for number in 0..30 {
         let order = shop.begun(&format!("user {number}")).await;
-        // Eight events each say the same.
+        // Eight events about the same thing each.
         let session = shop.paid_silently(&order, &format!("evt_{number}"));
         for more in 0..7 {
             let id = format!("evt_{number}_{more}");
@@ -118,7 +118,8 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
         .catalog
         .project(shop.service.project.id)
         .unwrap();
-    shop.stripe.instead(EVENTS, Instead::Status(500, json!({})));
+    shop.stripe
+        .instead(EVENTS, Override::Status(500, json!({})));
     let feed = shop.service.payments.event_poller();
     assert!(feed.run(&project).await.is_err());
     assert_eq!(
@@ -141,8 +142,7 @@ async fn many_pages_are_read_and_a_failure_among_them_loses_nothing() {
     );
 }
 
-/// Stripe allows so many requests a second: what is read in the background keeps below that, and a buyer
-/// does not wait for it.
+/// Stripe limits requests per second: background reading stays below that, and a buyer does not wait for it.
 #[tokio::test]
 async fn a_long_reading_keeps_to_its_pace_and_lets_a_buyer_go_first() {
     let stripe = Stripe::start().await;
@@ -159,7 +159,7 @@ async fn a_long_reading_keeps_to_its_pace_and_lets_a_buyer_go_first() {
     let begun = Instant::now();
     let reading = shop.read_events();
     let buying = async {
-        // The first of them is read.
+        // The first page has been read.
         while shop.readings().is_empty() {
             tokio::task::yield_now().await;
         }
@@ -168,13 +168,13 @@ async fn a_long_reading_keeps_to_its_pace_and_lets_a_buyer_go_first() {
     };
     let (read, bought) = tokio::join!(reading, buying);
     assert_eq!(read, 40);
-    // A page of the list, then forty sessions; eight at once.
+    // A page of the list, then forty sessions, eight at a time.
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis((41 - 8) * 25), "{took:?}");
     assert!(bought < took / 2, "the buyer waited {bought:?} of {took:?}");
 }
 
-/// Refunds of another product of the account, told by webhooks as fast as it can.
+/// Webhooks about refunds of another product of the account, at a high rate.
 #[tokio::test]
 async fn what_webhooks_tell_keeps_to_the_pace_but_for_a_buyers_checkout() {
     let stripe = Stripe::start().await;
@@ -207,7 +207,7 @@ async fn what_webhooks_tell_keeps_to_the_pace_but_for_a_buyers_checkout() {
     let asked = shop.stripe.calls("/v1/invoice_payments").len();
     let took = begun.elapsed();
     assert_eq!(asked, 20, "each is asked about: nothing says whose it is");
-    // A payment and whose it is, of each; eight at once.
+    // Two requests for each, for the payment and its owner; eight at a time.
     assert!(took >= Duration::from_millis((40 - 8) * 25), "{took:?}");
     assert!(paid < took / 2, "the buyer waited {paid:?} of {took:?}");
     assert_eq!(shop.status(&ann).await, "paid");
@@ -232,7 +232,7 @@ async fn what_cannot_be_worked_off_does_not_keep_the_rest() {
 }
 
 impl Shop {
-    /// How often the list is read within so many seconds of rounds.
+    /// How often the list is read in this many seconds of rounds.
     async fn readings_within(&self, seconds: i64) -> usize {
         let before = self.readings().len();
         self.rounds(seconds).await;
@@ -260,7 +260,7 @@ async fn the_list_is_read_every_few_seconds_until_a_webhook_comes_and_while_some
     assert_eq!(shop.readings_within(59).await, 12);
 }
 
-/// The endpoint died after its first webhook; the buyer took long, and is back at the shop's page.
+/// The endpoint failed after its first webhook; the buyer took long, and is back on the shop's page.
 #[tokio::test]
 async fn a_buyer_who_is_back_has_the_list_read_at_once() {
     let shop = Shop::open().await;
@@ -290,7 +290,7 @@ async fn that_webhooks_come_is_known_after_a_restart() {
         1,
         "at the start, and no more"
     );
-    // What was read is known, too.
+    // What was read is remembered, too.
     let order = shop.order(&begun["orderId"]).await;
     assert_eq!(order["status"], "paid");
 }
@@ -299,7 +299,8 @@ async fn that_webhooks_come_is_known_after_a_restart() {
 async fn a_provider_that_fails_is_left_alone_for_half_a_minute_or_as_long_as_it_says() {
     let shop = Shop::open().await;
     shop.begun("ann").await;
-    shop.stripe.instead(EVENTS, Instead::Status(500, json!({})));
+    shop.stripe
+        .instead(EVENTS, Override::Status(500, json!({})));
     assert_eq!(shop.readings_within(30).await, 1);
     assert_eq!(shop.readings_within(1).await, 1);
 }

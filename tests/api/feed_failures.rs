@@ -1,18 +1,18 @@
-//! What cannot be asked about, or not read: it waits by itself, and everything else goes on.
+//! Objects and events that cannot be read: they wait, and everything else goes on.
 
 use serde_json::{Value, json};
 
 use crate::{
     client::Reply,
     shop::Shop,
-    stripe::{self, Instead},
+    stripe::{self, Override},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
 const DISPUTES: &str = "/v1/disputes";
 const EVENTS: &str = "/v1/events";
 
-/// Stripe's no to a restricted key.
+/// Stripe's response to a restricted key that lacks a permission.
 pub(crate) fn refusal(permission: &str) -> Value {
     let message = format!(
         "The provided key 'rk_test_*******' does not have the required permissions for this endpoint on account \
@@ -24,12 +24,12 @@ pub(crate) fn refusal(permission: &str) -> Value {
 }
 
 impl Shop {
-    /// An order that was paid, and refunded in full without a webhook.
+    /// An order that was paid, and fully refunded without a webhook.
     async fn refunded_silently(&self, user: &str, event: &str) -> Value {
         self.went_back_silently(user, event, false).await
     }
 
-    /// The same where a dispute of it is over.
+    /// The same with a dispute that is over.
     async fn disputed_silently(&self, user: &str, event: &str) -> Value {
         self.went_back_silently(user, event, true).await
     }
@@ -58,7 +58,7 @@ impl Shop {
 #[tokio::test]
 async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
     let shop = Shop::open().await;
-    let lacks = Instead::Status(403, refusal("rak_dispute_read"));
+    let lacks = Override::Status(403, refusal("rak_dispute_read"));
     shop.stripe.from_now_on(DISPUTES, lacks);
     let ann = shop.disputed_silently("ann", "evt_back").await;
     let eve = shop.refunded_silently("eve", "evt_eve").await;
@@ -82,7 +82,7 @@ async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
         shop.ready().await["missingPermissions"],
         json!(["rak_dispute_read"])
     );
-    // The operator gives the key what it lacks.
+    // The operator adds the missing permission to the key.
     shop.stripe.as_usual();
     shop.rounds(31).await;
     assert_eq!(shop.status(&ann).await, "refunded");
@@ -92,7 +92,7 @@ async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
 #[tokio::test]
 async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
     let shop = Shop::open().await;
-    let lacks = Instead::Status(403, refusal("rak_dispute_read"));
+    let lacks = Override::Status(403, refusal("rak_dispute_read"));
     shop.stripe.from_now_on(DISPUTES, lacks);
     let mut refunded = Vec::new();
     for number in 0..20 {
@@ -110,7 +110,7 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
     shop.rounds(60).await;
     let more = shop.stripe.calls(DISPUTES).len() - asked;
     assert!(more <= 3, "{more} for twenty that wait");
-    // They wait also after a restart.
+    // They also wait across a restart.
     let shop = shop.again().await;
     shop.stripe.as_usual();
     let _rounds = shop.service.payments.start();
@@ -120,13 +120,13 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
     }
 }
 
-/// Nobody asks for the same again; what the key may do is tried from time to time all the same.
+/// Nobody makes that request again; the key's permissions are tried from time to time all the same.
 #[tokio::test]
 async fn a_permission_to_write_is_seen_to_be_there_again_without_a_second_call() {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;
     shop.pay(&begun).await;
-    let lacks = Instead::Status(403, refusal("rak_charge_write"));
+    let lacks = Override::Status(403, refusal("rak_charge_write"));
     shop.stripe.from_now_on("POST /v1/refunds", lacks);
     let path = format!(
         "/api/v1/orders/{}/refund",
@@ -152,7 +152,7 @@ async fn a_question_that_fails_once_is_asked_again() {
     let shop = Shop::open().await;
     let ann = shop.refunded_silently("ann", "evt_back").await;
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
-    for instead in [Instead::Status(404, missing), Instead::Garbage] {
+    for instead in [Override::Status(404, missing), Override::Garbage] {
         shop.stripe.instead("GET /v1/payment_intents/pi_1", instead);
     }
     shop.read_events().await;
@@ -168,7 +168,7 @@ async fn one_object_that_always_fails_is_its_own_trouble() {
     let broken = json!({"id": "cs_test_broken"});
     let path = "/v1/checkout/sessions/cs_test_broken";
     shop.stripe
-        .from_now_on(path, Instead::Status(500, json!({})));
+        .from_now_on(path, Override::Status(500, json!({})));
     let mut begun = Vec::new();
     for number in 0..20 {
         let order = shop.begun(&format!("user {number}")).await;
@@ -193,7 +193,7 @@ async fn a_provider_that_is_away_is_left_alone_and_nothing_is_lost() {
         let session = shop.paid_silently(&order, &format!("evt_{number}"));
         let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
         shop.stripe
-            .from_now_on(&path, Instead::Status(503, json!({})));
+            .from_now_on(&path, Override::Status(503, json!({})));
         begun.push((order, path));
     }
     shop.rounds(25).await;
@@ -213,7 +213,7 @@ async fn a_provider_that_is_away_is_left_alone_and_nothing_is_lost() {
 async fn a_list_that_cannot_be_read_stops_no_other_sweep() {
     let shop = Shop::open().await;
     shop.stripe
-        .from_now_on(EVENTS, Instead::Status(403, refusal("rak_event_read")));
+        .from_now_on(EVENTS, Override::Status(403, refusal("rak_event_read")));
     let ann = shop.begun("ann").await;
     shop.stripe.pay(ann["checkoutId"].as_str().unwrap());
     shop.service.handle.fold_all().await.unwrap();
@@ -250,7 +250,7 @@ async fn pages_that_cannot_be_read_are_asked_for_by_halves() {
     let ann = shop.begun("ann").await;
     shop.paid_silently(&ann, "evt_ann");
     for _ in 0..3 {
-        shop.stripe.instead(EVENTS, Instead::Garbage);
+        shop.stripe.instead(EVENTS, Override::Garbage);
     }
     shop.read_events().await;
     assert_eq!(shop.status(&ann).await, "paid");
@@ -275,7 +275,7 @@ async fn what_is_of_another_product_costs_no_question() {
         let (body, header) = stripe::event(&id, COMPLETED, &object, shop.seconds());
         shop.deliver(&body, &header).await.expect(200);
     }
-    // Its marks were replaced by somebody; the order is known by its page.
+    // Its metadata was replaced by somebody; the order is found by its session.
     let path = format!(
         "/v1/checkout/sessions/{}",
         ann["checkoutId"].as_str().unwrap()
@@ -295,7 +295,7 @@ async fn what_is_of_another_product_costs_no_question() {
     );
 }
 
-/// A refund of somebody who never bought here.
+/// A refund of a customer who never bought here.
 fn foreign_refund(number: u32) -> Value {
     json!({
         "id": format!("ch_other{number}"), "object": "charge", "amount": 10, "amount_refunded": 10,
@@ -322,8 +322,8 @@ async fn a_refund_of_a_stranger_costs_no_question() {
     assert!(asked.is_empty(), "{asked:?}");
 }
 
-/// A subscription that was bought, and whose first bill was refunded: the order, the session and the charge, which
-/// has none of the subscription's marks and whose customer was never heard of.
+/// A subscription that was bought, and whose first invoice was refunded: the order, the session and the charge,
+/// which has none of the subscription's metadata and an unknown customer.
 async fn bought_and_refunded(shop: &Shop) -> [Value; 3] {
     let tier = shop.add_tier(500).await;
     let begun = shop.begun_with("ann", &tier).await;
@@ -362,7 +362,7 @@ async fn bought_and_refunded(shop: &Shop) -> [Value; 3] {
 async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
     let shop = Shop::open().await;
     let [begun, session, charge] = bought_and_refunded(&shop).await;
-    // The newest is listed first, and both happened within one second.
+    // The newest event comes first in the list, and both are of the same second.
     shop.stripe
         .list("evt_back", "charge.refunded", &charge, shop.seconds());
     shop.stripe
@@ -371,13 +371,13 @@ async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
     assert_eq!(shop.status(&begun).await, "refunded");
 }
 
-/// Nobody can say yet that the refund is a stranger's.
+/// While the purchase is being read, nobody can say yet that the refund is not ours.
 #[tokio::test]
 async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     let shop = Shop::open().await;
     let [begun, session, charge] = bought_and_refunded(&shop).await;
     let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
-    shop.stripe.instead(&path, Instead::Silence);
+    shop.stripe.instead(&path, Override::Silence);
     let mut purchase = tokio::task::JoinSet::new();
     purchase.spawn(webhook(&shop, "evt_unheard", COMPLETED, &session));
     kit::deadline::answered("the purchase", kit::deadline::SOON, async || {
@@ -390,7 +390,7 @@ async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     purchase.shutdown().await;
 }
 
-/// A webhook on its way.
+/// Delivers a webhook in the background.
 fn webhook(
     shop: &Shop,
     id: &str,
@@ -403,7 +403,7 @@ fn webhook(
     crate::client::Client::send(request.header("stripe-signature", header).body(body))
 }
 
-/// A buyer's webhook does not stand in line behind those that nobody waits for.
+/// A buyer's webhook does not queue behind those that nobody waits for.
 #[tokio::test]
 async fn a_buyer_is_served_while_everything_else_waits() {
     let shop = Shop::open().await;
@@ -412,13 +412,13 @@ async fn a_buyer_is_served_while_everything_else_waits() {
     for number in 0..80 {
         let payment = format!("pi_other{number}");
         let path = format!("/v1/payment_intents/{payment}");
-        shop.stripe.from_now_on(&path, Instead::Silence);
+        shop.stripe.from_now_on(&path, Override::Silence);
         let dispute =
             json!({"id": format!("dp_{number}"), "payment_intent": payment, "metadata": {}});
         let id = format!("evt_dispute{number}");
         others.spawn(webhook(&shop, &id, "charge.dispute.created", &dispute));
     }
-    // All places of those are taken: so many are asked about at once.
+    // All slots for those are taken: this many are read at once.
     kit::deadline::answered("the others", kit::deadline::SOON, async || {
         (shop.service.payments.inbox().waiting() == 80).then_some(())
     })
@@ -428,7 +428,7 @@ async fn a_buyer_is_served_while_everything_else_waits() {
     others.shutdown().await;
 }
 
-/// The oldest first, some at a time, and each time that is noted: what a kill in the middle costs is little.
+/// Oldest first, in slices, and the progress is written after each: a crash in between loses little.
 #[tokio::test]
 async fn a_long_list_is_read_in_slices_and_goes_on_where_it_was_left() {
     let shop = Shop::open().await;

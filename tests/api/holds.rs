@@ -1,4 +1,4 @@
-//! `POST /wallets/{code}/holds`, `POST /wallets/external/holds` and `/holds/{holdId}`
+//! Holds: `POST /wallets/{code}/holds`, `POST /wallets/external/holds` and `/holds/{holdId}`
 
 use domain::catalog::KeyKind;
 use serde_json::{Value, json};

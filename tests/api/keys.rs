@@ -1,4 +1,4 @@
-//! Who is let in, and what comes before what.
+//! API keys: which are accepted, and which check comes first.
 
 use domain::catalog::KeyKind;
 use reqwest::Method;
@@ -82,7 +82,7 @@ async fn a_publishable_key_is_not_enough_where_a_secret_one_is_needed() {
         "/api/v1/features",
         "/api/v1/deductions/batch",
     ] {
-        // Neither the body's type nor its shape comes first.
+        // The key's kind is checked before the body's type and shape.
         let reply = service.publishable.post(path, &json!([])).await;
         assert_refused(&reply, 403, "secret_key_required");
     }

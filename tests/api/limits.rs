@@ -47,7 +47,7 @@ async fn a_publishable_key_has_thirty_at_once_and_five_a_second() {
         429,
         "rate_limited",
     );
-    // Another key has its own.
+    // Another key has a limit of its own.
     service
         .client(KeyKind::Publishable)
         .await
@@ -102,7 +102,7 @@ async fn a_secret_key_can_be_limited() {
         config.limits.secret_per_second = Some(5);
     })
     .await;
-    // The harness's own requests went through the catalog, not the API.
+    // The test's own setup went through the catalog, not the API.
     for _ in 0..30 {
         service.secret.get("/api/v1/me").await.expect(200);
     }
@@ -154,7 +154,7 @@ async fn after_twenty_codes_in_vain_none_is_looked_up() {
     service.publishable.get(&valid).await.expect(200);
 }
 
-/// What is answered to each of these, one after the other; the bucket of requests is always full.
+/// Sends these requests one after the other, with the request limit always refilled; returns the responses.
 async fn ask_all(service: &Service, requests: &[(Method, String)]) -> Vec<(u16, String)> {
     let mut told = Vec::new();
     for (method, path) in requests {
@@ -179,7 +179,7 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
         .await
         .expect(200);
     let hold = held["holdId"].as_str().unwrap();
-    // Of the right form, which nothing has.
+    // Well-formed ids that do not exist.
     let altered = |number: usize| format!("{}{number:04}", &hold[..hold.len() - 4]);
     let order = altered(0).replace("hold_", "ord_");
     let wrong = |number: usize| match number % 5 {
@@ -212,7 +212,7 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
     for told in ask_all(&service, &codes).await {
         assert_eq!(told, (429, "too_many_invalid_codes".to_owned()));
     }
-    // Nobody guesses these, and many may share the address: whoever has one is not shut out.
+    // These cannot be guessed, and many users may share the address: requests with valid ones go on.
     let ids = [
         (Method::GET, format!("/api/v1/holds/{hold}")),
         (Method::POST, format!("/api/v1/holds/{hold}/extend")),

@@ -1,6 +1,6 @@
-//! The HTTP API as its callers meet it: the whole service in this process, over real HTTP, on a
-//! journal in memory and a clock that only the test moves. One file a route, its answers and every
-//! refusal that it can give; then what all routes share.
+//! The HTTP API as its callers meet it: the whole service in this process, over real HTTP, on a journal in
+//! memory and a clock that only the test moves. One file per route, with its responses and every refusal; then
+//! what all routes share.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,6 +29,7 @@ mod edge;
 mod endpoints;
 mod events;
 mod fair;
+mod fast_path;
 mod features;
 mod feed;
 mod feed_failures;
@@ -50,7 +51,6 @@ mod sandbox_lives;
 mod sandbox_reversals;
 mod sandbox_switches;
 mod shop;
-mod short_way;
 mod subscriptions;
 mod subscriptions_cancel;
 mod subscriptions_resume;

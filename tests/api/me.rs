@@ -1,4 +1,4 @@
-//! `GET /me`
+//! `GET /me`: the key's project.
 
 use serde_json::json;
 

@@ -55,7 +55,7 @@ async fn a_checkout_shows_the_code_for_a_day_and_the_order_always() {
     let shop = Shop::open().await;
     let begun = shop.checkout(json!({})).await.expect(200);
     let pass = |seconds: i64| shop.service.clock.advance_millis(seconds * 1000);
-    // A debit that takes its time: the day begins with the payment.
+    // A debit that takes time: the order's day begins when it is paid.
     pass(3600);
     shop.pay(&begun).await;
     let code = async |name: &str, client: &Client| {
@@ -136,7 +136,7 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
         placed.push(begun["orderId"].as_str().unwrap().to_owned());
         shop.service.clock.advance_millis(1000);
         if number == 3 {
-            // Half of them in the books, half of them not yet.
+            // Half of them are folded, half are not.
             shop.service.handle.fold_all().await.unwrap();
         }
     }
@@ -214,7 +214,7 @@ async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
     );
 }
 
-/// What a publishable key and a secret one are shown as the order's code.
+/// The order's code as a publishable key and as a secret key see it.
 async fn codes(shop: &Shop, begun: &Value) -> [Value; 2] {
     let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
     let seen = shop.service.publishable.get(&path).await.expect(200);

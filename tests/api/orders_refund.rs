@@ -1,4 +1,4 @@
-//! `POST /orders/{orderIdOrCheckoutId}/refund`
+//! `POST /orders/{orderIdOrCheckoutId}/refund`: refunds by a caller.
 
 mod provider;
 
@@ -63,7 +63,7 @@ async fn parts_go_back_one_by_one_until_nothing_is_left() {
     assert_eq!(much.body["refundableCents"], 375);
     let second = counter.refund(&order, part(250, "b")).await.expect(200);
     assert_eq!(back(&second), ("paid", 375, 25));
-    // A key that is done answers how the order stands now.
+    // Repeating a finished refund's key returns the order's current state.
     let again = counter.refund(&order, part(125, "a")).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(back(&again.expect(200)), ("paid", 375, 25));
@@ -86,7 +86,7 @@ async fn a_key_names_one_order_and_one_amount() {
         let reused = counter.refund(order, body).await;
         assert_refused(&reused, 409, "idempotency_key_reused");
     }
-    // A grant's or a deduction's keys are others.
+    // Grants and deductions have keys of their own.
     counter.service.grant("ann", 5).await;
     let header = json!({"amountCents": 100});
     let path = format!("/api/v1/orders/{order}/refund");
@@ -197,7 +197,7 @@ async fn a_project_without_a_provider_answers_what_it_knows() {
     let (counter, order) = bought().await;
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
     counter.refund(&order, body.clone()).await.expect(200);
-    // A project that never had one knows no orders.
+    // A project without a provider knows no orders.
     let other = Service::start().await;
     let path = format!("/api/v1/orders/{order}/refund");
     let reply = other.secret.post(&path, &body).await;
@@ -207,7 +207,7 @@ async fn a_project_without_a_provider_answers_what_it_knows() {
 #[tokio::test]
 async fn all_that_is_left_is_what_is_left_at_the_provider() {
     let (counter, order) = bought().await;
-    // What happens there is told an hour later.
+    // Webhooks are delayed by an hour.
     let late = SandboxChange {
         delay_seconds: Some(3600),
         ..SandboxChange::default()
@@ -236,7 +236,7 @@ async fn a_disputed_order_gives_back_what_the_bank_leaves() {
     let much = counter.refund(&order, body).await;
     assert_refused(&much, 409, "already_refunded");
     assert_eq!(much.body["refundableCents"], 300);
-    // While a bank decides, the provider gives nothing back.
+    // While a bank decides, the provider refunds nothing.
     let body = json!({"amountCents": 300, "idempotencyKey": "k"});
     let refused = counter.refund(&order, body.clone()).await;
     assert_refused(&refused, 502, "provider_error");

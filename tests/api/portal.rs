@@ -8,7 +8,7 @@ use crate::{
     client::Reply,
     service::{NO_CODE, assert_invalid, assert_refused},
     shop::{Catalog, Shop},
-    stripe::Instead,
+    stripe::Override,
 };
 
 const BACK: &str = "https://shop.example/account";
@@ -27,7 +27,7 @@ async fn by_code(shop: &Shop, code: &str, back: &str) -> Reply {
     shop.service.publishable.get(&path).await
 }
 
-/// A code wallet with a purchase.
+/// A code wallet with a purchase; its code.
 async fn bought(shop: &Shop) -> String {
     let begun = shop.checkout(json!({})).await.expect(200);
     shop.pay(&begun).await;
@@ -82,7 +82,7 @@ async fn subscribers_can_switch_between_the_tiers_of_their_product() {
     assert_eq!(products.count(), 2, "{offered:?}");
 }
 
-/// Stripe takes ten products: a customer of two plans has those next to each of their tiers.
+/// The portal takes ten products: a customer of two plans gets those nearest to each of their tiers.
 #[tokio::test]
 async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
     let shop = Shop::open().await;
@@ -110,7 +110,7 @@ async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
         .iter()
         .filter_map(|call| call.form.get("metadata[scrip_price_id]").cloned())
         .collect();
-    // Both of their own, and the four nearest to each.
+    // Both current tiers, and the four nearest to each.
     for tiers in held {
         let of = |at: usize| offered.contains(&tiers[at]);
         assert_eq!(
@@ -120,7 +120,7 @@ async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
     }
 }
 
-/// Stripe makes a customer for each session that names none: two that are open at once make two.
+/// Stripe creates a customer for each session that names none: two open sessions create two.
 #[tokio::test]
 async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment() {
     let shop = Shop::open().await;
@@ -221,14 +221,14 @@ async fn a_provider_that_fails_or_is_gone_is_told_apart() {
     let code = bought(&shop).await;
     let sessions = "/v1/billing_portal/sessions";
     shop.stripe
-        .instead(sessions, Instead::Status(500, json!({})));
+        .instead(sessions, Override::Status(500, json!({})));
     assert_refused(&by_code(&shop, &code, BACK).await, 502, "provider_error");
     let gone = json!({"error": {"code": "resource_missing", "param": "customer", "message": "?"}});
-    shop.stripe.instead(sessions, Instead::Status(400, gone));
+    shop.stripe.instead(sessions, Override::Status(400, gone));
     assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
     let gone =
         json!({"error": {"code": "resource_missing", "param": "configuration", "message": "?"}});
-    shop.stripe.instead(sessions, Instead::Status(400, gone));
+    shop.stripe.instead(sessions, Override::Status(400, gone));
     by_code(&shop, &code, BACK).await.expect(200);
     let nobody = Some(ProviderChange::None);
     let project = shop.service.project.id;
@@ -245,7 +245,7 @@ async fn a_provider_that_fails_or_is_gone_is_told_apart() {
     );
 }
 
-/// Somebody archived what a tier is sold as; then the offer changed, so that it is asked for anew.
+/// Somebody archived a tier's product at Stripe; then the offer changed, so that the portal is configured anew.
 #[tokio::test]
 async fn an_archived_tier_shuts_the_portal_for_nobody() {
     let shop = Shop::open().await;
@@ -265,7 +265,7 @@ async fn an_archived_tier_shuts_the_portal_for_nobody() {
     }});
     let configurations = "/v1/billing_portal/configurations";
     shop.stripe
-        .instead(configurations, Instead::Status(400, refused));
+        .instead(configurations, Override::Status(400, refused));
     external(&shop, "ann").await.expect(200);
     let offered = shop.stripe.calls(configurations).pop().unwrap().form;
     let products: Vec<_> = (0..2)

@@ -1,4 +1,4 @@
-//! `GET /products`
+//! `GET /products`: the catalog for buyers.
 
 use domain::catalog::KeyKind;
 use scrip::catalog::ProductChange;

@@ -1,5 +1,5 @@
-//! Another provider, account or mode for a project: what needs force, what then ends, and what a key is
-//! held against when it is set.
+//! Another provider, account or mode for a project: when that needs force, what ends with it, and what a new
+//! key is checked against.
 
 use ::stripe::permissions;
 use kit::service::ADMIN_TOKEN;
@@ -11,7 +11,7 @@ use crate::{
     client::{Client, Reply},
     service::{Service, assert_invalid, assert_refused},
     shop::Shop,
-    stripe::{self, Instead, Stripe},
+    stripe::{self, Override, Stripe},
 };
 
 const EVENTS: &str = "/v1/events";
@@ -41,10 +41,10 @@ fn forced(mut provider: Value) -> Value {
     provider
 }
 
-/// A shop with something of everything: Ann's order is pending, Bea bought credits, Cleo subscribed.
+/// A shop with some of everything: Ann's order is pending, Bea bought credits, Cleo subscribed.
 async fn busy() -> (Shop, [Value; 3]) {
     let shop = Shop::open().await;
-    // As an administrator sets it: by now the account's name is known.
+    // Set by the administration, so that the account's id is known.
     let reply = set(&shop.service, key(stripe::SECRET_KEY))
         .await
         .expect(200);
@@ -80,17 +80,17 @@ async fn a_provider_with_orders_is_left_only_by_force() {
     assert_eq!(done["provider"]["changing"], false);
     assert!(!is_subscribed(&shop).await);
     assert_eq!(shop.wallet("cleo").await["balances"][0]["balance"], 0);
-    // Credits that were bought stay, and what was paid stays paid.
+    // Bought credits stay, and paid orders stay paid.
     assert_eq!(shop.service.balance("bea").await, 100);
     for (order, status) in [(&ann, "expired"), (&bea, "paid"), (&cleo, "paid")] {
         assert_eq!(shop.order(&order["orderId"]).await["status"], status);
     }
-    // Nobody speaks for the former account any more, whatever it signs with.
+    // Webhooks of the former account are refused, whatever signs them.
     let paid = shop.stripe.pay(ann["checkoutId"].as_str().unwrap());
     let late = shop.report("checkout.session.completed", &paid).await;
     assert_refused(&late, 400, "invalid_signature");
     assert_eq!(shop.order(&ann["orderId"]).await["status"], "expired");
-    // The next one sells at once, the same tier too.
+    // The next provider can sell at once, also the same tier.
     let tier = shop.order(&cleo["orderId"]).await["priceId"].clone();
     let again = shop.checkout(json!({"priceId": tier, "externalUserId": "cleo"}));
     let again = again.await.expect(200);
@@ -117,7 +117,7 @@ async fn a_new_key_of_the_same_account_and_mode_is_no_change() {
     assert!(is_subscribed(&shop).await);
     set(&shop.service, forced(key(OTHER))).await.expect(200);
     assert!(!is_subscribed(&shop).await);
-    // What the former account's webhooks were signed with went with it.
+    // The former account's webhook secret is gone.
     let late = shop.report("customer.created", &json!({})).await;
     assert_refused(&late, 400, "invalid_signature");
 }
@@ -144,18 +144,18 @@ async fn an_account_without_a_name_is_told_by_the_newest_order() {
     let begun = shop.begun("ann").await;
     set(&shop.service, key("rk_test_2")).await.expect(200);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
-    // One that does not find it is of another account; so is one that cannot be asked.
+    // A key that cannot find the session belongs to another account; so does one that fails.
     let session = format!(
         "/v1/checkout/sessions/{}",
         begun["checkoutId"].as_str().unwrap()
     );
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
-    for instead in [Instead::Status(404, missing), Instead::Garbage] {
+    for instead in [Override::Status(404, missing), Override::Garbage] {
         shop.stripe.instead(&session, instead);
         let refused = set(&shop.service, key("rk_test_3")).await;
         assert_refused(&refused, 409, "provider_in_use");
     }
-    // The very key that is set already needs no proof.
+    // The key that is already set needs no check.
     set(&shop.service, key("rk_test_2")).await.expect(200);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
 }
@@ -172,18 +172,18 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
             "The provided key does not have the required permissions",
         ),
     ] {
-        stripe.instead(EVENTS, Instead::Status(status, says(words)));
+        stripe.instead(EVENTS, Override::Status(status, says(words)));
         let refused = set(&service, key("sk_test_hush")).await;
         assert_invalid(&refused, "provider.secretKey");
         let said = refused.body["message"].as_str().unwrap();
         assert!(said.contains(words), "{said}");
     }
-    stripe.instead(EVENTS, Instead::Status(401, says("What is sk_test_hush?")));
+    stripe.instead(EVENTS, Override::Status(401, says("What is sk_test_hush?")));
     let refused = set(&service, key("sk_test_hush")).await;
     assert_invalid(&refused, "provider.secretKey");
     assert!(!refused.body.to_string().contains("hush"));
     assert_eq!(shown(&service).await, Value::Null);
-    // What is wrong by itself is said before anybody is asked.
+    // Invalid input is reported before the provider is asked.
     let asked = stripe.calls(EVENTS).len();
     assert_invalid(&set(&service, key("pk_test_1")).await, "provider.secretKey");
     let mut change = json!({"provider": key("sk_test_1"), "subscriptionGraceDays": 366});
@@ -199,9 +199,9 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
 async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
     let stripe = Stripe::start().await;
     let service = Service::beside(&stripe.base).await;
-    // As often as it is asked again within the patience for one thing.
+    // As often as a request is retried.
     for _ in 0..10 {
-        stripe.instead(EVENTS, Instead::Silence);
+        stripe.instead(EVENTS, Override::Silence);
     }
     let done = set(&service, key("sk_test_1")).await.expect(200);
     assert_eq!(done["provider"]["verified"], false);
@@ -221,7 +221,7 @@ async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
     let asked = stripe.calls(EVENTS).len();
     tend().await.unwrap();
     assert_eq!(stripe.calls(EVENTS).len(), asked, "it is tried once");
-    // The account's name was learnt with it: another one is told from it without any order's help.
+    // The account's id was stored with the key: another account is recognized without any order.
     let price = service.add_price(100).await;
     let body = json!({"priceId": price, "externalUserId": "ann"});
     let begun = service.secret.post("/api/v1/checkout", &body).await;
@@ -234,14 +234,7 @@ async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
 async fn the_next_accounts_list_is_read_from_its_own_beginning() {
     let (shop, _) = busy().await;
     let read = async || {
-        let project = shop.service.catalog.project(shop.service.project.id);
-        let read = shop
-            .service
-            .payments
-            .event_poller()
-            .run(&project.unwrap())
-            .await;
-        read.unwrap();
+        shop.read_events().await;
         let call = shop.stripe.calls(EVENTS).pop().unwrap();
         call.form["created[gte]"].parse::<i64>().unwrap()
     };
@@ -260,7 +253,7 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
     const SESSIONS: &str = "/v1/checkout/sessions";
     let (shop, _) = busy().await;
     for _ in 0..10 {
-        shop.stripe.instead(SESSIONS, Instead::Silence);
+        shop.stripe.instead(SESSIONS, Override::Silence);
     }
     let before = shop.stripe.calls(SESSIONS).len();
     let (client, price) = (shop.service.secret.clone(), shop.price.clone());
@@ -279,7 +272,7 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
     assert!(is_subscribed(&shop).await, "it has not come to her yet");
     assert_refused(&under_way.await.unwrap(), 502, "provider_error");
     let payments = &shop.service.payments;
-    let left = payments.finish_leaving(shop.service.project.id);
+    let left = payments.end_former_provider(shop.service.project.id);
     left.await.unwrap();
     assert_eq!(shown(&shop.service).await["changing"], false);
     assert!(!is_subscribed(&shop).await);
@@ -293,7 +286,7 @@ async fn what_the_former_one_told_is_asked_about_no_more() {
     let session = shop.stripe.pay(checkout);
     for _ in 0..10 {
         let path = format!("/v1/checkout/sessions/{checkout}");
-        shop.stripe.instead(&path, Instead::Status(503, json!({})));
+        shop.stripe.instead(&path, Override::Status(503, json!({})));
     }
     shop.report("checkout.session.completed", &session)
         .await
@@ -304,7 +297,7 @@ async fn what_the_former_one_told_is_asked_about_no_more() {
     assert_eq!(shop.service.payments.inbox().waiting(), 0);
     let order = shop.order(&ann["orderId"]).await;
     assert_eq!(order["status"], "expired");
-    // Nor after a restart: no note of it is left.
+    // Also not after a restart: no note is left.
     let events = notes::all::<payments::EventNote>(&shop.service.handle).unwrap();
     assert!(events.is_empty(), "{events:?}");
 }
@@ -319,9 +312,9 @@ async fn permissions_that_a_key_lacks_are_named_all_at_once() {
              account 'acct_1'. Having the '{permission}' permission would allow this request to continue."
         );
         let refusal = json!({"error": {"type": "invalid_request_error", "message": message}});
-        stripe.instead(request, Instead::Status(403, refusal));
+        stripe.instead(request, Override::Status(403, refusal));
     };
-    // Without these it does not sell.
+    // Without these permissions it cannot sell.
     deny("POST /v1/checkout/sessions", "rak_checkout_session_write");
     deny("POST /v1/prices", "rak_plan_write");
     deny("/v1/disputes", "rak_dispute_read");
@@ -336,7 +329,7 @@ async fn permissions_that_a_key_lacks_are_named_all_at_once() {
         assert!(said.contains(permission), "{permission} in {said}");
     }
     assert_eq!(shown(&service).await, Value::Null);
-    // Without those something is not done: it is taken, and what is missing is shown.
+    // Without those something cannot be done: the key is accepted, and the missing permissions are shown.
     let narrow = || {
         deny("/v1/disputes", "rak_dispute_read");
         deny("/v1/invoice_payments", "rak_of_another_name_read");

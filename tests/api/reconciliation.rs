@@ -1,4 +1,4 @@
-//! The provider's own lists of money, held against the orders without any event.
+//! Reconciliation: the provider's lists of payments compared with the orders, without any event.
 
 use domain::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{service::assert_refused, shop::Shop};
 
 impl Shop {
-    /// Holds the last three days against the orders; what it comes to.
+    /// Reconciles the last three days; returns the result.
     pub(crate) async fn reconciled(&self) -> Value {
         let path = self.administered("reconciliation");
         let begun = self.admin().post(&path, &json!({})).await.expect(202);
@@ -24,21 +24,21 @@ impl Shop {
         .await
     }
 
-    /// Charges a payment for something, as Stripe lists it now.
+    /// Adds a charge of a payment, as Stripe lists it now.
     fn charge(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
         self.stripe.charged(payment, marks, cents, refunded);
         let created = json!({"created": self.seconds() - 60});
         self.stripe.set(&self.charge_of(payment), created)
     }
 
-    /// Where the charge of a payment is.
+    /// The path of a payment's charge.
     fn charge_of(&self, payment: &str) -> String {
         let path = format!("/v1/payment_intents/{payment}");
         let payment = self.stripe.set(&path, json!({}));
         format!("/v1/charges/{}", payment["latest_charge"].as_str().unwrap())
     }
 
-    /// A paid order and its charge: the order, and what is written on both.
+    /// A paid order and its charge; returns the order, and the charge's payment id.
     async fn sells(&self, user: &str) -> (Value, String) {
         let begun = self.begun(user).await;
         let session = self.pay(&begun).await;
@@ -91,7 +91,7 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     );
     assert_eq!(sum(&made), [1000, 900, 1200, 0]);
     assert_eq!(made["sums"][0]["currency"], "EUR");
-    // Read a page at a time, by when they were made.
+    // Read in pages, by creation time.
     let calls = shop.stripe.calls("/v1/charges");
     let pages = calls
         .iter()
@@ -140,12 +140,12 @@ async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
 #[tokio::test]
 async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_person() {
     let shop = Shop::open().await;
-    // Paid, and no word of it.
+    // Paid, but never reported.
     let begun = shop.begun("ann").await;
     let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
     let payment = session["payment_intent"].as_str().unwrap();
     shop.charge(payment, &session["metadata"], 500, 0);
-    // Of an order that is not here.
+    // For orders that do not exist here.
     shop.charge("pi_lost1", &shop.lost(), 900, 0);
     let made = shop.reconciled().await;
     assert_eq!(made["found"], json!([]));
@@ -157,8 +157,8 @@ async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_perso
     assert_eq!(sum(&made), [500, 900, 0, 0]);
 }
 
-/// A bill of a subscription of ours that nobody here has heard of, by a customer whom nobody knows: only the bill
-/// says whose it is.
+/// An invoice of one of our subscriptions that nobody here knows, by an unknown customer: only the invoice's
+/// metadata says whose it is.
 #[tokio::test]
 async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {
     let shop = Shop::open().await;
@@ -251,6 +251,6 @@ async fn a_span_has_a_beginning_and_there_is_one_at_a_time() {
     let (proofs, now) = (shop.service.payments.proofs().clone(), shop.now());
     let begin = || proofs.begin(&project, Timestamp(0), now).unwrap();
     assert!(begin());
-    // On this thread nothing of it was done yet.
+    // Its task cannot have run on this thread yet.
     assert!(!begin());
 }

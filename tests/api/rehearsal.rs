@@ -1,5 +1,5 @@
-//! The rehearsal: a shop, its buyers and a bank on an account that is as unkind as Stripe, which ends as
-//! it does on a kind one.
+//! A rehearsal of a shop, its buyers and a bank on an account that behaves like a real one; it must end like on
+//! a simple one.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use crate::{
     stripe::{self, Stripe, Unkindness},
 };
 
-/// How the shop hears of things.
+/// How the shop learns of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Webhooks,
-    /// No webhook arrives before all is over.
+    /// By the list alone: no webhook arrives before the end.
     ListAlone,
 }
 
 impl Fair {
-    /// Switches the account's unkindness.
+    /// Sets switches of the sandbox.
     async fn unkind(&self, form: &str) {
         self.ask(Method::POST, "/script/unkindness", form).await;
     }
 
-    /// Until all that is late is listed, and all that was not there is.
+    /// Waits until everything that is late is listed and can be read.
     async fn heard(&self, way: Way) {
         for _ in 0..3 {
             self.advance(HOUR / 4).await;
@@ -39,13 +39,13 @@ impl Fair {
     }
 }
 
-/// What goes wrong from the first payment until the last one is over.
+/// What fails from the first payment until the last one is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     None,
     /// The key lacks these permissions.
     Denied(&'static [&'static str]),
-    /// Nothing can be read of the payment that is given back and disputed.
+    /// The refunded and disputed payment cannot be read.
     Broken,
 }
 
@@ -75,7 +75,7 @@ impl Trouble {
             Self::Denied(_) => fair.unkind("denied=").await,
             Self::Broken => fair.unkind("broken=").await,
         }
-        // The longest pause between two attempts, and some.
+        // The longest pause between two attempts, and more.
         for _ in 0..6 {
             fair.service.clock.advance_millis(HOUR / 4 * 1000);
             fair.service.round().await;
@@ -83,8 +83,8 @@ impl Trouble {
     }
 }
 
-/// What two buyers have in the end: one who bought once, got a part back and disputed the rest, and one
-/// whose subscription was renewed.
+/// The final state of two buyers: one who bought once, was partly refunded and disputed the rest, and one whose
+/// subscription was renewed.
 async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     let fair = Fair::open().await;
     let tiers = fair.tiers().await;
@@ -104,7 +104,7 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     fair.subscribe("bea", &tiers.small).await;
     fair.heard(way).await;
     trouble.begin(&fair).await;
-    // A visit to the portal does not last for days.
+    // A portal session expires within days.
     let press = async |button: &str, fields: Value| {
         let portal = fair.portal("ann").await;
         fair.try_press(&portal, button, fields).await.expect(200);
@@ -126,7 +126,7 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     fair.advance(HOUR).await;
     let mut seen = json!({"ann": fair.sees("ann").await, "bea": fair.sees("bea").await});
     for user in ["ann", "bea"] {
-        // Two changes of one second are told in any order.
+        // Two events of the same second come in any order.
         let ledger = seen[user]["ledger"].as_array_mut().unwrap();
         ledger.sort_by_key(ToString::to_string);
     }
@@ -161,7 +161,7 @@ async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
     }
 }
 
-/// The same, whether several changes of one kind were told one by one or at once.
+/// The state with equal changes summed up, as several may be reported separately or together.
 fn in_sum(mut seen: Value) -> Value {
     for user in ["ann", "bea"] {
         let mut sums = BTreeMap::new();
@@ -190,7 +190,7 @@ async fn what_could_not_be_read_for_a_month_is_made_good_once_it_can_be() {
 }
 
 impl Shop {
-    /// Has the checkout paid, and lists that.
+    /// Pays a checkout, and lists the event without a webhook.
     fn paid_unheard(&self, begun: &Value, event: &str) -> Value {
         let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
         let kind = "checkout.session.completed";
@@ -205,7 +205,7 @@ impl Shop {
     }
 }
 
-/// A double that does to everybody what Stripe does every day.
+/// A double that behaves like Stripe on an ordinary day.
 async fn unkind_stripe() -> Stripe {
     let stripe = Stripe::start().await;
     stripe.unkind(Unkindness::as_stripe());
@@ -256,8 +256,8 @@ async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
     assert_eq!(shop.stands(&before).await, (json!("paid"), json!(100)));
 }
 
-/// It was told, so that the list has nothing to add: what waits is looked at when the provider is back, and not
-/// an hour later.
+/// A webhook told of it, so that the list adds nothing: it must be processed when the provider is back, not an
+/// hour later.
 #[tokio::test]
 async fn a_payment_that_was_told_while_the_provider_was_away_counts_when_it_is_back() {
     let stripe = unkind_stripe().await;

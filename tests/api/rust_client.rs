@@ -1,4 +1,4 @@
-//! The Rust client against the service: what a shop does with it from the first credit to the last.
+//! The Rust client against the service: all that a shop does with it.
 
 use std::{
     convert::Infallible,
@@ -184,7 +184,7 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
     assert_eq!(failed.unwrap_err().to_string(), "the model is down");
     assert_eq!((balance().await.balance, balance().await.held), (80, 0));
 
-    // It cost more than is there: what was held is taken, and the caller knows.
+    // The work cost more than the balance: what was held is deducted, and the caller gets an error.
     let dear: Result<(), Error> = scrip
         .with_hold(&ann, hold(), async |_| {
             Ok(Spent {
@@ -196,7 +196,7 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
     assert_eq!(code(dear), "insufficient_credits");
     assert_eq!((balance().await.balance, balance().await.held), (30, 0));
 
-    // Dropped in the middle, as a caller who hangs up: it is released all the same.
+    // Dropped in the middle, as when a caller hangs up: the hold is released all the same.
     let forever = scrip.with_hold(&ann, PlaceHold::new(30), async |_| {
         std::future::pending::<Result<Spent<()>, Error>>().await
     });
@@ -363,7 +363,7 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);
 }
 
-/// A server that answers as it is told, one answer a request, and counts.
+/// A server that gives these responses, one per request, and counts requests.
 async fn answering(answers: Vec<fn() -> Response>) -> (String, Arc<AtomicU32>) {
     let count = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&count);

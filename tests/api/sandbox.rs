@@ -1,4 +1,4 @@
-//! The sandbox behind the same doors as Stripe: what buttons and clocks bring about in a shop.
+//! The sandbox through the same interfaces as Stripe: buttons and clocks, and their effect in a shop.
 
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange, SandboxChange};
@@ -111,7 +111,7 @@ async fn the_clock_renews_expires_and_grants() {
     let (_, tiers) = fair.subscribed("ann").await;
     let forgotten = fair.checkout(json!({"externalUserId": "bea"})).await;
     fair.advance(DAY).await;
-    // With its session.
+    // It expires together with its session.
     assert_eq!(fair.order(&forgotten).await["status"], "expired");
     fair.advance(95 * DAY).await;
     let ledger = fair.ledger("ann").await;
@@ -198,7 +198,7 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
     let wallet = fair.wallet("ann").await;
     assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
     assert_eq!(wallet["features"], json!(["pro"]), "days of grace");
-    // The bill waits, in the wallet and in what is told.
+    // The open invoice is shown in the wallet and in events.
     let open = &wallet["subscriptions"][0]["openInvoice"];
     assert_eq!(
         (&open["amountCents"], &open["currency"]),
@@ -206,7 +206,7 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
     );
     assert!(open["url"].as_str().unwrap().starts_with("http"), "{open}");
     assert!(open["nextAttemptAt"].is_string(), "{open}");
-    // The event says when it was to be tried then; it was tried again since.
+    // The event has the next attempt as of then; another attempt was made since.
     let path = "/api/v1/events?types=subscription.past_due";
     let told = fair.service.secret.get(path).await.expect(200);
     let told = &told["events"][0]["data"]["subscription"]["openInvoice"];
@@ -372,7 +372,7 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
     assert_eq!(wallet["balances"][0]["balance"], 20);
     assert_eq!(wallet["features"], json!(["pro"]));
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
-    // The draft's hour passes, too.
+    // Also past the hour in which the invoice is a draft.
     fair.advance(14 * 86_400 + 2 * 3600).await;
     let wallet = fair.wallet("ann").await;
     assert_eq!(wallet["balances"][0]["balance"], granted);

@@ -1,5 +1,4 @@
-//! The provider's list of events alone, while no webhook arrives; and the hour in which a renewal's invoice
-//! is a draft.
+//! The provider's list of events without any webhook, and the hour in which a renewal's invoice is a draft.
 
 use reqwest::Method;
 use serde_json::json;

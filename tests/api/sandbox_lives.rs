@@ -1,5 +1,5 @@
-//! Whole lives of customers, lived again while webhooks come late, twice, out of order, or not at all: in the
-//! end everybody has the same.
+//! Whole lives of customers, repeated with webhooks that come late, twice, out of order or not at all: the
+//! final state is always the same.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use scrip::catalog::SandboxChange;
@@ -10,7 +10,7 @@ use crate::fair::{DAY, Fair, HOUR};
 const LIVES: u64 = 6;
 const STEPS: usize = 24;
 
-/// What a customer, the shop or a bank does.
+/// A step by a customer, the shop or a bank.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Press(&'static str),
@@ -38,7 +38,7 @@ fn life(seed: u64) -> Vec<Step> {
             inquiry: rng.random(),
         },
         10..13 => Step::Switch {
-            // To a year once in a while: it is a long one.
+            // Rarely to a yearly tier: a year is long.
             tier: *[0, 0, 0, 0, 1, 1, 1, 1, 2].choose(&mut rng).unwrap(),
         },
         13..16 => Step::Wait { seconds: HOUR / 2 },
@@ -49,7 +49,7 @@ fn life(seed: u64) -> Vec<Step> {
     (0..STEPS).map(step).collect()
 }
 
-/// What there is in the end.
+/// The final state after these steps.
 async fn lived(steps: &[Step], webhooks: SandboxChange, by_the_list: bool) -> Value {
     let fair = Fair::open().await;
     let (_, tiers) = fair.subscribed("ann").await;
@@ -79,13 +79,13 @@ async fn lived(steps: &[Step], webhooks: SandboxChange, by_the_list: bool) -> Va
             }
         };
         let portal = fair.portal("ann").await;
-        // What is not possible just now is refused, in each of these lives.
+        // What is impossible just now is refused in each of these lives.
         fair.try_press(&portal, button, fields).await;
         if by_the_list {
             fair.read().await;
         }
     }
-    // Whatever is late arrives.
+    // Now everything that is late arrives.
     fair.set(SandboxChange {
         delay_seconds: Some(0),
         ..SandboxChange::default()
@@ -93,9 +93,9 @@ async fn lived(steps: &[Step], webhooks: SandboxChange, by_the_list: bool) -> Va
     .await;
     fair.advance(2 * DAY).await;
     let mut seen = fair.sees("ann").await;
-    // What was heard of after a cycle had ended comes and goes at once: lines differ, sums do not.
+    // Credits reported after their cycle's end come and go at once: ledgers differ, sums do not.
     seen["ledger"].take();
-    // Of one second, in any order.
+    // Orders of the same second may come in any order.
     let orders = seen["orders"].as_array_mut().unwrap();
     orders.sort_by_key(ToString::to_string);
     seen

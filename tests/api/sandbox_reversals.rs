@@ -1,11 +1,11 @@
-//! Money that goes back, and comes again: what counts is how the payment stands now.
+//! Refunds and disputes, also reverted ones: only the payment's current state counts.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::fair::{DAY, Fair, HOUR};
 
-/// A purchase of 100 credits for 5.00, and what becomes of it.
+/// A purchase of 100 credits for 5.00.
 struct Bought {
     fair: Fair,
     begun: Value,
@@ -80,7 +80,7 @@ async fn a_refund_on_its_way_counts_and_one_that_fails_gives_back() {
     let failing = json!({"status": "failed"});
     bought.press("refund", failing).await;
     bought.stands("paid", 200, &[-40, 40, -40]).await;
-    // All of the rest, which fails later: the order is paid again.
+    // A refund of all the rest, which fails later: the order is paid again.
     bought.press("refund", json!({"status": "pending"})).await;
     bought.stands("refunded", 500, &[-40, 40, -40, -60]).await;
     bought.press("refund_fails", json!({})).await;
@@ -176,7 +176,7 @@ async fn a_full_refund_of_the_current_cycle_ends_its_features_and_no_others() {
         fair.try_press(&portal, "refund", fields).await.expect(200);
         fair.sees("ann").await
     };
-    // Of the cycle before: nothing of it is left.
+    // The cycle before: its credits have expired.
     let seen = refund(&before, "900").await;
     assert_eq!(seen["features"], json!(["pro"]));
     assert_eq!(seen["balances"], json!([500]));
@@ -190,7 +190,7 @@ async fn a_full_refund_of_the_current_cycle_ends_its_features_and_no_others() {
         ["renewal", "refunded", 900, 900]
     ]);
     assert_eq!(seen["orders"], orders);
-    // The next one is paid for again.
+    // The next cycle is paid again.
     fair.advance(31 * DAY).await;
     let seen = fair.sees("ann").await;
     assert_eq!(

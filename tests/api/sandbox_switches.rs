@@ -1,17 +1,17 @@
-//! Tiers that are switched at the provider, in its portal or in its own dashboard: what a wallet has of it
-//! is the same whatever is told first, and however often.
+//! Tier switches at the provider, in its portal or its dashboard: the wallet ends the same, whatever is
+//! reported first and however often.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::fair::{DAY, Fair, HOUR, Tiers, orders_of};
 
-/// A user of the large tier for whom the dashboard plans the small one for the period's end.
+/// A user of the large tier, which the dashboard schedules to become the small one at the period's end.
 async fn planned() -> (Fair, Tiers) {
     let fair = Fair::open().await;
     let tiers = fair.tiers().await;
     fair.subscribe("ann", &tiers.large).await;
-    // It shows all tiers: now the provider has them.
+    // The portal shows all tiers: now the provider has them.
     fair.portal("ann").await;
     let subscription = fair.subscription_there().await;
     let form = format!("from_subscription={}", subscription["id"].as_str().unwrap());
@@ -31,7 +31,7 @@ async fn planned() -> (Fair, Tiers) {
     (fair, tiers)
 }
 
-/// The large tier, untouched.
+/// The expected state with the large tier.
 fn large() -> Value {
     json!({
         "balances": [900], "features": ["max", "pro"], "tiers": [["Large", "active"]],
@@ -39,7 +39,7 @@ fn large() -> Value {
     })
 }
 
-/// The small tier, once its first period is paid.
+/// The expected state with the small tier, once its first period is paid.
 fn small() -> Value {
     json!({
         "balances": [500], "features": ["pro"], "tiers": [["Small", "active"]],
@@ -54,7 +54,7 @@ async fn a_tier_that_is_planned_for_the_periods_end_changes_nothing_before_it_is
     assert_eq!(fair.sees("ann").await, large(), "planned");
     fair.advance(29 * DAY).await;
     assert_eq!(fair.sees("ann").await, large(), "a day before");
-    // At the provider the period has moved on; its invoice is a draft.
+    // At the provider the next period has begun, with a draft invoice.
     fair.advance(DAY + HOUR / 2).await;
     assert_eq!(fair.sees("ann").await, large(), "within the draft's hour");
     fair.advance(HOUR).await;
@@ -89,8 +89,8 @@ async fn a_planned_tier_is_the_same_whatever_is_told_of_it_first() {
     }
 }
 
-/// A user of the small tier who switched in the middle of a month, of which these events were told; and
-/// all that there were.
+/// A user of the small tier who switched in the middle of a month, of which these events were reported; and all
+/// events that there were.
 async fn switched(to: impl Fn(&Tiers) -> &String, order: &[&str]) -> (Fair, Vec<Value>) {
     let fair = Fair::open().await;
     let (_, tiers) = fair.subscribed("ann").await;
@@ -107,7 +107,7 @@ async fn switched(to: impl Fn(&Tiers) -> &String, order: &[&str]) -> (Fair, Vec<
     (fair, untold)
 }
 
-/// What brings 200 of 400 credits more: half of the month is left.
+/// The expected state after 200 of 400 more credits were granted: half of the month is left.
 fn half_a_month_of_large() -> Value {
     json!({
         "balances": [700], "features": ["max", "pro"], "tiers": [["Large", "active"]],
@@ -124,7 +124,7 @@ async fn a_switch_up_brings_its_share_once_and_its_refund_takes_that() {
         fair.tell(&untold).await;
         assert_eq!(fair.sees("ann").await, half_a_month_of_large(), "once more");
 
-        // The newest payment is the switch's.
+        // The newest payment is that of the switch.
         let portal = fair.portal("ann").await;
         fair.try_press(&portal, "refund", json!({}))
             .await
@@ -185,7 +185,7 @@ async fn a_switch_down_that_counts_at_once_there_waits_for_the_next_cycle_here()
         fair.advance(10 * DAY).await;
         fair.switch_there(&tiers.small, behavior).await;
         let mut seen = fair.sees("ann").await;
-        // A bill over nothing is an order, too.
+        // An invoice of 0 is an order, too.
         let orders = seen["orders"].as_array_mut().unwrap();
         orders.retain(|order| *order != json!(["switch", "paid", 0, 0]));
         assert_eq!(seen, large(), "{behavior}");

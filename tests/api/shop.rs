@@ -1,9 +1,9 @@
-//! A service whose project sells through Stripe's double.
+//! A service whose project uses the double of Stripe.
 
 use actors::clock::Clock as _;
 use domain::{
     Timestamp,
-    catalog::{Found, Interval},
+    catalog::{AccountCheck, Interval},
 };
 use reqwest::Method;
 use scrip::catalog::{NewPrice, ProjectChange, ProviderChange};
@@ -30,17 +30,17 @@ impl Shop {
         Self::of(stripe, service, Some(stripe::WEBHOOK_SECRET)).await
     }
 
-    /// One of this service, which may do without a secret for webhooks.
+    /// A shop on this service, with or without a webhook secret.
     pub(crate) async fn of(stripe: Stripe, service: Service, secret: Option<&str>) -> Self {
         let provider = ProviderChange::Stripe {
             secret_key: Some(stripe::SECRET_KEY.into()),
             webhook_secret: secret.map(Into::into),
         };
         let nothing = ProjectChange::default();
-        // As it is after an administrator set it.
-        let tried = Found {
+        // As when an administrator sets it.
+        let tried = AccountCheck {
             verified: true,
-            ..Found::default()
+            ..AccountCheck::default()
         };
         let project = service.project.id;
         let catalog = &service.catalog;
@@ -59,7 +59,7 @@ impl Shop {
         }
     }
 
-    /// The same after a restart.
+    /// The same shop after a restart of the service.
     pub(crate) async fn again(self) -> Self {
         let base = self.stripe.base.parse().unwrap();
         let service = self.service.again(|config| config.stripe.api_base = base);
@@ -67,7 +67,7 @@ impl Shop {
         Self { service, ..self }
     }
 
-    /// Rounds of the next seconds.
+    /// Runs the rounds of the next seconds.
     pub(crate) async fn rounds(&self, seconds: i64) {
         for _ in 0..seconds {
             self.service.clock.advance_millis(1000);
@@ -75,7 +75,7 @@ impl Shop {
         }
     }
 
-    /// Asks for a checkout with the secret key.
+    /// Opens a checkout with the secret key.
     pub(crate) async fn checkout(&self, fields: Value) -> Reply {
         self.checkout_with(&self.service.secret, fields).await
     }
@@ -87,14 +87,14 @@ impl Shop {
         client.post("/api/v1/checkout", &fields).await
     }
 
-    /// A checkout for a user that was begun.
+    /// An open checkout of a user.
     pub(crate) async fn begun(&self, user: &str) -> Value {
         self.checkout(json!({"externalUserId": user}))
             .await
             .expect(200)
     }
 
-    /// The same of a price.
+    /// An open checkout of a user for this price.
     pub(crate) async fn begun_with(&self, user: &str, price: &str) -> Value {
         self.checkout(json!({"externalUserId": user, "priceId": price}))
             .await
@@ -106,7 +106,7 @@ impl Shop {
         self.service.secret.get(&path).await.expect(200)
     }
 
-    /// Reports an event; a new one each time.
+    /// Reports an event, with a new id each time.
     pub(crate) async fn report(&self, kind: &str, object: &Value) -> Reply {
         self.events.set(self.events.get() + 1);
         let id = format!("evt_{}", self.events.get());
@@ -124,7 +124,7 @@ impl Shop {
         Client::send(request).await.unwrap()
     }
 
-    /// Has the checkout paid, and that reported.
+    /// Pays a checkout and reports that.
     pub(crate) async fn pay(&self, begun: &Value) -> Value {
         let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
         let reply = self.report("checkout.session.completed", &session).await;
@@ -132,7 +132,7 @@ impl Shop {
         session
     }
 
-    /// The same in seconds.
+    /// The service's time in seconds.
     pub(crate) fn seconds(&self) -> i64 {
         self.now().0 / 1000
     }
@@ -141,7 +141,7 @@ impl Shop {
         self.service.handle.now()
     }
 
-    /// A product with a tier of so many credits for 19.00 EUR a month; the price.
+    /// Adds a product with a tier of this many credits for 19.00 EUR a month; returns the price.
     pub(crate) async fn add_tier(&self, credits: i64) -> String {
         let product = self.service.add_plan().await;
         self.add_price_of(product, Interval::Month, credits, &["pro"])
@@ -180,7 +180,7 @@ impl Shop {
         self.service.secret.get(&path).await.expect(200)
     }
 
-    /// A subscription as the provider would have it after this checkout.
+    /// A subscription as the provider would create it for this checkout.
     pub(crate) fn subscription(&self, begun: &Value, id: &str) -> Value {
         let calls = self.stripe.calls("/v1/checkout/sessions");
         let order = begun["orderId"].as_str().unwrap();
@@ -207,21 +207,21 @@ impl Shop {
         })
     }
 
-    /// Has the provider say this of a subscription from now on.
+    /// Changes the provider's subscription to this.
     pub(crate) fn say(&self, subscription: &Value) {
         let id = subscription["id"].as_str().unwrap();
         self.stripe
             .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
     }
 
-    /// A second later the provider says this of a subscription, and reports it.
+    /// Changes the provider's subscription a second later, and reports it.
     pub(crate) async fn tell(&self, kind: &str, subscription: &Value) {
         self.service.clock.advance_millis(1000);
         self.say(subscription);
         self.report(kind, subscription).await.expect(200);
     }
 
-    /// Has a subscription's checkout paid, and that reported.
+    /// Pays a subscription's checkout and reports that.
     pub(crate) async fn subscribe(&self, begun: &Value, id: &str) -> Value {
         let checkout = begun["checkoutId"].as_str().unwrap();
         let paid = self.stripe.pay(checkout);
@@ -248,7 +248,7 @@ impl Shop {
     }
 }
 
-/// What shops sell.
+/// Prices that shops sell.
 pub(crate) struct Catalog;
 
 impl Catalog {

@@ -1,14 +1,14 @@
-//! Subscriptions whose next period nobody tells of: asked about a day later, at the start too; without an
-//! answer their features end with the days of grace.
+//! Subscriptions whose next period nobody reports: they are asked about a day later, and at the start; without
+//! an answer their features end after the days of grace.
 
 use serde_json::{Value, json};
 
-use crate::{feed_failures::refusal, shop::Shop, stripe::Instead};
+use crate::{feed_failures::refusal, shop::Shop, stripe::Override};
 
 const DAY: i64 = 86_400;
 const SUBSCRIPTION: &str = "/v1/subscriptions/sub_1";
 
-/// A user with a month of the tier, and the subscription.
+/// A user with a month of the tier; returns the subscription.
 async fn subscribed(shop: &Shop) -> Value {
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
@@ -32,10 +32,10 @@ impl Shop {
         self.wallet("ann").await["features"].clone()
     }
 
-    /// From now on nothing is answered about events and the subscription.
+    /// Lets requests about events and the subscription fail from now on.
     fn away(&self) {
         for path in ["/v1/events", SUBSCRIPTION] {
-            let instead = Instead::Status(500, json!({}));
+            let instead = Override::Status(500, json!({}));
             self.stripe.from_now_on(path, instead);
         }
     }
@@ -45,7 +45,7 @@ impl Shop {
 async fn a_deletion_that_nobody_told_of_ends_the_wallets_subscription() {
     let shop = Shop::open().await;
     let mut subscription = subscribed(&shop).await;
-    // Nobody is there for seventy days; the provider's list goes back thirty.
+    // The service is down for seventy days; the provider's list goes back thirty.
     subscription["status"] = json!("canceled");
     shop.say(&subscription);
     shop.service.clock.advance_millis(70 * DAY * 1000);
@@ -87,7 +87,7 @@ async fn a_subscription_is_asked_about_a_day_after_its_period_and_once_a_day() {
         json!(["pro"]),
         "the provider says that it is active"
     );
-    // It went on meanwhile.
+    // It was renewed meanwhile.
     subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 28 * DAY);
     shop.say(&subscription);
     shop.days_and_a_round(1).await;
@@ -113,7 +113,7 @@ async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_com
         wallet["balances"][0]["balance"], 500,
         "only the provider ends it"
     );
-    // It is back, and says that all is well.
+    // The provider is back, and the subscription is fine.
     shop.stripe.as_usual();
     shop.rounds(31).await;
     let wallet = shop.wallet("ann").await;
@@ -127,7 +127,7 @@ async fn a_question_that_is_refused_is_no_silence() {
     subscribed(&shop).await;
     let refusal = refusal("rak_subscription_read");
     shop.stripe
-        .from_now_on(SUBSCRIPTION, Instead::Status(403, refusal));
+        .from_now_on(SUBSCRIPTION, Override::Status(403, refusal));
     for _ in 0..20 {
         shop.days_and_a_round(3).await;
     }
@@ -145,7 +145,7 @@ async fn one_that_the_provider_does_not_know_loses_its_features_and_is_counted()
     }});
     let gone = || {
         shop.stripe
-            .instead(SUBSCRIPTION, Instead::Status(404, missing.clone()))
+            .instead(SUBSCRIPTION, Override::Status(404, missing.clone()))
     };
     gone();
     shop.days_and_a_round(3).await;
@@ -157,7 +157,7 @@ async fn one_that_the_provider_does_not_know_loses_its_features_and_is_counted()
     assert_eq!(shop.service.payments.given_up(), 2);
 }
 
-/// A subscription that renews as it should costs no look of its own.
+/// A subscription that renews as expected needs no request of its own.
 #[tokio::test]
 async fn what_goes_on_is_not_asked_about() {
     let shop = Shop::open().await;

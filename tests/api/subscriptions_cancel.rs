@@ -1,4 +1,4 @@
-//! `POST /subscriptions/cancel`
+//! `POST /subscriptions/cancel`: at once or at the period's end.
 
 use domain::catalog::KeyKind;
 use reqwest::Method;
@@ -9,13 +9,13 @@ use crate::{
     counter::{Counter, DAY},
     service::{NO_CODE, assert_invalid, assert_refused, header},
     shop::Shop,
-    stripe::Instead,
+    stripe::Override,
 };
 
 const CANCEL: &str = "/api/v1/subscriptions/cancel";
 const REPLAYED: &str = "idempotency-replayed";
 
-/// Ann has the small tier: the product, and both prices.
+/// Ann has the small tier: returns the product and both prices.
 async fn subscribed() -> (Counter, String, [String; 2]) {
     let counter = Counter::open().await;
     let (product, tiers) = counter.plan().await;
@@ -51,7 +51,7 @@ async fn a_subscription_ends_with_its_period() {
     let wallet = counter.wallet("ann").await;
     assert_eq!(wallet["subscriptions"], json!([]));
     assert_eq!(wallet["balances"][0]["balance"], 0, "what is left expires");
-    // The repeat of what was done long ago says how it stands.
+    // Repeating a cancellation of long ago returns the current state.
     let over = cancel(&counter, &body).await;
     assert_eq!(header(&over, REPLAYED), Some("true"));
     assert_eq!(over.expect(200)["status"], "canceled");
@@ -82,7 +82,7 @@ async fn a_subscription_ends_at_once() {
         404,
         "subscription_not_found",
     );
-    // Another one may be begun, and is another one's key.
+    // Another subscription can begin, and its cancellation needs another key.
     counter.buy("ann", &tiers[1]).await;
     let begun = cancel(&counter, &body).await.expect(200);
     assert_eq!(begun["status"], "canceled", "that of the key");
@@ -96,7 +96,7 @@ async fn a_subscription_ends_at_once() {
 async fn a_tier_that_was_to_follow_does_not() {
     let (counter, product, tiers) = subscribed().await;
     counter.switch("ann", &tiers[1]).await;
-    // Down with the next cycle: a schedule has it.
+    // A switch down in the next cycle, by a schedule.
     counter.switch("ann", &tiers[0]).await;
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
     let ending = cancel(&counter, &body).await.expect(200);
@@ -182,7 +182,7 @@ async fn who_may_and_what_is_asked_is_checked_first() {
     );
 }
 
-// What a provider may do otherwise.
+// A provider that is silent, fails or refuses.
 
 const SUB: &str = "/v1/subscriptions/sub_1";
 
@@ -205,7 +205,7 @@ fn broken() -> Value {
 async fn after_a_failure_the_same_key_goes_on() {
     let (shop, body) = subscribed_at_stripe().await;
     let post = format!("POST {SUB}");
-    shop.stripe.instead(&post, Instead::Kept(500, broken()));
+    shop.stripe.instead(&post, Override::Kept(500, broken()));
     let failed = shop.service.secret.post(CANCEL, &body).await;
     assert_refused(&failed, 502, "provider_error");
     let shown = &shop.wallet("ann").await["subscriptions"][0];
@@ -220,10 +220,10 @@ async fn what_ended_behind_a_failure_has_ended() {
     let (shop, mut body) = subscribed_at_stripe().await;
     body["atPeriodEnd"] = json!(false);
     let delete = format!("DELETE {SUB}");
-    shop.stripe.instead(&delete, Instead::Done(500, broken()));
+    shop.stripe.instead(&delete, Override::Done(500, broken()));
     let failed = shop.service.secret.post(CANCEL, &body).await;
     assert_refused(&failed, 502, "provider_error");
-    // To end it once more is refused: there is no such subscription any more.
+    // Another cancellation is refused: there is no such subscription any more.
     let done = shop.service.secret.post(CANCEL, &body).await.expect(200);
     assert_eq!(done["status"], "canceled");
     let again = shop.service.secret.post(CANCEL, &body).await;
@@ -235,7 +235,7 @@ async fn a_refusal_uses_up_no_key() {
     let (shop, body) = subscribed_at_stripe().await;
     let no = json!({"error": {"type": "invalid_request_error", "message": "Not now."}});
     let post = format!("POST {SUB}");
-    shop.stripe.instead(&post, Instead::Status(400, no));
+    shop.stripe.instead(&post, Override::Status(400, no));
     let refused = shop.service.secret.post(CANCEL, &body).await;
     assert_refused(&refused, 502, "provider_error");
     let mut otherwise = body.clone();

@@ -1,4 +1,4 @@
-//! `POST /subscriptions/resume`
+//! `POST /subscriptions/resume`: undoes a planned cancellation.
 
 use domain::catalog::KeyKind;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn post(counter: &Counter, path: &str, body: &Value) -> Reply {
     counter.service.secret.post(path, body).await
 }
 
-/// The provider's name for Ann's subscription.
+/// The provider's id of Ann's subscription.
 async fn subscription(counter: &Counter) -> String {
     let order = counter.orders().await.remove(0);
     let id = order["payment"]["subscriptionId"].as_str();
@@ -43,7 +43,7 @@ async fn what_was_to_end_with_its_period_goes_on() {
     assert_eq!(goes_on["status"], "active");
     assert_eq!(goes_on.get("cancelAtPeriodEnd"), None);
     assert_eq!(goes_on, counter.wallet("ann").await["subscriptions"][0]);
-    // A repeat of what is done undoes nothing.
+    // Repeating a finished call undoes nothing.
     let canceled = post(&counter, CANCEL, &body).await;
     assert_eq!(header(&canceled, REPLAYED), Some("true"));
     assert_eq!(canceled.expect(200), goes_on);

@@ -1,6 +1,6 @@
-//! When the log takes nothing.
+//! Responses while the log takes nothing in.
 
-use persistence::{Backlog, Refused};
+use persistence::{AppendRefusal, Backlog};
 use serde_json::{Value, json};
 
 use crate::service::{Service, assert_refused, header};
@@ -15,7 +15,7 @@ const PATH: &str = "/api/v1/wallets/external/deduct";
 async fn writes_are_shed_while_folding_is_behind_and_taken_again_afterwards() {
     let service = Service::start().await;
     service.grant("u", 10).await;
-    service.journal.refuse(Some(Refused::Backlog));
+    service.journal.refuse(Some(AppendRefusal::Backlog));
     let reply = service.secret.post(PATH, &deduct("k")).await;
     assert_refused(&reply, 503, "overloaded");
     assert!(
@@ -41,7 +41,7 @@ async fn writes_are_shed_while_folding_is_behind_and_taken_again_afterwards() {
 async fn a_full_disk_is_unavailable() {
     let service = Service::start().await;
     service.grant("u", 10).await;
-    service.journal.refuse(Some(Refused::DiskFull));
+    service.journal.refuse(Some(AppendRefusal::DiskFull));
     let reply = service.secret.post(PATH, &deduct("k")).await;
     assert_refused(&reply, 503, "unavailable");
     assert!(header(&reply, "retry-after").is_some());
@@ -50,7 +50,7 @@ async fn a_full_disk_is_unavailable() {
         .secret
         .post("/api/v1/deductions/batch", &batch)
         .await;
-    // Nothing of it was done: it is refused as one, so that nobody takes it for done.
+    // Nothing was done: the batch is refused as a whole, so that nobody thinks otherwise.
     assert_refused(&reply, 503, "unavailable");
 }
 
@@ -66,7 +66,7 @@ async fn a_wallet_that_was_not_made_is_not_counted() {
         ..catalog::ProjectChange::default()
     };
     service.set(change).await;
-    service.journal.refuse(Some(Refused::Backlog));
+    service.journal.refuse(Some(AppendRefusal::Backlog));
     let create = || service.publishable.post("/api/v1/wallets", &Value::Null);
     assert_refused(&create().await, 503, "overloaded");
     service.journal.refuse(None);
@@ -108,7 +108,7 @@ async fn large_deductions_are_shed_by_what_they_weigh_and_taken_once_it_is_folde
             .unwrap()
             >= 1
     );
-    // A small one is as little welcome, and nothing was done for either.
+    // A small one is refused as well, and nothing was done for either.
     let small = service.secret.post(PATH, &deduct("small")).await;
     assert_refused(&small, 503, "overloaded");
     assert_eq!(service.balance("u").await, 1000 - taken);
@@ -123,7 +123,7 @@ async fn large_deductions_are_shed_by_what_they_weigh_and_taken_once_it_is_folde
     let retried = service.secret.post(PATH, &large(taken)).await.expect(200);
     let expected = json!({ "balance": 1000 - taken - 1, "deducted": true });
     assert_eq!(retried, expected);
-    // The log says what memory does.
+    // The log agrees with the memory.
     let path = "/api/v1/wallets/external/ledger?externalUserId=u&limit=100";
     let ledger = service.secret.get(path).await.expect(200);
     let entries = ledger["entries"].as_array().unwrap();

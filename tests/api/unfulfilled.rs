@@ -1,4 +1,4 @@
-//! What was paid and leads to no order: it is listed until somebody decides, once.
+//! Unfulfilled payments: each is listed until somebody decides, once.
 
 use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::{
     client::{Client, Reply},
     service::{ADMIN_TOKEN, assert_invalid, assert_refused},
     shop::Shop,
-    stripe::Instead,
+    stripe::Override,
 };
 
 impl Shop {
@@ -15,7 +15,7 @@ impl Shop {
         Client::new(&self.service.base, ADMIN_TOKEN)
     }
 
-    /// Where a project's part of the administration is.
+    /// A path of the project in the admin API.
     pub(crate) fn administered(&self, path: &str) -> String {
         format!("/api/admin/v1/projects/{}/{path}", self.service.project.id)
     }
@@ -33,7 +33,7 @@ impl Shop {
         self.admin().post(&path, body).await
     }
 
-    /// What is written on something of an order that a backup that was put back does not have, as its price.
+    /// Metadata of an order that a restored backup does not have, and of its price.
     pub(crate) fn lost(&self) -> Value {
         let order = OrderId {
             serial: OrderSerial(7),
@@ -46,7 +46,7 @@ impl Shop {
         })
     }
 
-    /// A session of 9.00 EUR that was paid for such an order, and told of.
+    /// Reports a paid session of 9.00 EUR for such an order.
     pub(crate) async fn pays_for_what_is_lost(&self, number: u32) -> Value {
         let (session, payment) = (format!("cs_test_lost{number}"), format!("pi_lost{number}"));
         let marks = self.lost();
@@ -90,7 +90,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     let ready = shop.service.secret.get("/readyz").await.expect(200);
     assert_eq!(ready["unfulfilledPayments"], 1);
 
-    // It is told again, and the process starts anew.
+    // It is reported again, also after a restart.
     shop.report("checkout.session.completed", &session)
         .await
         .expect(200);
@@ -106,7 +106,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(order["payment"]["paymentId"], "pi_lost1");
     assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
-    // Pressed again; told again.
+    // The decision is repeated; the payment is reported again.
     let again = shop.decide("pi_lost1", "assign", &to).await.expect(200);
     assert_eq!(again["id"], order["id"]);
     shop.report("checkout.session.completed", &session)
@@ -115,7 +115,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
 
-    // Money that goes back finds its order by its payment, whatever is written on it.
+    // A refund finds its order by the payment, whatever its metadata says.
     let charge = shop.stripe.set(
         "/v1/charges/ch_of_pi_lost1",
         json!({"amount_refunded": 900, "refunded": true}),
@@ -127,7 +127,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(ready, json!({"status": "ok"}));
 }
 
-/// Somebody presses "duplicate" in the provider's dashboard, or a template carries what was written on the first.
+/// Somebody duplicated a payment in the provider's dashboard, or a template copies its metadata.
 #[tokio::test]
 async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothing() {
     let shop = Shop::open().await;
@@ -147,7 +147,7 @@ async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothi
     let waiting = shop.unfulfilled().await;
     assert_eq!(waiting.len(), 1, "{waiting:?}");
     assert_eq!(waiting[0]["paymentId"], "pi_copy");
-    // What goes back of the copy takes nothing of the order.
+    // A refund of the copy takes nothing from the order.
     let charge = shop.stripe.set(
         "/v1/charges/ch_of_pi_copy",
         json!({"amount_refunded": 900, "refunded": true}),
@@ -192,7 +192,7 @@ async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
         .map(|it| it["id"].clone())
         .collect();
     assert_eq!(ids, ["pi_lost3"]);
-    // What was decided stays decided.
+    // A decision is final.
     let to = json!({"priceId": shop.price});
     assert_refused(
         &shop.decide("pi_lost1", "assign", &to).await,
@@ -251,7 +251,7 @@ async fn what_is_found_to_be_refunded_or_placed_leaves_the_list_by_itself() {
     shop.report("charge.refunded", &charge).await.expect(200);
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
 
-    // What was written on it is put right at the provider.
+    // Its metadata is corrected at the provider.
     let session = shop.pays_for_what_is_lost(2).await;
     assert_eq!(shop.unfulfilled().await.len(), 1);
     let mut marks = session["metadata"].clone();
@@ -274,7 +274,7 @@ async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
     shop.pays_for_what_is_lost(1).await;
     shop.stripe.instead(
         "POST /v1/refunds",
-        Instead::Status(
+        Override::Status(
             400,
             json!({"error": {"type": "invalid_request_error", "message": "no"}}),
         ),

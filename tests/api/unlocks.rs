@@ -1,4 +1,4 @@
-//! What is bought once and for good is not sold twice to a wallet.
+//! One-time unlocks are not sold twice to a wallet.
 
 use domain::catalog::Interval;
 use scrip::catalog::NewPrice;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{client::Reply, fair::Fair, service::assert_refused, shop::Catalog};
 
-/// A price without credits; its identifier.
+/// Adds a price without credits; returns its id.
 async fn price(fair: &Fair, features: &[&str], repeatable: bool) -> String {
     let new = NewPrice {
         features: features.iter().map(|&slug| slug.into()).collect(),
@@ -46,7 +46,7 @@ async fn an_unlock_is_sold_to_a_wallet_once_unless_it_is_repeatable() {
     buy(&fair, "bea", &pdf).await.expect(200);
     let more = price(&fair, &["pdf", "hd"], false).await;
     buy(&fair, "ann", &more).await.expect(200);
-    // By its code, too; a refund makes it wanting again.
+    // By a code as well; after a refund it can be bought again.
     let code = fair.service.code().await;
     let by_code = json!({"code": code, "priceId": pdf});
     let browser = &fair.service.publishable;
@@ -84,7 +84,7 @@ async fn a_second_one_that_is_paid_through_a_race_is_fulfilled() {
         fair.press(begun, "pay").await;
         assert_eq!(status(&fair, begun).await, "paid");
     }
-    // Nothing is lost: either goes back by itself.
+    // Nothing is lost: both can be refunded.
     let refund = json!({"idempotencyKey": "k"});
     let path = format!("/api/v1/orders/{}/refund", one["orderId"].as_str().unwrap());
     fair.service.secret.post(&path, &refund).await.expect(200);

@@ -1,4 +1,4 @@
-//! `GET /usage`: what was granted and used.
+//! `GET /usage`: credits granted and used.
 
 use domain::catalog::KeyKind;
 use serde_json::{Value, json};

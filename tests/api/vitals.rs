@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz` and `/metrics`
+//! Health and metrics: `/healthz`, `/readyz` and `/metrics`
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A recovery code in a header: no path has it, and so no proxy's log.
+//! A recovery code in a header instead of a path, so that no proxy logs it.
 
 use reqwest::Method;
 use serde_json::{Value, json};

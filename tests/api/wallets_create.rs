@@ -1,4 +1,4 @@
-//! `POST /wallets`
+//! `POST /wallets`: anonymous wallets.
 
 use domain::catalog::{CreationLimit, Mode};
 use scrip::catalog::ProjectChange;
@@ -24,7 +24,7 @@ async fn a_new_wallet_is_empty_and_has_a_code_of_its_own() {
         .await
         .expect(200);
     let code = wallet["code"].as_str().unwrap();
-    assert!(domain::code::Code::parse(code).is_some(), "{code}");
+    assert!(domain::code::RecoveryCode::parse(code).is_some(), "{code}");
     let empty = json!({ "code": code, "balances": [], "features": [], "subscriptions": [] });
     assert_eq!(wallet, empty);
     assert_ne!(service.code().await, code);

@@ -1,4 +1,4 @@
-//! `GET /wallets/{code}`
+//! `GET /wallets/{code}`: one anonymous wallet.
 
 use domain::catalog::KeyKind;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `POST /wallets/recover`
+//! `POST /wallets/recover`: mails with lost codes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn recover(shop: &Shop, email: &str) -> Reply {
         .await
 }
 
-/// The mails that were written, once those under way are.
+/// The mails that were written, once none is in progress.
 async fn mails(shop: &Shop) -> Vec<String> {
     while shop.service.mailer.under_way() > 0 {
         tokio::task::yield_now().await;
@@ -36,7 +36,7 @@ async fn mails(shop: &Shop) -> Vec<String> {
         .collect()
 }
 
-/// The code of a wallet that was bought.
+/// The code of a bought wallet.
 async fn bought(shop: &Shop) -> String {
     let begun = shop.checkout(json!({})).await.expect(200);
     shop.pay(&begun).await;
@@ -60,7 +60,7 @@ async fn codes_are_mailed_to_whoever_paid() {
     assert!(mail.contains("Demo"), "the project's name");
 }
 
-/// Whom a mail is for.
+/// A mail's recipient.
 fn to(mail: &str) -> &str {
     let line = mail.lines().find(|line| line.starts_with("To: "));
     line.unwrap().trim_start_matches("To: ").trim()
@@ -70,7 +70,7 @@ fn to(mail: &str) -> &str {
 async fn a_mail_goes_to_the_address_on_the_order() {
     let shop = Shop::open().await;
     bought(&shop).await;
-    // U+212A, which is a k when it is small: spelled alike, and somebody else's mailbox.
+    // U+212A, whose lower case is k: it looks alike, but is somebody else's mailbox.
     let begun = shop.checkout(json!({})).await.expect(200);
     let checkout = begun["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);

@@ -1,4 +1,4 @@
-//! `POST /wallets/{code}/rotate`
+//! `POST /wallets/{code}/rotate`: new codes for leaked ones.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `POST /webhooks/stripe/{projectId}`: what is believed, and what it brings.
+//! `POST /webhooks/stripe/{projectId}`: which events are trusted, and their effects.
 
 use reqwest::Method;
 use scrip::catalog::{NewProject, ProjectChange, ProviderChange};
@@ -9,7 +9,7 @@ use crate::{
     client::Client,
     service::{assert_refused, lines},
     shop::Shop,
-    stripe::{self, Instead},
+    stripe::{self, Override},
 };
 
 const COMPLETED: &str = "checkout.session.completed";
@@ -50,7 +50,7 @@ async fn what_was_charged_is_what_the_order_shows() {
     assert_eq!(shop.order(&begun["orderId"]).await["amountCents"], 400);
 }
 
-/// What a webhook is told of which only the head and some of the body come, and after how long.
+/// Sends a webhook's head and part of its body; returns the response, and after how many seconds it came.
 async fn stalled(shop: &Shop, project: &str, header: Option<&str>) -> (String, u64) {
     half(shop, &format!("/webhooks/stripe/{project}"), header).await
 }
@@ -66,7 +66,7 @@ async fn half(shop: &Shop, path: &str, header: Option<&str>) -> (String, u64) {
         format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n{signature}\r\n{{");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    // To the end: the connection is closed.
+    // Until the connection is closed.
     stream.read_to_end(&mut answer).await.unwrap();
     let answer = String::from_utf8(answer).unwrap();
     (answer, begun.elapsed().as_secs())
@@ -96,7 +96,7 @@ async fn who_cannot_be_the_provider_is_told_before_a_body_is_read() {
         assert!(answer.contains("invalid_signature"), "{answer}");
         assert_eq!(seconds, 0, "{project} {header:?}");
     }
-    // Nor does anything keep a body for a sandbox that is not there.
+    // A sandbox that does not exist buffers no body either.
     let path = format!("/sandbox/{known}/v1/prices");
     let (answer, seconds) = half(&shop, &path, None).await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
@@ -190,7 +190,7 @@ async fn what_is_none_of_ours_is_acknowledged() {
     shop.report("radar.early_fraud_warning.created", &json!({"id": "x"}))
         .await
         .expect(200);
-    // Of the same account, and never placed here.
+    // Of the same account, but not an order of ours.
     session["id"] = json!("cs_test_foreign");
     let path = "/v1/checkout/sessions/cs_test_foreign";
     session["metadata"]["scrip_project_id"] = json!("proj_00000000000000000000000001");
@@ -283,7 +283,7 @@ async fn an_order_that_was_never_placed_is_fulfilled_by_what_its_session_says() 
     ] {
         let begun = shop.checkout(target).await.expect(200);
         let mut session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
-        // As if the service had died between the session and its order.
+        // As if the service had crashed between the session and its order.
         let known: domain::id::OrderId = begun["orderId"].as_str().unwrap().parse().unwrap();
         let unseen = domain::id::OrderId {
             serial: domain::id::OrderSerial(known.serial.0 + 1),
@@ -306,7 +306,7 @@ async fn an_order_that_was_never_placed_is_fulfilled_by_what_its_session_says() 
     }
 }
 
-/// What is written on an order's payment.
+/// The metadata of an order's payment.
 fn marks(shop: &Shop, begun: &Value) -> Value {
     json!({
         "scrip_project_id": shop.service.project.id.to_string(),
@@ -328,7 +328,7 @@ async fn refunds_take_what_they_are_worth_and_no_more() {
         .await
         .expect(200);
     assert_eq!(shop.order(&begun["orderId"]).await["refundedCents"], 200);
-    // One of two refunds failed: what it took is given back. What the report itself says is old.
+    // One of two refunds failed, so its credits are returned. The event's own copy is outdated.
     let old = charged(200);
     charged(100);
     shop.report("charge.refunded", &old).await.expect(200);
@@ -455,7 +455,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
         "created": shop.seconds(),
         "parent": {"subscription_details": {"subscription": "sub_1", "metadata": subscription["metadata"]}},
         "lines": {"data": [
-            // Something that the merchant put on the bill; it comes first.
+            // A line that the merchant added to the invoice; it comes first.
             {"amount": 5, "period": {"start": 1, "end": 2},
              "parent": {"invoice_item_details": {"proration": false}},
              "pricing": {"price_details": {"price": "price_of_something_else"}}},
@@ -465,7 +465,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
         ]},
     });
     shop.stripe.put("/v1/invoices/in_2", invoice.clone());
-    // As an endpoint of an older version has it: without what names the project.
+    // As an endpoint of an older API version sends it, without the project's metadata.
     let old = json!({
         "id": "in_2", "object": "invoice", "customer": "cus_1", "status": "paid",
         "billing_reason": "subscription_cycle", "amount_paid": 1900, "currency": "eur",
@@ -558,7 +558,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
         true
     );
 
-    // The refund of the renewal names only a payment.
+    // The refund of the renewal contains only a payment.
     shop.stripe.put("/v1/invoice_payments/inpay_1", json!({
         "id": "inpay_1", "invoice": "in_2", "status": "paid", "payment": {"payment_intent": "pi_renewal"},
     }));
@@ -621,7 +621,7 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     );
 }
 
-/// Rounds until all that was told is worked off.
+/// Runs rounds until all events are processed.
 async fn worked_off(shop: &Shop) {
     for _ in 0..60 {
         if shop.service.payments.inbox().waiting() == 0 {
@@ -637,12 +637,12 @@ async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
     let shop = Shop::open().await;
     let tier = shop.add_tier(500).await;
     let begun = shop.begun_with("ann", &tier).await;
-    // The key of another account: it has no such subscription.
+    // The key of another account, which has no such subscription.
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
     for _ in 0..3 {
         let path = "/v1/subscriptions/sub_1";
         shop.stripe
-            .instead(path, Instead::Status(404, missing.clone()));
+            .instead(path, Override::Status(404, missing.clone()));
     }
     shop.subscribe(&begun, "sub_1").await;
     worked_off(&shop).await;
@@ -661,7 +661,7 @@ async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
             .await
             .unwrap();
         let payments = &shop.service.payments;
-        payments.finish_leaving(project).await.unwrap();
+        payments.end_former_provider(project).await.unwrap();
     };
     set(ProviderChange::Sandbox).await;
     shop.service.advance(365 * 86_400).await;
@@ -684,9 +684,9 @@ async fn what_the_provider_must_be_asked_about_is_tried_again() {
     let tier = shop.add_tier(500).await;
     let begun = shop.begun_with("ann", &tier).await;
     shop.stripe
-        .instead("/v1/subscriptions/sub_1", Instead::Garbage);
+        .instead("/v1/subscriptions/sub_1", Override::Garbage);
     shop.stripe
-        .instead("/v1/subscriptions/sub_1", Instead::Status(503, json!({})));
+        .instead("/v1/subscriptions/sub_1", Override::Status(503, json!({})));
     shop.subscribe(&begun, "sub_1").await;
     worked_off(&shop).await;
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
@@ -752,7 +752,7 @@ async fn money_on_its_way_is_asked_about_after_the_order_expired() {
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
 }
 
-/// It was put back by an hour, which the service's own clock follows at its pace.
+/// The machine's clock was put back by an hour, which the service's own clock follows slowly.
 #[tokio::test]
 async fn a_signature_is_as_old_as_the_machines_clock_says() {
     let shop = Shop::open().await;

@@ -1,5 +1,5 @@
-//! What a project's own servers are told: signed, of each wallet in order, again and again until it is
-//! accepted or given up.
+//! Webhooks to a project's own servers: signed, in order per wallet, with retries until they are accepted or
+//! given up.
 
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -16,29 +16,29 @@ use crate::{
 
 pub(crate) const HOUR: i64 = 3600;
 
-/// A service with an endpoint that is somebody.
+/// A service with a webhook endpoint.
 pub(crate) struct Hooked {
     pub(crate) service: Service,
     pub(crate) receiver: Receiver,
-    /// `wh_…`
+    /// The endpoint's id, `wh_…`.
     pub(crate) id: String,
     pub(crate) secret: String,
     pub(crate) running: Running,
 }
 
-/// Receivers are on this machine, and answer in the end however busy it is.
+/// Allows receivers on this machine, with a timeout that a busy machine can keep.
 pub(crate) fn near(config: &mut Config) {
     config.webhooks.allow_private_networks = true;
     config.webhooks.timeout_seconds = 60;
 }
 
-/// The same where one does not answer.
+/// Like [`near`], with a short timeout for receivers that do not answer.
 pub(crate) fn impatient(config: &mut Config) {
     near(config);
     config.webhooks.timeout_seconds = 3;
 }
 
-/// A request to a project's webhooks, by the administrator.
+/// A request to a project's webhook endpoints by the administrator.
 pub(crate) async fn ask(
     (base, project): (&str, &str),
     method: Method,
@@ -79,13 +79,13 @@ impl Hooked {
         ask((&self.service.base, &project), method, path, body).await
     }
 
-    /// Another endpoint.
+    /// Adds another endpoint.
     pub(crate) async fn add(&self, url: &str) -> Value {
         let made = self.ask(Method::POST, "", Some(json!({"url": url}))).await;
         made.expect(201)
     }
 
-    /// The endpoint as it is.
+    /// The endpoint in its current state.
     pub(crate) async fn endpoint(&self) -> Value {
         let path = format!("/{}", self.id);
         self.ask(Method::GET, &path, None).await.expect(200)
@@ -106,18 +106,18 @@ impl Hooked {
         self.service.webhooks.settled().await;
     }
 
-    /// Lets time pass, and what it brings.
+    /// Advances the clock, and waits until everything due is done.
     pub(crate) async fn pass(&self, seconds: i64) {
         self.service.clock.advance_millis(seconds * 1000);
         self.settled().await;
     }
 
-    /// Of a new user: two events.
+    /// Grants credits to a user; for a new user that makes two events.
     pub(crate) async fn grant(&self, user: &str, amount: i64) {
         self.service.grant(user, amount).await;
     }
 
-    /// Kinds, users and balances, as they came in.
+    /// Type, user and balance of each event, in the order of arrival.
     pub(crate) fn told(&self) -> Vec<(String, String, Option<i64>)> {
         self.receiver.told()
     }
@@ -131,7 +131,7 @@ pub(crate) fn credited(user: &str, balance: i64) -> (String, String, Option<i64>
     ("wallet.credited".into(), user.into(), Some(balance))
 }
 
-/// Signatures of a delivery that were made with this secret.
+/// The number of signatures of a delivery that were made with this secret.
 pub(crate) fn signatures(received: &Received, secret: &str) -> usize {
     let key = BASE64.decode(secret.strip_prefix("whsec_").unwrap().as_bytes());
     let mut mac = Hmac::<Sha256>::new_from_slice(&key.unwrap()).unwrap();
@@ -258,7 +258,7 @@ async fn what_is_not_accepted_is_sent_ten_times_and_given_up() {
         assert_eq!(hooked.told().len(), attempts);
         hooked.pass(pause - 1).await;
         assert_eq!(hooked.told().len(), attempts, "too early after {pause} s");
-        // As far as jitter may put it off.
+        // Up to the largest jitter.
         hooked.pass(2 + pause / 10).await;
     }
     assert_eq!(hooked.told().len(), 10);
@@ -287,7 +287,7 @@ async fn a_wallet_goes_on_after_an_event_that_was_given_up() {
         told.filter(|(_, user, _)| user == "ann").collect()
     };
     for day in 1..=9 {
-        // Days of nothing but failures would switch it off.
+        // Days with nothing but failures would disable the endpoint.
         hooked.grant("bob", day).await;
         hooked.settled().await;
         assert_eq!(
@@ -318,7 +318,7 @@ async fn a_receiver_may_ask_for_more_time() {
     assert_eq!(hooked.told().len(), 1);
     hooked.pass(1).await;
     assert_eq!(hooked.told().len(), 2);
-    // At 11:08:40, and the schedule says five minutes.
+    // It asks for 11:08:40, and the schedule says five minutes.
     hooked.pass(11 * 60).await;
     assert_eq!(hooked.told().len(), 2);
     hooked.pass(20).await;

@@ -1,4 +1,4 @@
-//! Endpoints that are switched off because they took nothing.
+//! Endpoints that are disabled because they accepted nothing.
 
 use kit::receiver::Say;
 use reqwest::Method;
@@ -56,7 +56,7 @@ async fn five_days_of_nothing_but_failures_switch_an_endpoint_off() {
         hooked.settled().await;
         hooked.pass(23 * HOUR).await;
     }
-    // One success begins the days anew.
+    // One success resets the count of days.
     hooked.receiver.of("lucky", Some(Say::Status(200)));
     hooked.grant("lucky", 1).await;
     hooked.settled().await;

@@ -1,4 +1,4 @@
-//! Webhook endpoints, as the administrator keeps them.
+//! Webhook endpoints in the admin API.
 
 use domain::catalog::KeyKind;
 use kit::receiver::Receiver;
@@ -157,7 +157,7 @@ async fn an_endpoint_hears_of_what_happens_after_it_was_made_and_of_what_it_want
     hooked.grant("bob", 2).await;
     hooked.settled().await;
     assert_eq!(hooked.told()[2..], [credited("bob", 2)]);
-    // Another project's events are no affair of it.
+    // It gets no events of another project.
     let stranger = hooked.service.stranger(KeyKind::Secret).await;
     stranger
         .post("/api/v1/wallets", &Value::Null)

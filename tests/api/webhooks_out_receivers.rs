@@ -1,4 +1,4 @@
-//! Receivers that are not well: what they cost is bounded, and it is nobody else's affair.
+//! Faulty receivers: their cost is bounded, and they affect nobody else.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::{
     webhooks_out::{Hooked, created, credited, impatient},
 };
 
-/// A receiver that does with each connection what it likes, once it has heard something.
+/// A receiver with any behaviour per connection, once it has read something.
 async fn wild<F: Future<Output = ()> + Send + 'static>(
     does: impl Fn(TcpStream) -> F + Send + Sync + 'static,
 ) -> String {
@@ -32,7 +32,7 @@ async fn wild<F: Future<Output = ()> + Send + 'static>(
     url
 }
 
-/// The one attempt to send to such a receiver.
+/// The only attempt to send to such a receiver.
 async fn attempt(url: &str) -> serde_json::Value {
     let hooked = Hooked::of(Service::with(impatient).await).await;
     hooked.change(json!({"url": url})).await.expect(200);
@@ -97,7 +97,7 @@ async fn an_endless_answer_is_not_read() {
         error.starts_with("It answered 500: xxx") && error.len() < 300,
         "{error}"
     );
-    // What lies in buffers on the way, and no stream of it.
+    // Only what fits into buffers on the way, not a whole stream.
     let written = written.load(std::sync::atomic::Ordering::SeqCst);
     assert!(written < 16 << 20, "{written} bytes were taken");
 }

@@ -1,4 +1,4 @@
-//! Sending again what was sent, and going on after a crash.
+//! Replays, and deliveries after a crash.
 
 use std::collections::BTreeMap;
 
@@ -220,7 +220,7 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
     hooked.receiver.of("bob", Some(Say::Silence));
     hooked.grant("bob", 2).await;
     hooked.receiver.wait_for(3).await;
-    // It dies while bob's first event is under way.
+    // A crash while bob's first event is in flight.
     drop(hooked.running);
     hooked.receiver.of("bob", None);
     let again = hooked.service.again(near).await;
@@ -274,7 +274,7 @@ async fn an_endpoint_that_was_not_told_at_all_is_told_after_a_restart() {
         running,
         ..
     } = hooked;
-    // As if it had died before anything could be sent.
+    // As if it had crashed before anything was sent.
     drop(running);
     service.grant("ann", 1).await;
     let again = service.again(near).await;
@@ -293,7 +293,7 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
     let ends = hooked.running.stop(std::time::Duration::from_secs(86_400));
     let ends = tokio::time::timeout(kit::deadline::SOON, ends).await;
     assert!(ends.is_ok(), "it waits for more");
-    // Its attempt was cut before its time: it counts as none.
+    // The interrupted attempt does not count.
     hooked.receiver.always(None);
     let again = hooked.service.again(near).await;
     let _running = again.webhooks.start();
@@ -304,7 +304,7 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
     );
 }
 
-/// A shop whose webhooks go to an endpoint; two purchases, one of a user and one that made a code.
+/// A shop whose webhooks go to an endpoint; two purchases, one by a user and one that created a code.
 async fn two_purchases() -> (Shop, Receiver, Running, String) {
     let stripe = Stripe::start().await;
     let base = stripe.base.parse().unwrap();
@@ -330,7 +330,7 @@ async fn two_purchases() -> (Shop, Receiver, Running, String) {
     (shop, receiver, running, id)
 }
 
-/// The body of each event by its name, as it was delivered first.
+/// The body of each event by its id, as it was first delivered.
 fn bodies(received: &[Received]) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for received in received {
@@ -355,7 +355,7 @@ async fn an_event_says_the_same_whatever_happened_since() {
     }
     let code = orders[1]["data"]["order"]["code"].as_str().unwrap();
 
-    // All of it goes on.
+    // The service continues with everything.
     let secret = &shop.service.secret;
     let rotate = format!("/api/v1/wallets/{code}/rotate");
     secret.post(&rotate, &json!({})).await.expect(200);
@@ -377,7 +377,7 @@ async fn an_event_says_the_same_whatever_happened_since() {
     }
     shop.service.clock.advance_millis(5 * 24 * 3_600_000);
 
-    // Sent again, and read, also after a restart.
+    // Replayed, and read from the feed, also after a restart.
     let project = shop.service.project.id.to_string();
     let since = Some(json!({"since": "2026-11-01T00:00:00.000Z"}));
     let place = (shop.service.base.as_str(), project.as_str());
@@ -397,7 +397,7 @@ async fn an_event_says_the_same_whatever_happened_since() {
     }
 }
 
-/// Credits of a wallet that nobody touched are told of when somebody does.
+/// Free credits of a wallet that nobody used are reported when somebody does.
 #[tokio::test]
 async fn what_happened_long_ago_is_told_with_both_its_times() {
     let hooked = Hooked::start().await;
@@ -421,7 +421,7 @@ async fn what_happened_long_ago_is_told_with_both_its_times() {
     let depleted = &depleted.unwrap().body;
     assert_eq!(depleted["timestamp"], expires);
     assert_eq!(depleted["recordedAt"], "2027-01-17T11:06:40.000Z");
-    // Who was away since the first of January did not hear of it.
+    // A replay since the first of January contains them, as they were recorded later.
     let sent = replay_since(&hooked, "2027-01-01T00:00:00.000Z").await;
     assert_eq!(sent, json!({"count": 3}));
 }

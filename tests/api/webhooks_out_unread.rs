@@ -1,4 +1,4 @@
-//! Events that cannot be read when they are to be sent.
+//! Events that cannot be read when they are due.
 
 use domain::id::WalletKey;
 use kit::receiver::Say;
@@ -11,7 +11,7 @@ use crate::{
     webhooks_out::{Hooked, created, credited},
 };
 
-/// A service whose endpoint took nothing of a wallet at first; now what was told of that cannot be read.
+/// A service whose endpoint first accepted nothing of a wallet; now that wallet's events cannot be read.
 struct Damaged {
     hooked: Hooked,
     wallet: WalletKey,
@@ -30,12 +30,16 @@ impl Damaged {
         service.grant("bob", 5).await;
         hooked.settled().await;
         let project = service.catalog.project(service.project.id).unwrap();
-        let told = service.handle.told(&project.scope, 0, 1).await.unwrap();
-        let wallet = told[0].notice.key;
+        let told = service
+            .handle
+            .events_from(&project.scope, 0, 1)
+            .await
+            .unwrap();
+        let wallet = told[0].project_event.key;
         service.journal.damage(wallet, true);
         hooked.receiver.of("ann", None);
         let damaged = Self { hooked, wallet };
-        // When it would be sent again.
+        // When it is due again.
         damaged.pass(6).await;
         damaged
     }
@@ -51,7 +55,7 @@ impl Damaged {
         reply.body
     }
 
-    /// The delivery of what cannot be read.
+    /// The delivery of the unreadable event.
     async fn delivery(&self) -> Value {
         let page = self.ask(Method::GET, "").await;
         let deliveries = page["deliveries"].as_array().unwrap();
@@ -61,7 +65,7 @@ impl Damaged {
         found.unwrap().clone()
     }
 
-    /// What was sent of the wallet, after the first attempt.
+    /// Types of the wallet's events that were sent after the first attempt.
     fn kinds(&self) -> Vec<String> {
         let told = self.hooked.told().into_iter();
         let of_ann = told.filter(|(_, user, _)| user == "ann").skip(1);
@@ -78,7 +82,7 @@ async fn what_cannot_be_read_is_given_up_after_an_hour_and_its_wallet_goes_on() 
         damaged.pass(wait - 1).await;
         assert_eq!(damaged.delivery().await["status"], "pending");
         if wait == 2048 {
-            // Its next ones can be read, by then.
+            // By now the next events can be read.
             break;
         }
         damaged.pass(1).await;
@@ -98,7 +102,7 @@ async fn what_cannot_be_read_is_given_up_after_an_hour_and_its_wallet_goes_on() 
     let told = damaged.hooked.told();
     assert!(told.contains(&created("bob")) && told.contains(&credited("bob", 5)));
 
-    // Once it can be read, the others come, and it can be sent after all.
+    // Once it can be read, the others are sent, and it can be replayed.
     service.journal.damage(damaged.wallet, false);
     damaged.pass(1).await;
     assert_eq!(damaged.kinds(), REST);

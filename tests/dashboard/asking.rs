@@ -1,6 +1,6 @@
-//! Asking the payment provider about one order: Stripe's double, of which no report comes in.
+//! Asking the payment provider about one order, with a double of Stripe that sends no webhooks.
 
-use domain::catalog::Found;
+use domain::catalog::AccountCheck;
 use kit::{
     service::Service,
     stripe::{self, Stripe},
@@ -25,9 +25,9 @@ pub(crate) async fn sell(service: &Service) {
         secret_key: Some(stripe::SECRET_KEY.into()),
         webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
     };
-    let tried = Found {
+    let tried = AccountCheck {
         verified: true,
-        ..Found::default()
+        ..AccountCheck::default()
     };
     let (project, nothing) = (service.project.id, ProjectChange::default());
     let set = service
@@ -56,14 +56,14 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
     let ask = format!("{here}/ask");
     browser.get(&here).await.shows("Ask again");
     let page = browser.submit(&ask, &[]).await;
-    page.shows("has not paid, and still may");
+    page.shows("has not paid yet and still can");
 
     let checkout = text(&order, "checkoutId");
     let path = format!("/v1/checkout/sessions/{checkout}");
     let fields = json!({"status": "complete", "payment_status": "unpaid"});
     stripe.set(&path, fields);
     let page = browser.submit(&ask, &[]).await;
-    page.shows("the money is on its way").shows("Pending");
+    page.shows("the payment is processing").shows("Pending");
 
     stripe.pay(checkout);
     let page = browser.submit(&ask, &[]).await;
@@ -75,29 +75,29 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
         "scrip_project_id": service.project.id.to_string(), "scrip_order_id": order["orderId"],
     });
     stripe.charged(&format!("pi_{number}"), &marks, 500, 0);
-    browser.submit(&ask, &[]).await.shows("All is as it was");
+    browser.submit(&ask, &[]).await.shows("nothing changed");
     stripe.charged(&format!("pi_{number}"), &marks, 500, 200);
     let page = browser.submit(&ask, &[]).await;
     page.shows("and the order changed")
-        .shows("2.00 EUR went back");
+        .shows("2.00 EUR refunded");
     let log = browser.get("/dashboard/audit").await;
     log.shows("it is not paid")
         .shows("the money is on its way")
         .shows("it changed")
         .shows("it is as it was");
 
-    // What the provider does not know, and one that fails, change nothing.
+    // An order that the provider does not know, and a failing request, change nothing.
     let other = begun(&service, &price).await;
     let ask = format!("{base}/orders/{}/ask", text(&other, "orderId"));
     let session = format!("/v1/checkout/sessions/{}", text(&other, "checkoutId"));
-    stripe.instead(&session, stripe::Instead::Status(404, json!({"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such checkout.session"}})));
+    stripe.instead(&session, stripe::Override::Status(404, json!({"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such checkout.session"}})));
     let page = browser.post(&ask, &[]).await;
     assert_eq!(page.status, 502);
     page.shows(MISSING);
-    browser.submit(&ask, &[]).await.shows("still may");
+    browser.submit(&ask, &[]).await.shows("still can");
     let none = format!("{base}/orders/ord_x/ask");
     assert_eq!(browser.post(&none, &[]).await.status, 404);
-    // Another site's form asks nobody.
+    // A form of another site has no effect.
     let before = stripe.calls(&session).len();
     let page = browser.post_as_it_is(&ask, &[], &[("origin", "http://other.example")]);
     assert_eq!(page.await.status, 403);
@@ -112,10 +112,12 @@ async fn without_a_provider_nobody_is_asked() {
     let order = begun(&service, &price).await;
     let here = format!("{base}/orders/{}", text(&order, "orderId"));
     let (project, nothing) = (service.project.id, ProjectChange::default());
-    let gone =
-        service
-            .catalog
-            .set_provider(project, nothing, ProviderChange::None, Found::default());
+    let gone = service.catalog.set_provider(
+        project,
+        nothing,
+        ProviderChange::None,
+        AccountCheck::default(),
+    );
     gone.await.unwrap();
     browser.get(&here).await.lacks("Ask again");
     let page = browser.post(&format!("{here}/ask"), &[]).await;

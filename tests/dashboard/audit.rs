@@ -1,12 +1,12 @@
-//! Who did what.
+//! The audit log: who did what.
 
 use kit::{
     Client,
     service::{ADMIN_TOKEN, Service},
-    stripe::Instead,
+    stripe::Override,
 };
-use persistence::Refused;
-use scrip::audit::{AuditLog, Entry};
+use persistence::AppendRefusal;
+use scrip::audit::{AuditEntry, AuditLog};
 use serde_json::json;
 
 use crate::{
@@ -25,7 +25,7 @@ async fn every_write_is_in_the_log_with_who_and_where_from() {
         .post(path, &json!({"name": "Third"}))
         .await
         .expect(201);
-    // What was refused, or only read, did nothing.
+    // Requests that were refused or only read are not logged.
     admin.post(path, &json!({"name": ""})).await.expect(400);
     admin.get(path).await.expect(200);
     browser.post("/dashboard", &[("name", "")]).await;
@@ -61,7 +61,7 @@ async fn the_log_is_paged_and_survives_a_restart() {
     let mut path = "/dashboard/audit".to_owned();
     for _ in 0..5 {
         let page = browser.get(&path).await;
-        seen += page.html.matches("Made ").count();
+        seen += page.html.matches("Created ").count();
         if !page.html.contains("Older") {
             break;
         }
@@ -71,7 +71,7 @@ async fn the_log_is_paged_and_survives_a_restart() {
         );
     }
     assert_eq!(seen, 90);
-    // What was written is read back as it is at a start.
+    // The entries are loaded as at a start.
     service.handle.fold_all().await.unwrap();
     let again = AuditLog::load(service.handle.clone()).unwrap();
     let (entries, older) = again.page(None).await.unwrap();
@@ -81,7 +81,7 @@ async fn the_log_is_paged_and_survives_a_restart() {
         "91 entries in pages of 20"
     );
     assert!(
-        entries[0].what.starts_with("Made publishable key"),
+        entries[0].what.starts_with("Created publishable key"),
         "{entries:?}"
     );
 }
@@ -94,7 +94,7 @@ async fn what_was_begun_when_the_service_ended_is_said_to_be_interrupted() {
     let order = begun(&service, &price).await;
     let path = format!("{base}/orders/{}/ask", text(&order, "orderId"));
     let session = format!("/v1/checkout/sessions/{}", text(&order, "checkoutId"));
-    stripe.instead(&session, Instead::Silence);
+    stripe.instead(&session, Override::Silence);
     let asked = stripe.calls(&session).len();
     let url = format!("{}{path}", service.base);
     let form = format!("formToken={}", browser.token().await);
@@ -111,7 +111,7 @@ async fn what_was_begun_when_the_service_ended_is_said_to_be_interrupted() {
     let request = format!("POST {path}");
     let page = browser.get("/dashboard/audit").await;
     page.shows(&request).shows("Under way").lacks("Interrupted");
-    // Whoever asked went away; and then the service.
+    // The client disconnects; then the service stops.
     waits.abort();
     let base = stripe.base.parse().unwrap();
     let again = service.again(|config| config.stripe.api_base = base).await;
@@ -130,7 +130,7 @@ async fn nothing_is_done_that_cannot_be_written_down() {
         [("name", "Tulip shop"), ("formToken", &token)],
         &service.base,
     );
-    service.journal.refuse(Some(Refused::DiskFull));
+    service.journal.refuse(Some(AppendRefusal::DiskFull));
     let headers = [("origin", origin.as_str())];
     let page = browser.post_as_it_is("/dashboard", &form, &headers).await;
     assert_eq!(page.status, 503, "{}", page.html);
@@ -148,7 +148,7 @@ async fn nothing_is_done_that_cannot_be_written_down() {
         !projects.contains("Tulip shop") && !projects.contains("Rose shop"),
         "{projects}"
     );
-    // A stranger writes nothing either.
+    // A request without authorization logs nothing either.
     let stranger = Client::new(&service.base, "wrong");
     assert_eq!(
         stranger
@@ -167,13 +167,13 @@ async fn entries_stay_in_order_however_their_ends_come() {
     let log = AuditLog::load(service.handle.clone()).unwrap();
     let entry = |number: usize| {
         let at = domain::Timestamp(i64::try_from(number).unwrap());
-        Entry::done(at, "me".into(), &format!("begins {number}"), "here".into())
+        AuditEntry::done(at, "me".into(), &format!("begins {number}"), "here".into())
     };
     let mut begun = Vec::new();
     for number in 0..50 {
         begun.push(log.begin(entry(number)).await.unwrap());
     }
-    // The newest first; every third came to nothing, the last two are never ended.
+    // The newest first; every third failed, the last two never ended.
     for (number, intent) in begun.into_iter().enumerate().rev().skip(2) {
         let what = format!("did {number}");
         let what = (number % 3 > 0).then_some(what.as_str());
@@ -208,7 +208,7 @@ async fn entries_stay_in_order_however_their_ends_come() {
     let open = found.iter().filter(|entry| entry.open);
     assert_eq!(open.count(), 2);
     assert!(found.iter().all(|entry| entry.under_way.is_none()));
-    // It goes on where it was.
+    // It continues after the last entry.
     again.add(entry(50)).await.unwrap();
     assert_eq!(all(&again).await.len(), expected.len() + 1);
 }

@@ -1,5 +1,5 @@
-//! A browser without scripts: it keeps the cookie, follows redirects by hand, and sends forms with what
-//! their pages carry.
+//! A browser without scripts: it keeps the cookie, follows redirects by hand, and sends the fields that a
+//! page's forms have.
 
 use kit::{
     client::unled_http,
@@ -10,7 +10,7 @@ use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 pub(crate) struct Browser {
     http: reqwest::Client,
     pub(crate) base: String,
-    /// As it is sent, or none.
+    /// The session's cookie, if there is one.
     pub(crate) cookie: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Page {
         value.split_once('"').map(|(value, _)| value)
     }
 
-    /// What lies between two texts.
+    /// The text between two texts.
     pub(crate) fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self.html.split_once(before).expect(before);
         rest.split_once(after).expect(after).0
@@ -62,7 +62,7 @@ impl Browser {
         }
     }
 
-    /// Signed in by the token.
+    /// A browser that has signed in by the token.
     pub(crate) async fn signed_in(service: &Service) -> Self {
         let mut browser = Self::new(&service.base);
         let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
@@ -83,7 +83,7 @@ impl Browser {
         self.send(self.http.get(self.url(path)), &[]).await
     }
 
-    /// Sends a form as a page of the dashboard has it: with its token, from its origin.
+    /// Sends a form like a page of the dashboard, with its token and origin.
     pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let token = self.token().await;
         let mut form = form.to_vec();
@@ -93,14 +93,14 @@ impl Browser {
             .await
     }
 
-    /// The same, and the page that it leads to.
+    /// Sends a form, and follows the redirect.
     pub(crate) async fn submit(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let page = self.post(path, form).await;
         assert_eq!(page.status, 303, "{}", page.html);
         self.get(page.location()).await
     }
 
-    /// What this session's forms carry.
+    /// The token in this session's forms.
     pub(crate) async fn token(&self) -> String {
         let page = self.get("/dashboard").await;
         page.value("formToken")

@@ -1,4 +1,4 @@
-//! Products and prices.
+//! Pages of products and prices.
 
 use kit::service::Service;
 

@@ -1,11 +1,11 @@
-//! Orders, what became of them, and the figures that they and the wallets come to.
+//! Pages of orders and refunds, and the overview's figures.
 
 use kit::service::Service;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
 
-/// A project that sells through the sandbox, its operator, and where its pages are.
+/// A project that uses the sandbox, its signed-in operator, and the base path of its pages.
 async fn open() -> (Service, Browser, String) {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
@@ -17,13 +17,13 @@ async fn open() -> (Service, Browser, String) {
     (service, browser, base)
 }
 
-/// Makes a price by its form; its identifier.
+/// Creates a price by its form; returns its id.
 async fn price(browser: &Browser, product: &str, terms: &[(&str, &str)]) -> String {
     let page = browser.submit(&format!("{product}/prices"), terms).await;
     format!("price_{}", page.between("price_", "<"))
 }
 
-/// Buys, and pays; the order.
+/// Buys and pays; returns the order.
 async fn buy(service: &Service, asked: Value) -> String {
     let begun = service.secret.post("/api/v1/checkout", &asked).await;
     let begun = begun.expect(200);
@@ -73,7 +73,7 @@ async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
     let sure = [form[0], form[1], ("confirmed", "on")];
     let page = browser.submit(&refund, &sure).await;
     page.shows("The refund is on its way")
-        .shows("4.00 EUR went back");
+        .shows("4.00 EUR refunded");
     assert_eq!(page.value("amount"), Some("6.00"));
     browser.submit(&refund, &sure).await.shows("done before");
     assert_eq!(service.balance("ann").await, 600);
@@ -93,7 +93,7 @@ async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
     assert_eq!(none.status, 400);
 }
 
-/// Presses something in a buyer's portal.
+/// Presses a button of a buyer's portal.
 async fn press(service: &Service, user: &str, button: &str, fields: Value) {
     let body = json!({"externalUserId": user, "returnUrl": "https://shop.example/"});
     let path = "/api/v1/wallets/external/portal";
@@ -115,7 +115,7 @@ async fn of_a_disputed_order_the_form_offers_what_may_go_back() {
     let page = browser.get(&here).await;
     page.shows("2.00 EUR is disputed");
     assert_eq!(page.value("amount"), Some("3.00"));
-    // What the bank took for good is not offered either.
+    // Money that a dispute took for good cannot be refunded.
     press(&service, "ann", "dispute_lost", json!({})).await;
     let page = browser.get(&here).await;
     assert_eq!(page.value("amount"), Some("3.00"));
@@ -159,7 +159,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     browser.get(&wallet).await.shows("Pro, ends ");
     act("resume", "b").await.shows("goes on");
     browser.get(&wallet).await.shows("Pro, paid until ");
-    // That cannot be undone: what goes is said first.
+    // Canceling at once cannot be undone: a page first shows what is lost.
     let path = format!("{here}/subscription");
     let now = [("action", "now"), ("idempotencyKey", "c")];
     let asked = browser.post(&path, &now).await;
@@ -168,7 +168,7 @@ async fn a_subscription_is_ended_and_goes_on() {
         .shows("Cancel Pro now?")
         .shows("<dd>100 tokens</dd>")
         .shows("<span class=\"tag\">hd</span>")
-        .shows("None goes back");
+        .shows("Nothing is refunded by this");
     let subscribed = browser.get(&wallet).await;
     subscribed.shows("subscription to Pro").lacks("ended ");
     assert_eq!(asked.value("action"), Some("now"));
@@ -203,7 +203,7 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
     }
     let price = service.add_price(1000).await;
     let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
-    // Bea only looks, and Cyd only gets something for nothing: neither is active.
+    // Bea only opens a checkout, and Cyd only gets a grant: neither is active.
     let begun = json!({"externalUserId": "bea", "priceId": price});
     let begun = service.secret.post("/api/v1/checkout", &begun).await;
     begun.expect(200);
@@ -227,11 +227,11 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
             .shows("5.00 EUR")
             .shows("<td>draw</td>")
             .shows("<p>Active wallets</p><b>1</b>")
-            .shows("as they stand now: 2 in all")
+            .shows("with their current status: 2 in all")
             .shows(&stands(1, 1, ""))
             .lacks("<script>alert");
     }
-    // Some of it goes back, then all; the other one is not paid in time.
+    // One order is refunded in part, then in full; the other one expires.
     let refund = format!("{base}/orders/{order}/refund");
     for (amount, kept, after) in [
         ("2", "3.00 EUR", stands(1, 1, "")),
@@ -245,10 +245,7 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         browser.submit(&refund, &form).await;
         browser.get(&base).await.shows(kept).shows(&after);
     }
-    browser
-        .get(&base)
-        .await
-        .shows("after 5.00 EUR that went back");
+    browser.get(&base).await.shows("after 5.00 EUR returned");
     service.clock.advance_millis(2 * 86_400_000);
     service.balance("bea").await;
     let browser = Browser::signed_in(&service).await;
@@ -257,12 +254,12 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         .await
         .shows("<span class=\"badge\">Expired</span></dt><dd>1</dd>")
         .lacks(">Pending</span>");
-    // What was done last year is not this day's.
+    // Older figures are not part of this day.
     service.clock.advance_millis(40 * 86_400_000);
     let browser = Browser::signed_in(&service).await;
     let page = browser.get(&format!("{base}?range=month")).await;
     page.shows("<p>Credits granted</p><b>0</b>")
-        .shows("None in this time");
+        .shows("None in this period");
 }
 
 #[tokio::test]
@@ -292,8 +289,8 @@ async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
     let page = browser.get("/dashboard/system").await;
     page.shows(env!("CARGO_PKG_VERSION"))
         .shows("Disk left")
-        .shows("None is known");
-    // A part that renews itself sends the whole page off when the session is over.
+        .shows("None known");
+    // After the session has ended, the fragment redirects the whole page.
     let url = format!("{}{next}", service.base);
     let request = kit::client::unled_http().get(url);
     let page = Browser::new(&service.base)

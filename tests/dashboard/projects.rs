@@ -1,4 +1,4 @@
-//! Projects, their settings and keys.
+//! Pages of projects, their settings and keys.
 
 use kit::{Client, service::Service};
 
@@ -14,7 +14,7 @@ async fn a_project_is_made_and_its_keys_are_shown_once() {
     let browser = Browser::signed_in(&service).await;
     let form = [("name", "My shop"), ("mode", "external_users")];
     let page = browser.submit("/dashboard", &form).await;
-    page.shows("Made.").shows("Copy now");
+    page.shows("Created.").shows("Copy now");
     let secret = format!("pay_sk_{}", page.between("pay_sk_", "<"));
     let me = Client::new(&service.base, &secret)
         .get("/api/v1/me")
@@ -45,7 +45,7 @@ async fn a_key_is_made_and_revoked() {
     let key = format!("pay_sk_{}", page.between("pay_sk_", "<"));
     let client = Client::new(&service.base, &key);
     assert_eq!(client.get("/api/v1/me").await.status, 200);
-    // The last one that is listed.
+    // The last key in the list.
     let revoke = page
         .html
         .rsplit("action=\"")

@@ -1,4 +1,4 @@
-//! What a session is good for, and what is none of it.
+//! Where and how long a session is valid.
 
 use kit::service::Service;
 use reqwest::Method;
@@ -39,7 +39,7 @@ async fn made_up_and_foreign_cookies_open_nothing() {
     }
     browser.cookie = Some(format!("a=b; {good}"));
     assert_eq!(browser.get("/dashboard").await.status, 200);
-    // Another server's session, and the same one under another name of the server.
+    // Another server's session, and this one under another host name.
     let other = Service::start().await;
     let mut stranger = Browser::new(&other.base);
     stranger.cookie = Some(good.clone());
@@ -93,7 +93,7 @@ async fn forms_of_other_sites_and_other_sessions_change_nothing() {
         let form = [NAME[0], NAME[1], ("formToken", token)];
         let page = browser.post_as_it_is("/dashboard", &form, headers).await;
         assert_eq!(page.status, 403, "{headers:?}");
-        page.shows("Nothing was done");
+        page.shows("Nothing was changed");
     }
     assert_eq!(service.catalog.current().projects().count(), 1);
     let form = [NAME[0], NAME[1], ("formToken", own.as_str())];

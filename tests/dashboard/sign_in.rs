@@ -34,7 +34,7 @@ async fn the_administrators_token_opens_a_session_and_signing_out_ends_it() {
     let over =
         |cookie: &&reqwest::header::HeaderValue| cookie.to_str().unwrap().contains("Max-Age=0");
     assert!(gone.iter().all(over), "{gone:?}");
-    // Whoever kept the cookie has nothing.
+    // A cookie that somebody kept is no longer valid.
     let page = browser.get("/dashboard").await;
     assert_eq!((page.status, page.location()), (303, "/dashboard/sign-in"));
 }
@@ -44,7 +44,7 @@ async fn a_link_signs_in_once_and_only_by_a_press() {
     let service = Service::start().await;
     let link = service.link();
     let path = format!("/dashboard/sign-in?link={link}");
-    // Whatever looks at it in advance does not use it up.
+    // A program that prefetches the link does not use it up.
     for _ in 0..3 {
         let page = Browser::new(&service.base).get(&path).await;
         assert!(!page.headers.contains_key("set-cookie"));
@@ -88,7 +88,7 @@ async fn guessing_is_shut_out_together_with_the_admin_api_and_a_right_one_never_
         reply.await.status
     };
     assert_eq!(asks("a guess").await, 429, "the same doors, the same count");
-    // Whoever has what opens is let in, also from there.
+    // The right token is accepted, also from that address.
     assert_eq!(asks(ADMIN_TOKEN).await, 200);
     for right in [("token", ADMIN_TOKEN), ("link", &link)] {
         assert_eq!(browser.sign_in(&[right]).await.status, 303, "{right:?}");
@@ -114,7 +114,7 @@ async fn a_token_is_taken_where_nobody_listens() {
     };
     let page = from("http://pay.example", "pay.example").await;
     assert_eq!(page.status, 403);
-    page.shows("Not over plain http");
+    page.shows("Not over plain HTTP");
     let page = from("https://pay.example", "pay.example").await;
     let cookie = page.headers["set-cookie"].to_str().unwrap();
     assert!(cookie.starts_with("__Host-scrip_dashboard="), "{cookie}");
@@ -124,7 +124,7 @@ async fn a_token_is_taken_where_nobody_listens() {
     );
     let page = from("https://evil.example", "pay.example").await;
     assert_eq!(page.status, 403);
-    page.shows("Not sent from here");
+    page.shows("Not sent from this dashboard");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! How the service is, on a disk: the binary itself, since a journal in memory waits for nothing.
+//! The system page, with the real binary on a disk, as a journal in memory never waits.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -44,13 +44,10 @@ async fn it_says_how_long_the_disk_takes_and_when_the_data_was_verified() {
     let file = server.data_dir().join("verify.json");
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // It is in the way of neither a start nor another look.
+    // The result of `scrip verify` hinders neither a start nor another run.
     server.verify();
     server.start_again().await;
-    look(&server)
-        .await
-        .shows("Nothing was wrong")
-        .lacks("Never; ");
+    look(&server).await.shows("No problems").lacks("Never; ");
     fs::write(&file, r#"{"at":1795000000000,"problems":2}"#).unwrap();
     look(&server).await.shows("2 problems");
     fs::write(&file, "?").unwrap();

@@ -1,4 +1,4 @@
-//! What was paid and leads to no order, as the operator decides about it.
+//! Unfulfilled payments, as the operator decides about them.
 
 use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
 use kit::{
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::browser::Browser;
 
-/// Somebody paid 9.00 for an order and at a price that are not here, and Stripe tells of it.
+/// Stripe reports a payment of 9.00 for an order and a price that do not exist here.
 async fn pay(service: &Service, stripe: &Stripe, payment: &str) {
     let order = OrderId {
         serial: OrderSerial(7),
@@ -69,18 +69,18 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
         .shows("Its price is not in the catalog")
         .shows("ann@mail.example");
 
-    // Nothing is done but by who means it.
+    // Nothing is done without the confirmation.
     let assign = format!("{list}/pi_1/assign");
     let to = [("priceId", price.as_str()), ("externalUserId", "ann")];
     browser
         .post(&assign, &to)
         .await
-        .shows("Tick the box if you mean it.");
+        .shows("Tick the box to confirm.");
     let meant = [to[0], to[1], ("confirmed", "on")];
     browser
         .submit(&assign, &meant)
         .await
-        .shows("The payment is this order now.");
+        .shows("The payment now belongs to this order.");
     assert_eq!(service.balance("ann").await, json!(100));
     let meant = [("confirmed", "on")];
     browser
@@ -91,12 +91,12 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
     browser
         .post(&dismiss, &meant)
         .await
-        .shows("Say why, in one line.");
+        .shows("Enter a reason of one line.");
     let why = [("confirmed", "on"), ("note", "A test of ours")];
     browser
         .submit(&dismiss, &why)
         .await
-        .shows("The payment left the list.");
+        .shows("The payment was dismissed.");
     browser.get(&list).await.shows("There are none.");
     let audit = browser.get("/dashboard/audit").await;
     audit
@@ -107,7 +107,7 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
     browser
         .submit(&format!("{list}/prove"), &[])
         .await
-        .shows("are being read");
+        .shows("is running");
     kit::deadline::answered("a proof", kit::deadline::SOON, async || {
         let status = service.payments.proofs().status(service.project.id);
         status.last.filter(|_| status.running.is_none())

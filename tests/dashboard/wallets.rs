@@ -1,4 +1,4 @@
-//! Finding wallets, looking into them, and what is done to them by hand.
+//! Pages of wallets: search, details, and manual changes.
 
 use kit::service::Service;
 use serde_json::json;
@@ -11,7 +11,7 @@ async fn open(service: &Service) -> (Browser, String) {
     (browser, wallets)
 }
 
-/// The page of the one wallet that is found by this.
+/// The page of the only wallet that a search finds.
 async fn find(browser: &Browser, wallets: &str, clue: &str) -> (String, Page) {
     let page = browser.post(wallets, &[("clue", clue)]).await;
     assert_eq!(page.status, 303, "{clue}: {}", page.html);
@@ -53,9 +53,10 @@ async fn a_wallet_is_found_by_all_that_is_known_of_it() {
     for nothing in ["nobody", kit::service::NO_CODE, "", "<script>", "ord_x"] {
         let page = browser.post(&wallets, &[("clue", nothing)]).await;
         assert_eq!(page.status, 404, "{nothing}");
-        page.shows("No wallet of this project").lacks("<script>\"");
+        page.shows("This project has no such wallet")
+            .lacks("<script>\"");
     }
-    // Another project's wallets are not this one's.
+    // Wallets of another project are not found.
     let stranger = service.stranger(domain::catalog::KeyKind::Secret).await;
     let me = stranger.get("/api/v1/me").await.expect(200);
     let other = format!(
@@ -163,7 +164,7 @@ async fn credits_are_granted_and_deducted_after_a_second_look_and_once() {
     late.push(("expiresAt", "2020-01-01"));
     let page = browser.post(&grant, &late).await;
     assert_eq!(page.status, 400);
-    page.shows("That day is over");
+    page.shows("That day is in the past");
     assert_eq!(service.balance("ann").await, 1050);
 }
 
@@ -183,17 +184,14 @@ async fn features_and_holds_are_given_and_taken_by_hand() {
         .post(&feature, &form)
         .await
         .shows("Grant the feature hd?");
-    browser.get(&here).await.shows("It unlocks nothing");
+    browser.get(&here).await.shows("No features");
     let sure = [form[0], form[1], form[2], ("confirmed", "on")];
     browser
         .submit(&feature, &sure)
         .await
         .shows("granted by hand");
     let back = [form[0], form[1], ("action", "revoke"), ("confirmed", "on")];
-    browser
-        .submit(&feature, &back)
-        .await
-        .shows("It unlocks nothing");
+    browser.submit(&feature, &back).await.shows("No features");
     let page = browser
         .post(&feature, &[("feature", "<b>"), form[1], form[2]])
         .await;

@@ -1,4 +1,4 @@
-//! Webhook endpoints: made, watched, sent to again.
+//! Webhook endpoints: creation, deliveries, replays.
 
 use kit::{
     receiver::{Receiver, Say},
@@ -68,7 +68,7 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
         );
     }
     let log = browser.get("/dashboard/audit").await;
-    log.shows("Made webhook endpoint")
+    log.shows("Created webhook endpoint")
         .shows("Sent 2 events again")
         .lacks("whsec_");
     drop(running);
@@ -84,12 +84,12 @@ async fn an_endpoint_that_was_switched_off_says_why() {
     service.grant("ann", 1).await;
     service.webhooks.settled().await;
     for page in [&webhooks, &here] {
-        browser.get(page).await.shows("Off: it answered 410");
+        browser.get(page).await.shows("Off: answered 410");
     }
     browser
         .submit(&here, &[("action", "on")])
         .await
-        .lacks("Off: it answered 410");
+        .lacks("Off: answered 410");
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
         .submit(&here, &[("action", "delete")])
         .await
         .shows("Deleted.")
-        .shows("Nobody is told");
+        .shows("There is no endpoint yet");
     assert_eq!(browser.get(&here).await.status, 404);
 
     for (name, value) in [
@@ -160,7 +160,7 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
         .shows("text/plain; charset=utf-8")
         .lacks("<script>alert")
         .lacks("xend");
-    // What is shown of the request is what was sent.
+    // The request that is shown is the one that was sent.
     let received = receiver.received();
     let shown = page.between("aria-label=\"Body of the request\">", "</pre>");
     let shown = shown.replace("&quot;", "\"").replace("&lt;", "<");
@@ -182,14 +182,14 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
     page.shows("v1,…")
         .lacks(received[0].header("webhook-signature"));
 
-    // Nobody answers any more; then somebody accepts it.
+    // The receiver is silent; then it accepts.
     receiver.next(Say::Silence);
     let replay = format!("{here}/replay");
     browser.submit(&replay, &[("deliveryId", &delivery)]).await;
     service.webhooks.settled().await;
     let page = browser.get(&one).await;
-    page.shows("no answer")
-        .shows("Later attempts had no answer");
+    page.shows("no response")
+        .shows("Later attempts got no response");
     receiver.next(Say::Body(202, "thanks".into()));
     browser.submit(&replay, &[("deliveryId", &delivery)]).await;
     service.webhooks.settled().await;
@@ -201,7 +201,7 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
 
     let unknown = format!("{link}dlv_00000000000000000000000000");
     assert_eq!(browser.get(&unknown).await.status, 404);
-    // After 30 days the event is gone; what came back is kept with the delivery.
+    // After 30 days the event is gone; the response is kept with the delivery.
     service.clock.advance_millis(32 * 86_400_000);
     let browser = Browser::signed_in(&service).await;
     let page = browser.get(&one).await;

@@ -1,5 +1,5 @@
-//! The disk is lost: a backup that was made under load brings back all that was answered before it
-//! began, wherever it, the server or the restore was killed on the way.
+//! Loss of the disk: a backup made under load restores everything that was answered before it began, wherever
+//! the backup, the server or the restore was killed.
 
 use crate::{
     books::{Audit, Diary, Load, Teller, Work, load},
@@ -30,7 +30,7 @@ const WORKS: [Work; 5] = [
     },
 ];
 
-/// A server under load, and where its backups go.
+/// A server under load, and the directory of its backups.
 struct Shop {
     server: Server,
     diary: Arc<Diary>,
@@ -63,7 +63,7 @@ impl Shop {
         Load::start(tellers, &mut self.rng)
     }
 
-    /// So many answers more.
+    /// Waits for this many more answers.
     async fn answers(&self, more: usize) {
         let answers = self.diary.answers() + more;
         deadline::until("answers under load", deadline::SOON, || {
@@ -72,7 +72,7 @@ impl Shop {
         .await;
     }
 
-    /// Which operations are answered by now.
+    /// Which operations have been answered by now.
     fn answered(&self) -> Vec<bool> {
         let records = self.diary.records();
         records.iter().map(|record| record.answered).collect()
@@ -96,7 +96,7 @@ impl Shop {
         launch.command(verb, self.server.data_dir())
     }
 
-    /// All but the key is gone; gives back the key.
+    /// Removes the data directory; returns the server key.
     fn lose_the_disk(&self) -> Vec<u8> {
         let data = self.server.data_dir();
         let key = fs::read(data.join("server.key")).unwrap();
@@ -104,7 +104,7 @@ impl Shop {
         key
     }
 
-    /// What is restored has all of these, and nothing that was never asked for.
+    /// Asserts that the restored server has all of these, and nothing that was never sent.
     async fn has(&mut self, answered: &[bool], key: &[u8], context: &str) {
         let path = self.server.data_dir().join("server.key");
         fs::write(&path, key).unwrap();
@@ -118,7 +118,7 @@ impl Shop {
     }
 }
 
-/// Runs it beside the load.
+/// Runs a command beside the load.
 async fn finished(mut command: Command) -> Output {
     let output = tokio::task::spawn_blocking(move || command.output());
     output.await.unwrap().expect("the binary starts")
@@ -151,9 +151,9 @@ async fn a_backup_under_load_brings_back_all_that_was_answered_before_it() {
     let key = shop.lose_the_disk();
     let told = succeeds(shop.restore()).await;
     assert!(told.contains("the server key is missing"), "{told}");
-    assert!(told.contains("is clean"), "{told}");
+    assert!(told.contains("has no problems"), "{told}");
     shop.has(&answered, &key, "after the disk was lost").await;
-    // It goes on from there, and is backed up where the others are.
+    // The restored server goes on, and is backed up to the same directory.
     let load = shop.load();
     shop.answers(200).await;
     assert_eq!(load.stop().await, Vec::<String>::new());
@@ -173,7 +173,7 @@ async fn kills_in_the_middle_leave_a_backup_that_is_whole() {
     load.wait().await;
     shop.server.start_again().await;
 
-    // The server dies while it makes another one.
+    // Kills the server during another backup.
     for _ in 0..5 {
         let load = shop.load();
         shop.answers(100).await;
@@ -189,7 +189,7 @@ async fn kills_in_the_middle_leave_a_backup_that_is_whole() {
     shop.server.verify();
     let key = shop.lose_the_disk();
 
-    // And so does the restore.
+    // And kills the restore.
     for _ in 0..8 {
         let mut restoring = Process::start(shop.restore(), false);
         let wait = shop.rng.random_range(0..600);

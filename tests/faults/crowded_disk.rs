@@ -1,7 +1,7 @@
-//! A disk that runs full under the default settings and a crowd of wallets, each touched by every
-//! round: what has to be folded then is as large as it gets, and the reserve that the defaults keep
-//! free must be enough for it. The crowd is small enough for every run of the tests; with
-//! `FULL_DISK_WALLETS=1000000` (and `--release`) it is what the README promises.
+//! A disk that runs full with default settings and a crowd of wallets, each of which every round uses: this is
+//! the most that there can be to fold, and the reserve that the defaults keep free must suffice for it. By
+//! default the crowd is small enough for every run of the tests; with `FULL_DISK_WALLETS=1000000` (and
+//! `--release`) it is as large as the README promises.
 
 use crate::{
     books::{
@@ -21,14 +21,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many wallets.
+/// Environment variable with the number of wallets.
 const VARIABLE: &str = "FULL_DISK_WALLETS";
 const WALLETS: usize = 20_000;
 
 const MIB: u64 = 1 << 20;
 
-/// What the disk holds beside what the wallets take, and how much it grows for each of them. It
-/// has to run full only after all of them were touched.
+/// The disk's size without wallets, and what each wallet adds. It must run full only after all wallets were
+/// used.
 const DISK_BYTES: u64 = 512 * MIB;
 const BYTES_A_WALLET: u64 = 2_560;
 
@@ -36,24 +36,24 @@ const BYTES_A_WALLET: u64 = 2_560;
 const BALLAST: &str = "ballast";
 const BALLAST_BYTES: u64 = 128 * MIB;
 
-/// As many as a batch may have; small enough for all wallets to be touched before the disk is full.
+/// Items per batch; small enough that all wallets are used before the disk is full.
 const ITEMS: usize = 1_000;
 const PADDING: usize = 200;
 
 const OPENING_BALANCE: i64 = 1_000_000;
 
-/// Wallets whose whole ledgers are looked at, spread over all.
+/// Wallets whose whole ledgers are checked, spread over all.
 const LOOKED_AT: usize = 100;
 
-/// Requests under way at a time while wallets are opened.
+/// Concurrent requests while wallets are opened.
 const OPENERS: usize = 32;
-/// Batches under way at a time.
+/// Number of workers, each with one batch in flight.
 const WORKERS: usize = 4;
 
-/// Time between two looks at a metric.
+/// Time between two reads of a metric.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long each of the long ways may take.
+/// How long each of the long steps may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,7 +107,7 @@ async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
     server.verify();
 }
 
-/// Waits until all that is logged is folded.
+/// Waits until everything in the log is folded.
 async fn folded(server: &Server) {
     let end = Instant::now() + PATIENCE;
     while backlog(server).await > 0 {
@@ -116,7 +116,7 @@ async fn folded(server: &Server) {
     }
 }
 
-/// Events that are logged and not folded.
+/// Number of events in the log that are not folded.
 async fn backlog(server: &Server) -> u64 {
     let request = server.instance().admin().request(Method::GET, "/metrics");
     let text = request.send().await.unwrap().text().await.unwrap();
@@ -127,7 +127,7 @@ async fn backlog(server: &Server) -> u64 {
         .unwrap()
 }
 
-/// The wallets, and what was sent to them: batch after batch, each to the next few in turn.
+/// The wallets, and the batches that were sent to them, each to the next few in turn.
 struct Crowd {
     wallets: usize,
     /// Whether each batch was answered.
@@ -167,7 +167,7 @@ impl Crowd {
         }
     }
 
-    /// Sends batches until there are so many, or they are refused; how each worker ended.
+    /// Sends batches until there are `until` of them or one is refused; returns how each worker ended.
     async fn fill(self: &Arc<Self>, server: &Server, until: usize) -> Vec<Option<String>> {
         let workers: Vec<_> = (0..WORKERS)
             .map(|_| {
@@ -190,7 +190,7 @@ impl Crowd {
         ends
     }
 
-    /// Sends again what was not answered.
+    /// Sends all unanswered batches again.
     async fn resend(&self, server: &Server) {
         let unanswered: Vec<_> = {
             let answered = self.answered.lock().unwrap();
@@ -217,7 +217,7 @@ impl Crowd {
         })
     }
 
-    /// Sends a batch; an error is the code that it, or one of its items, was refused with.
+    /// Sends a batch; the error is the code with which it, or one of its items, was refused.
     async fn send(&self, client: &Client, product: &str, batch: usize) -> Result<(), String> {
         let items = self.items(batch).map(|wallet| deduction(batch, wallet));
         let (path, body) = Operation::Batch(items.collect()).request(product, None);
@@ -231,7 +231,7 @@ impl Crowd {
             };
             match refused {
                 None => break,
-                // Folding may be behind the load for a moment; the disk is another matter.
+                // Folding may lag behind the load for a moment; only the disk counts.
                 Some(code) if code == "overloaded" => {}
                 Some(code) => return Err(code),
             }
@@ -240,13 +240,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// The wallets that a batch is for.
+    /// The wallets of a batch.
     fn items(&self, batch: usize) -> impl Iterator<Item = usize> {
         let (first, wallets) = (batch * ITEMS, self.wallets);
         (0..ITEMS).map(move |place| (first + place) % wallets)
     }
 
-    /// Looks at some of the wallets whole.
+    /// Checks the whole ledgers of some wallets.
     async fn audit(&self, server: &Server, context: &str, all: bool) {
         let apart = self.wallets / LOOKED_AT;
         let looked_at = |wallet: &usize| wallet.is_multiple_of(apart);

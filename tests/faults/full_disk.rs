@@ -22,7 +22,7 @@ const BALLAST: &str = "ballast";
 /// Free space below which the server refuses writes.
 const RESERVE_BYTES: u64 = 48 * MIB;
 
-/// Near the limits of a `meta` and of a batch's body, to fill the disk quickly.
+/// Near the largest `meta` and batch body, to fill the disk quickly.
 const FILL: Work = Work::Batch {
     items: 240,
     padding: 3_900,
@@ -55,7 +55,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_disk_filled_by_somebody_else_loses_nothing() {
     let mut rng = seed::rng();
-    // With hardly a reserve, so that it is the disk which refuses, in mid-write.
+    // With hardly any reserve, so that writes fail because the disk is full.
     let mut bank = Bank::open(MIB).await;
     let load = bank.start_load(&mut rng);
     let answers = bank.diary.answers() + 20;
@@ -65,7 +65,7 @@ async fn a_disk_filled_by_somebody_else_loses_nothing() {
     .await;
     bank.disk.fill("filler");
     until_refused(load).await;
-    // A log that met an error it cannot undo may have stopped the process, which then says so.
+    // A log with an error that it cannot undo may have stopped the process, which then says so.
     match bank.server.instance_mut().ended() {
         Some(status) => {
             assert!(
@@ -79,8 +79,8 @@ async fn a_disk_filled_by_somebody_else_loses_nothing() {
     bank.recovers(&["filler", BALLAST], &mut rng).await;
 }
 
-/// Waits until the disk takes no more batches; gives back how the workers were told. Space that is
-/// freed meanwhile may let the small writes go on, so they are stopped.
+/// Waits until the disk accepts no more batches; returns the refusals of the workers. Small writes might go on
+/// with space that is freed meanwhile, so they are stopped.
 async fn until_refused(load: Load) -> Vec<String> {
     deadline::until("refused writes", FULL_WITHIN, || {
         (load.running() <= 1).then_some(())
@@ -94,7 +94,7 @@ async fn until_refused(load: Load) -> Vec<String> {
     ends
 }
 
-/// A server on a small disk, and the books of what it was asked.
+/// A server on a small disk, with a diary of what it was sent.
 struct Bank {
     // Dropped first: no process may be left on the disk.
     server: Server,
@@ -137,7 +137,7 @@ impl Bank {
         audit.assert(context, &records, |number| all || records[number].answered);
     }
 
-    /// Frees space, starts the stopped server, and sees that everything is as if nothing had been.
+    /// Frees space, starts the stopped server, and checks that everything works as before.
     async fn recovers(mut self, removed: &[&str], rng: &mut StdRng) {
         removed.iter().for_each(|name| self.disk.remove(name));
         self.server.start_again().await;

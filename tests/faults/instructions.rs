@@ -1,5 +1,5 @@
-//! The process dies between any two steps of what a caller has the provider do: it is done once, the caller's
-//! key answers for it, and the books add up.
+//! A crash between any two steps of a refund, cancellation or resumption that a caller asks for: it is done
+//! once, the caller's key returns its result, and the books add up.
 
 use kit::Client;
 use reqwest::Method;
@@ -11,14 +11,14 @@ use crate::{
 };
 
 impl Shop {
-    /// Status and body; `None`: no answer came.
+    /// Status and body of the response; `None`: none came.
     async fn post(&self, path: &str, body: Value) -> Option<(u16, Value)> {
         let request = self.server.client().request(Method::POST, path).json(&body);
         let reply = Client::send(request).await.ok()?;
         Some((reply.status, reply.body))
     }
 
-    /// Ann buys for 5.00, and pays; the order.
+    /// Ann buys for 5.00 and pays; returns the order.
     pub(crate) async fn sell(&self) -> String {
         let begun = self.checkout("ann").await.expect("a checkout");
         let session = self.paid_session().expect("a session");
@@ -27,7 +27,7 @@ impl Shop {
         begun["orderId"].as_str().unwrap().to_owned()
     }
 
-    /// How often the provider was asked to give money back.
+    /// Number of refund requests to the provider.
     pub(crate) fn refunds_asked(&self) -> usize {
         let calls = self.stripe.calls("/v1/refunds");
         calls.iter().filter(|it| it.method == Method::POST).count()
@@ -47,7 +47,7 @@ impl Shop {
         self.post("/api/v1/subscriptions/cancel", body).await
     }
 
-    /// Ann subscribes to a tier, as `sub_1`; its product.
+    /// Ann subscribes to a tier, as `sub_1`; returns its product.
     async fn subscribe(&mut self) -> String {
         let admin = self.server.admin();
         let products = format!(
@@ -94,7 +94,7 @@ async fn dying_within_a_refund_gives_the_money_back_once() {
         mortal::start(&mut shop.server, place).await;
         assert_eq!(shop.refund(order, "k").await, None, "{place}: it dies");
         mortal::survive(&mut shop.server).await;
-        // Another one finds what was asked for counted, seen or not.
+        // Another refund finds the first one counted, whether the payment shows it or not.
         let (status, refused) = shop.refund(order, "other").await.expect("it lives on");
         let told = (status, &refused["refundableCents"]);
         assert_eq!(told, (409, &serde_json::json!(200)), "{place}");
@@ -126,7 +126,7 @@ async fn dying_within_a_cancellation_ends_it_all_the_same() {
         let told = &shop.stripe.calls("/v1/subscriptions/sub_1");
         let told = told.iter().filter(|call| call.method == Method::DELETE);
         match place {
-            // It was refused a second time, and had ended.
+            // It was refused a second time, as it had ended.
             "subscription.told" => assert_eq!(told.count(), 2, "{place}"),
             _ => assert_eq!(told.count(), 1, "{place}"),
         }

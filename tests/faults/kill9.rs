@@ -1,5 +1,5 @@
-//! SIGKILL under load, again and again on one data directory: what was acknowledged is there
-//! exactly once, and resending what was not makes the books exact.
+//! SIGKILL under load, repeatedly on one data directory: what was acknowledged is there exactly once, and after
+//! resending the rest the books are exact.
 
 use crate::{
     books::{Audit, Diary, Load, Teller, Work, load},
@@ -94,8 +94,8 @@ async fn audit(
     audit.assert(context, &records, |number| acknowledged(&records, number));
 }
 
-/// A random moment: after a number of answers, so that slow machines get as far as fast ones, and
-/// then at any phase of what is under way.
+/// Waits for a random moment: first for some answers, so that slow machines get as far as fast ones, then for a
+/// random time.
 async fn moment(diary: &Diary, rng: &mut StdRng) {
     let answers = diary.answers() + rng.random_range(1..500);
     deadline::until("answers under load", deadline::SOON, || {

@@ -1,4 +1,4 @@
-//! The configuration keys that bring faults within a test's reach, by their environment names.
+//! The settings that make faults happen within a test, by their environment variables.
 
 use kit::Launch;
 

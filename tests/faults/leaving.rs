@@ -1,5 +1,5 @@
-//! The process dies in the middle of ending what was begun with a project's former provider: the next one
-//! begins again, and ends all of it.
+//! A crash while what was begun with a project's former provider is being ended: the next process begins again,
+//! and ends all of it.
 
 use kit::{
     Client, Launch, Server, deadline,
@@ -8,7 +8,7 @@ use kit::{
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// More than are looked at between two places at which it may die.
+/// More orders than are handled between two places at which the process may crash.
 const PENDING: usize = 300;
 
 async fn patch(server: &Server, provider: &Value) -> Option<u16> {
@@ -23,7 +23,7 @@ async fn provider(server: &Server) -> Value {
     server.admin().get(&project).await.expect(200)["provider"].clone()
 }
 
-/// A tier's checkout, paid, and that reported.
+/// Pays a tier's checkout and reports that.
 async fn subscribe(server: &Server, stripe: &Stripe, tier: &str) {
     let body = json!({"priceId": tier, "externalUserId": "ann"});
     let begun = server.client().post("/api/v1/checkout", &body).await;
@@ -85,7 +85,7 @@ async fn dying_while_a_provider_is_left_ends_all_of_it_after_a_restart() {
         .post(&prices(server.product()), &once)
         .await
         .expect(201);
-    // The oldest: it is come to last.
+    // The oldest order, which is handled last.
     subscribe(&server, &stripe, tier["id"].as_str().unwrap()).await;
     let client = server.client();
     let begin = |number: usize| {
@@ -128,7 +128,7 @@ async fn dying_while_a_provider_is_left_ends_all_of_it_after_a_restart() {
         let order = client.get(&format!("/api/v1/orders/{order}")).await;
         assert_eq!(order.expect(200)["status"], "expired");
     }
-    // And the sandbox sells.
+    // And the sandbox can sell.
     let body = json!({"priceId": tier["id"], "externalUserId": "ann"});
     client.post("/api/v1/checkout", &body).await.expect(200);
     let status = server.terminate().await;

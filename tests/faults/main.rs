@@ -1,6 +1,6 @@
-//! Fault tests: what was acknowledged is there exactly once, whatever happens to the process, the
-//! disk or the power. Each drives the real binary from outside and tells the truth from its own
-//! diary of what was sent and answered, never from the product's.
+//! Fault tests: what was acknowledged is there exactly once, whatever happens to the process, the disk or the
+//! power. Each test drives the real binary from outside and judges by its own diary of what was sent and
+//! answered, never by the product's.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

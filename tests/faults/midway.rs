@@ -1,5 +1,5 @@
-//! The process dies between any two steps of a renewal, a refund and a dispute, and its sandbox with it:
-//! what they bring and take is there once, and the books add up.
+//! A crash between any two steps of a renewal, a refund and a dispute, which stops the sandbox as well: their
+//! effects are there once, and the books add up.
 
 use crate::mortal;
 use kit::{Client, Launch, Server, deadline};
@@ -11,21 +11,21 @@ const INBOX: [&str; 3] = ["inbox.received", "inbox.stored", "inbox.worked"];
 const CYCLE: [&str; 2] = ["cycle.asked", "cycle.told"];
 const MONEY: [&str; 2] = ["money.asked", "money.told"];
 
-/// A server whose project sells through its sandbox, to one buyer.
+/// A server whose project uses its sandbox, with one buyer.
 struct Stand {
     server: Server,
 }
 
 impl Stand {
     async fn open() -> Self {
-        // As unkind as Stripe: what it tells is long, and it is not asked too often.
+        // Behaves like a real account: long events, and rate limits.
         let unkind = Launch::default().env("SCRIP_SANDBOX_UNKIND", "true");
         let server = Server::launch(unkind).await;
         server.set_provider(&json!({"kind": "sandbox"})).await;
         Self { server }
     }
 
-    /// A tier of 100 credits for 5.00.
+    /// Adds a tier of 100 credits for 5.00.
     async fn tier(&self, interval: &str) -> String {
         let admin = self.server.admin();
         let product = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
@@ -39,7 +39,7 @@ impl Stand {
         price["id"].as_str().unwrap().to_owned()
     }
 
-    /// 100 credits, once or as a tier, that are paid.
+    /// Buys 100 credits, once or as a tier.
     async fn bought(&self, interval: &str) {
         let price = match interval {
             "one_time" => self.server.add_price(100).await,
@@ -53,7 +53,7 @@ impl Stand {
         assert_eq!(self.ledger().await, [100]);
     }
 
-    /// Presses a button of a page; whether there was an answer.
+    /// Presses a button of a page; returns whether there was a response.
     async fn press(&self, url: &str, button: &str, fields: Value) -> bool {
         let page = url.find("/sandbox/").map(|at| &url[at..]);
         let path = format!("{}/{button}", page.expect("a page of the sandbox"));
@@ -74,7 +74,7 @@ impl Stand {
         opened["url"].as_str().unwrap().to_owned()
     }
 
-    /// Moves the sandbox's clock on; whether there was an answer.
+    /// Advances the sandbox's clock; returns whether there was a response.
     async fn advance(&self, seconds: i64) -> bool {
         let path = format!("{}/sandbox/advance", self.server.project_path());
         let request = self.server.admin().request(Method::POST, &path);
@@ -101,7 +101,7 @@ impl Stand {
             .collect()
     }
 
-    /// It died and lives again: what was begun is done within the hour, and no more than that later on.
+    /// After a crash and restart: what was begun is done within the hour, and nothing more happens later.
     async fn ends_with(mut self, place: &str, ledger: &[i64], orders: Value) {
         mortal::survive(&mut self.server).await;
         for later in [3600, DAY] {
@@ -118,7 +118,7 @@ async fn dying_within_a_renewal_renews_once() {
     for place in INBOX.iter().chain(&CYCLE) {
         let mut stand = Stand::open().await;
         stand.bought("month").await;
-        // All but the last of any month.
+        // Nearly a whole month, for any month.
         assert!(stand.advance(27 * DAY).await);
         mortal::start(&mut stand.server, place).await;
         assert!(
@@ -159,13 +159,13 @@ async fn dying_within_a_dispute_takes_its_credits_once() {
 
 #[tokio::test]
 async fn dying_while_a_dispute_is_won_gives_its_credits_back_once() {
-    // Reading the list at the start asks about the payment, too: only the inbox is of the webhook alone.
+    // Reading the list at the start handles the payment, too: only the inbox depends on the webhook.
     for place in INBOX {
         let mut stand = Stand::open().await;
         stand.bought("one_time").await;
         let portal = stand.portal().await;
         assert!(stand.press(&portal, "dispute", json!({})).await);
-        // Told before the next start, which would die of being told of it.
+        // Reported before the next start, which would crash at the same place.
         let told = async || (stand.ledger().await == [100, -100]).then_some(());
         deadline::answered("the dispute", deadline::SOON, told).await;
         mortal::start(&mut stand.server, place).await;

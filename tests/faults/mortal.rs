@@ -1,11 +1,11 @@
-//! A server that is told to die at some place of its code, between two steps of what it does.
+//! A server that is told to crash at some place of its code, between two steps.
 
 use kit::Server;
 
-/// What names the place.
+/// The environment variable with the place.
 const DIE_AT: &str = "SCRIP_DIE_AT";
 
-/// Starts it again, to die at this place.
+/// Starts the server again, to crash at this place.
 pub(crate) async fn start(server: &mut Server, place: &str) {
     let status = server.terminate().await;
     assert!(status.success(), "{status}");
@@ -13,7 +13,7 @@ pub(crate) async fn start(server: &mut Server, place: &str) {
     server.start_as(&launch).await;
 }
 
-/// Waits for the end that was ordered, and starts it again.
+/// Waits for the crash, and starts the server again.
 pub(crate) async fn survive(server: &mut Server) {
     let status = server.instance_mut().wait().await;
     assert!(!status.success(), "it was to die, not to end with {status}");
@@ -22,7 +22,7 @@ pub(crate) async fn survive(server: &mut Server) {
     server.start_again().await;
 }
 
-/// A clean end, with clean books.
+/// Ends the server cleanly, and verifies its books.
 pub(crate) async fn close(mut server: Server) {
     let status = server.terminate().await;
     assert!(status.success(), "{status}");

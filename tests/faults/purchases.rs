@@ -1,6 +1,6 @@
-//! The process dies between any two steps of a checkout and of its fulfilment: the order is fulfilled
-//! exactly once, or was never begun, and the books add up. The provider is a double that outlives the
-//! process, as the real one does, and is as unkind.
+//! A crash between any two steps of a checkout and of its fulfilment: the order is fulfilled exactly once, or
+//! was never begun, and the books add up. The provider is a double that outlives the process and behaves like a
+//! real one.
 
 use crate::mortal;
 use kit::{
@@ -33,7 +33,7 @@ impl Shop {
         }
     }
 
-    /// `None`: no answer came.
+    /// The response's body; `None`: no response came.
     pub(crate) async fn checkout(&self, user: &str) -> Option<Value> {
         let body = json!({"priceId": self.price, "externalUserId": user});
         let client = self.server.client();
@@ -41,18 +41,18 @@ impl Shop {
         Some(Client::send(request).await.ok()?.expect(200))
     }
 
-    /// The session that the provider has, paid; `None`: there is none.
+    /// Pays the provider's only session and returns it; `None`: there is none.
     pub(crate) fn paid_session(&self) -> Option<Value> {
         let calls = self.stripe.calls("/v1/checkout/sessions");
         (!calls.is_empty()).then(|| self.stripe.pay("cs_test_1"))
     }
 
-    /// Reports the payment; `None`: no answer came.
+    /// Reports the payment; returns the status, `None`: no response came.
     pub(crate) async fn report(&self, session: &Value) -> Option<u16> {
         self.tell("evt_1", COMPLETED, session).await
     }
 
-    /// The same of any event.
+    /// Reports any event; returns the status, `None`: no response came.
     pub(crate) async fn tell(&self, event: &str, kind: &str, object: &Value) -> Option<u16> {
         let (body, header) = self.stripe.event(event, kind, object, seconds());
         let path = format!("/webhooks/stripe/{}", self.server.project().id);
@@ -80,7 +80,7 @@ impl Shop {
     }
 }
 
-/// Since 1970, by this machine's clock.
+/// Seconds since the Unix epoch, by this machine's clock.
 pub(crate) fn seconds() -> i64 {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     now.as_secs() as i64
@@ -131,7 +131,7 @@ async fn dying_within_a_fulfilment_fulfils_it_once() {
         );
         mortal::survive(&mut shop.server).await;
         if place == "inbox.received" {
-            // Never acknowledged and not stored: the provider sends it again.
+            // Neither acknowledged nor stored: the provider sends it again.
             assert_eq!(shop.orders().await[0]["status"], "pending");
             assert_eq!(shop.report(&session).await, Some(200));
         } else {

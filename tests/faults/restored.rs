@@ -1,4 +1,4 @@
-//! A backup is put back: what was bought since, the provider remembers.
+//! A restored backup: purchases since then are found at the provider.
 
 use crate::{
     mortal,
@@ -12,7 +12,7 @@ use std::{
 };
 
 impl Shop {
-    /// Begins an order and has it paid, of which only the provider's list tells.
+    /// Opens a checkout and pays it; only the provider's list has the event.
     async fn pays_unheard(&self, user: &str, event: &str) -> Value {
         let begun = self.checkout(user).await.expect("it lives");
         let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
@@ -20,7 +20,7 @@ impl Shop {
         session
     }
 
-    /// A backup, made while it goes on.
+    /// Makes a backup of the running server.
     async fn back_up(&mut self) -> PathBuf {
         let data = self.server.data_dir();
         let to = data.with_file_name("backups");
@@ -32,7 +32,7 @@ impl Shop {
         to
     }
 
-    /// Goes on from the backup, on an empty disk.
+    /// Continues from the backup, on an empty disk.
     async fn put_back(&mut self, backup: &Path) {
         let status = self.server.terminate().await;
         assert!(status.success(), "{status}");
@@ -44,7 +44,7 @@ impl Shop {
         self.server.start_again().await;
     }
 
-    /// Waits until so many orders are there and paid.
+    /// Waits until there are this many orders, all paid.
     async fn has_paid(&self, count: usize) {
         deadline::answered(
             &format!("{count} paid orders"),
@@ -67,7 +67,7 @@ async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
 
     let backup = shop.back_up().await;
 
-    // One by a wallet that the backup has, one by a wallet that it has not.
+    // One by a wallet that is in the backup, one by a wallet that is not.
     shop.pays_unheard("ann", "evt_2").await;
     shop.pays_unheard("bea", "evt_3").await;
     shop.has_paid(3).await;

@@ -10,10 +10,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Mounts, says so, and keeps the namespace until its input closes: also when the test dies.
+/// Mounts, reports that, and keeps the namespace until its input closes, also when the test is killed.
 const HOLD: &str = r#"mount -t tmpfs -o "size=$2" tmpfs "$1" && echo mounted && exec cat >&2"#;
 
-/// The ways into a namespace where one may mount: as anybody, and as root where user namespaces
+/// The commands for a namespace in which mounting is allowed: as any user, and as root where user namespaces
 /// are forbidden.
 const WAYS: [Way; 2] = [
     Way {
@@ -39,7 +39,7 @@ pub(crate) struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts a filesystem; panics where this machine allows it in no way.
+    /// Mounts a filesystem; panics where this machine allows none of the ways.
     pub(crate) fn mount(bytes: u64) -> Self {
         for tool in [UNSHARE, NSENTER, MOUNT] {
             tool.require();
@@ -62,12 +62,12 @@ impl SmallDisk {
         panic!("this test needs a mount namespace (or root), and none can be had:{failures}");
     }
 
-    /// Where the filesystem is, for programs started through [`SmallDisk::inside`].
+    /// The filesystem's path, for programs started through [`SmallDisk::inside`].
     pub(crate) fn path(&self) -> PathBuf {
         self.mount_point.path().to_owned()
     }
 
-    /// The words before a program that start it where the filesystem can be seen.
+    /// The command prefix that starts a program where the filesystem can be seen.
     pub(crate) fn inside(&self) -> Vec<OsString> {
         let holder = format!("--target={}", self.holder.id());
         [NSENTER.name, &holder]
@@ -77,13 +77,13 @@ impl SmallDisk {
             .collect()
     }
 
-    /// Puts a file of so many bytes there.
+    /// Creates a file of this many bytes.
     pub(crate) fn put(&self, name: &str, bytes: u64) {
         let size = format!("--bytes={bytes}");
         self.shell(r#"head "$1" /dev/zero > "$2""#, &[&size, name]);
     }
 
-    /// Fills all that is free, to the last byte.
+    /// Fills all free space, to the last byte.
     pub(crate) fn fill(&self, name: &str) {
         self.shell(r#"! cat /dev/zero > "$1" 2>&1"#, &[name]);
     }

@@ -1,5 +1,5 @@
-//! Clients that send half of something and wait. Nine hundred of them beside a load of deductions:
-//! they are cut off, they take little memory, and nobody else waits for them. Prints the figures:
+//! Clients that send half of a request and wait. Nine hundred of them beside a load of deductions: they are cut
+//! off, they take little memory, and nobody else waits for them. Prints the figures:
 //!
 //! ```sh
 //! cargo test --release --test faults stalled -- --nocapture
@@ -19,14 +19,14 @@ use tokio::{
 };
 
 const STALLED: usize = 900;
-/// Of a body that says it is larger.
+/// Bytes sent of a body that is announced as larger.
 const SENT_BYTES: usize = 20 * 1024;
-/// What a webhook's body may take, and some patience with a busy machine.
+/// Timeout of a webhook's body, and tolerance for a busy machine.
 const CUT_OFF_WITHIN: Duration = Duration::from_secs(120);
 const LOADERS: usize = 8;
-/// Of each loader: some 400 deductions a second in all.
+/// Interval of each loader: some 400 deductions per second in all.
 const DEDUCTION_EVERY: Duration = Duration::from_millis(20);
-/// More than the buffers of a connection and what was sent of a body.
+/// More than a connection's buffers and the bytes sent of a body.
 const MOST_KIB_EACH: u64 = 128;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,7 +84,7 @@ impl Latencies {
     }
 }
 
-/// Deducts until something else is over.
+/// Makes deductions until `until` is over; returns their latencies.
 async fn load(server: &Server, until: impl Future) -> Latencies {
     let (stop, stopping) = tokio::sync::watch::channel(false);
     let loaders = (0..LOADERS).map(|loader| {
@@ -120,7 +120,7 @@ async fn load(server: &Server, until: impl Future) -> Latencies {
     Latencies(latencies)
 }
 
-/// Webhooks that look like the provider's, as far as they come. Each task ends with its connection.
+/// Sends incomplete webhooks that look like the provider's. Each task ends with its connection.
 async fn stall(server: &Server) -> JoinSet<()> {
     let address = server.instance().base().replace("http://", "");
     let head = format!(
@@ -137,7 +137,7 @@ async fn stall(server: &Server) -> JoinSet<()> {
         stalled.spawn(async move {
             stream.write_all(&sent).await.unwrap();
             let mut answer = Vec::new();
-            // A reset ends it, too.
+            // A reset ends the connection, too.
             let ended = timeout(CUT_OFF_WITHIN, stream.read_to_end(&mut answer)).await;
             assert!(ended.is_ok(), "it is still open");
         });
@@ -145,7 +145,7 @@ async fn stall(server: &Server) -> JoinSet<()> {
     stalled
 }
 
-/// The harness needs a descriptor for each connection, too.
+/// Raises the limit of open files: the test needs a descriptor per connection, too.
 fn allow_many_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let raised = Rlimit {

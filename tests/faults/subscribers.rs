@@ -1,4 +1,4 @@
-//! The process dies between the steps of what is done for a subscriber, each is done once, and the books add up.
+//! A crash between the steps of a subscriber's requests: each is done once, and the books add up.
 
 use kit::{Client, deadline};
 use reqwest::Method;
@@ -39,7 +39,7 @@ impl Subscribers {
         Self { shop, tier, larger }
     }
 
-    /// Somebody pays for the tier at the provider since before, in a cycle since now.
+    /// A subscription that has run at the provider for some time, in a cycle that begins now.
     fn runs(&self) {
         let price = json!({
             "id": "price_old", "object": "price", "product": "prod_x", "active": true,
@@ -96,7 +96,7 @@ async fn dying_within_an_adoption_takes_it_over_once() {
 }
 
 impl Subscribers {
-    /// Somebody bought the tier a month ago, and it is said to be paid.
+    /// A subscription bought a month ago, and reported as paid.
     async fn bought(&self) -> Value {
         let stripe = &self.shop.stripe;
         let body = json!({"priceId": self.tier, "externalUserId": "ann"});
@@ -133,11 +133,12 @@ impl Subscribers {
         price
     }
 
-    /// The bill of the next cycle, which settles a switch to the larger tier fifteen days before its start.
+    /// The invoice of the next cycle, which settles a switch to the larger tier fifteen days before it.
     fn billed(&self, subscription: &Value) -> Value {
         let stripe = &self.shop.stripe;
         self.price("price_large", &self.larger);
-        let now = seconds();
+        let now = subscription["items"]["data"][0]["current_period_end"].as_i64();
+        let now = now.expect("the end of its cycle");
         let cycle =
             json!({"subscription_item_details": {"proration": false, "subscription": "sub_1"}});
         let switch = json!({"invoice_item_details": {"proration": true}});
@@ -174,7 +175,7 @@ impl Subscribers {
     }
 }
 
-/// One bill is two orders: that of the cycle, and that of the switch.
+/// One invoice makes two orders: that of the cycle, and that of the switch.
 #[tokio::test]
 async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
     for place in ["cycle.asked", "cycle.told"] {

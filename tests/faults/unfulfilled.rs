@@ -1,5 +1,5 @@
-//! The process dies between any two steps of what a person decides about a payment that leads to no order: it is
-//! done once, and the books add up.
+//! A crash between any two steps of a decision about an unfulfilled payment: it is done once, and the books add
+//! up.
 
 use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
 use kit::{Client, deadline};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{mortal, purchases::Shop};
 
 impl Shop {
-    /// Somebody pays 9.00 for an order and at a price that are not here.
+    /// A payment of 9.00 for an order and a price that do not exist here.
     async fn pays_for_what_is_lost(&self) {
         let order = OrderId {
             serial: OrderSerial(7),
@@ -36,7 +36,7 @@ impl Shop {
         format!("/api/admin/v1/projects/{project}/unfulfilled-payments{path}")
     }
 
-    /// Status and body; `None`: no answer came.
+    /// Status and body of the response; `None`: none came.
     async fn decide(&self, what: &str, body: &Value) -> Option<(u16, Value)> {
         let path = self.unfulfilled(&format!("/pi_lost/{what}"));
         let request = self.server.admin().request(Method::POST, &path).json(body);
@@ -64,7 +64,7 @@ async fn dying_within_an_assignment_makes_one_order_of_it() {
         mortal::start(&mut shop.server, place).await;
         assert_eq!(shop.decide("assign", &to).await, None, "{place}: it dies");
         mortal::survive(&mut shop.server).await;
-        // Nobody has to press again.
+        // Nobody has to repeat the decision.
         deadline::answered("an order", deadline::SOON, async || {
             (shop.waiting().await == 0).then_some(())
         })

@@ -1,4 +1,4 @@
-//! The server is killed while a project's own servers are told what happens.
+//! Kills of the server while webhooks are being sent.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 const KILLS: u32 = 4;
 const GRANTS: u32 = 60;
 const USERS: u32 = 7;
-/// What may come twice after a kill: under way, or over and not noted yet.
+/// Most events that may come twice after a kill: in flight, or done and not noted yet.
 const TWICE: usize = 32;
 
-/// All events of the project, oldest first: identifier and wallet.
+/// All events of the project, oldest first: id and wallet.
 async fn events(server: &Server) -> Vec<(String, String)> {
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
@@ -37,7 +37,7 @@ async fn events(server: &Server) -> Vec<(String, String)> {
     }
 }
 
-/// Has tried at once what waits for another attempt.
+/// Sends all pending deliveries at once.
 async fn send_pending(server: &Server, deliveries: &str) {
     let mut next = String::new();
     loop {
@@ -72,7 +72,7 @@ async fn a_killed_server_owes_nobody_an_event() {
         .await;
     let made = made.expect(201);
     let deliveries = format!("{path}/{}/deliveries", made["id"].as_str().unwrap());
-    // One wallet waits for another attempt across all kills.
+    // One wallet waits for a retry across all kills.
     receiver.of("parked", Some(Say::Status(500)));
     server.grant("parked", 1, "first").await;
     receiver.wait_for(1).await;
@@ -97,7 +97,7 @@ async fn a_killed_server_owes_nobody_an_event() {
         events.iter().all(|(id, _)| came.contains(id.as_str()))
     };
     let received = receiver.until("each event at least once", all).await;
-    // Of each wallet in order, as far as each came for the first time.
+    // In order per wallet, counting each event's first arrival.
     let mut seen = HashSet::new();
     let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for one in &received {
@@ -124,8 +124,7 @@ async fn a_killed_server_owes_nobody_an_event() {
     server.verify();
 }
 
-/// A quarter of what an attempt may take: an end that waits for one comes too late, also on a machine that
-/// has much else to do.
+/// A quarter of a request's timeout: a shutdown that waits for one is too late, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -145,7 +144,7 @@ async fn an_end_does_not_wait_for_receivers_that_hang() {
     let ended = tokio::time::timeout(PATIENCE, server.terminate()).await;
     assert!(ended.expect("an end in time").success());
     server.verify();
-    // What was cut is sent again, and whatever came after it.
+    // Interrupted deliveries are sent again, and whatever came after them.
     receiver.always(None);
     server.start_again().await;
     server.grant("ann", 1, "second").await;

@@ -1,6 +1,6 @@
-//! A write-back error that somebody else hears first. The kernel tells of it once to each
-//! descriptor, so a sync that comes later on the same one succeeds although the data is lost:
-//! nothing may be answered on the word of that sync, and the process must not go on.
+//! A write-back error that another descriptor sees first. The kernel reports it once per descriptor, so a later
+//! sync on the same one succeeds although data is lost: nothing may be answered because of that sync, and the
+//! process must stop.
 
 use crate::{
     books::{Audit, Diary, Outcome, Teller, Work, load},
@@ -18,7 +18,7 @@ const WORKS: [Work; 3] = [Work::Grant, Work::Deduct, Work::DeductHot];
 /// Operations before each error.
 const BEFORE: usize = 30;
 
-/// Operations within which each thread that syncs must have done so.
+/// Operations within which each syncing thread must have synced.
 const UNTIL: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,13 +61,13 @@ async fn heard_first_by(thread: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_after_the_last_checkpoint_stops_the_process_although_nobody_writes() {
     let bank = Bank::open(&mut seed::rng()).await;
-    // The first sync is that of the checkpoint which comes when nobody writes; what it removes
-    // from the log is written afterwards, for nobody who waits.
+    // The first sync is the checkpoint's, which runs when nobody writes; its removals from the log are written
+    // later, and nobody waits for them.
     bank.recorder.fail_sync(2, "sled-io");
     bank.stops_and_lost_nothing().await;
 }
 
-/// A recorded server, and the books of what it was asked.
+/// A recorded server, with the diary of what it was sent.
 struct Bank {
     server: Instance,
     recorder: Recorder,
@@ -98,7 +98,7 @@ impl Bank {
         Teller::new(self.server.base(), &self.project, &self.diary)
     }
 
-    /// Waits for the server to end because of the error, and looks at what the next one finds.
+    /// Waits for the server to stop because of the error, and checks the data with the next one.
     async fn stops_and_lost_nothing(mut self) {
         let status = self.server.wait().await;
         assert!(

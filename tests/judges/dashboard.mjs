@@ -52,7 +52,7 @@ try {
   await judge('projects');
 
   await page.getByLabel('Name').fill(phone ? 'My <i>shop</i>' : 'Pixel shop');
-  await press('Make project');
+  await press('Create project');
   await page.getByRole('heading', { name: 'Copy now' }).waitFor();
   const [publishable, secret] = await page.locator('code.key').allInnerTexts();
   await judge('keys');
@@ -63,7 +63,7 @@ try {
   await go('Settings');
   await judge('settings');
   await page.getByLabel('Provider').selectOption('sandbox');
-  await press('Save payments');
+  await press('Save provider');
   await page.getByText('Saved.').waitFor();
 
   await go('Catalog');
@@ -71,18 +71,18 @@ try {
   await judge('product-new');
   await page.getByLabel('Name').fill('Images');
   await page.getByLabel('Credit unit').fill('images');
-  await page.getByLabel('Free credits').or(page.getByLabel('Credits for nothing')).first().fill('many');
-  await press('Make product');
-  await page.getByText('This has to be a whole number.').waitFor();
+  await page.getByLabel('Credits per period').fill('many');
+  await press('Create product');
+  await page.getByText('This must be a whole number.').waitFor();
   await judge('product-refused');
-  await page.getByLabel('Credits for nothing').fill('25');
-  await press('Make product');
+  await page.getByLabel('Credits per period').fill('25');
+  await press('Create product');
   await page.getByRole('link', { name: 'New price' }).click();
   await page.getByLabel('Label').fill('1,000 images');
   await page.getByLabel('Amount').fill('9.50');
   await page.getByLabel('Credits', { exact: true }).fill('1000');
   await judge('price-new');
-  await press('Make price');
+  await press('Create price');
   await page.getByText('9.50 EUR').waitFor();
   await judge('product');
   await go('Catalog');
@@ -98,7 +98,7 @@ try {
   await go('Webhooks');
   await page.getByLabel('Address').fill(`http://127.0.0.1:${receiver.address().port}/hooks`);
   await judge('webhooks');
-  await press('Make endpoint');
+  await press('Create endpoint');
   await page.getByRole('heading', { name: 'Copy now' }).waitFor();
 
   // The project's own server makes a wallet, uses some, sells some.
@@ -125,14 +125,14 @@ try {
   await judge('deliveries');
   const before = told.length;
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('button', { name: 'Send again' }).first().click();
-  await page.getByText('It is sent again.').waitFor();
+  await page.getByText('It will be sent again.').waitFor();
   for (const end = Date.now() + 20_000; told.length <= before; await new Promise((next) => setTimeout(next, 50))) {
     assert.ok(Date.now() < end, 'nothing was sent again');
   }
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'order.paid' }).first().click();
   await page.getByRole('heading', { name: 'order.paid' }).waitFor();
   assert.match(await page.getByRole('region', { name: 'Body of the request' }).innerText(), /"status": "paid"/);
-  assert.equal(await page.getByRole('region', { name: 'Body of the answer' }).innerText(), '{"received": true}');
+  assert.equal(await page.getByRole('region', { name: 'Body of the response' }).innerText(), '{"received": true}');
   await judge('delivery');
 
   await go('Wallets');
@@ -196,12 +196,12 @@ try {
   await page.goto(`${BASE}/dashboard/projects/${project}/orders/${last}`);
   await press('Ask again');
   await page.getByText(/The payment provider was asked/).waitFor();
-  await page.getByText('4.00 EUR went back').waitFor();
+  await page.getByText('4.00 EUR refunded').waitFor();
   await judge('order');
   await go('Overview');
   await page.locator('.uplot canvas').waitFor();
   assert.match(await page.locator('main').innerText(), /Active wallets\s+6\b/);
-  assert.match(await page.locator('main').innerText(), /after 4\.00 EUR that went back/);
+  assert.match(await page.locator('main').innerText(), /after 4\.00 EUR returned/);
   await judge('overview');
   await page.getByText('As a table').click();
   await judge('overview-table');

@@ -1,4 +1,4 @@
-//! A running server, and an operator who meets its dashboard in a real browser.
+//! The dashboard of a running server, used in a real browser.
 
 use kit::Demo;
 

@@ -1,4 +1,4 @@
-//! A running server, and a reader of its documentation in a real browser.
+//! The documentation of a running server, read in a real browser.
 
 use kit::Demo;
 

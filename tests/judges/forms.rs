@@ -1,4 +1,4 @@
-//! Every form that the client sends, checked by the types of Stripe's own library.
+//! Every form that the Stripe client sends, checked with the types of Stripe's own library.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::node::{folder, judge};
 
-/// Paths, and the types of what is sent there.
+/// Paths, and the types of the forms sent to them.
 const TYPES: [(&str, &str); 5] = [
     (
         "/v1/checkout/sessions",
@@ -70,7 +70,7 @@ async fn the_types_of_stripes_library_allow_every_form() {
         ],
         &[],
     );
-    // The judge is awake: a form with a word that Stripe does not know does not pass.
+    // Checks the check: a form with a field that Stripe does not know must fail.
     let wrong = source.replace("customer_creation", "customer_creations");
     assert_ne!(wrong, source);
     std::fs::write(&file, wrong).unwrap();
@@ -89,7 +89,7 @@ async fn the_types_of_stripes_library_allow_every_form() {
     assert!(refused.is_err(), "a wrong word passed");
 }
 
-/// Every kind of purchase once.
+/// Makes every kind of purchase once.
 async fn buy(server: &Server, stripe: &Stripe) {
     let admin = server.admin();
     server.set_provider(&stripe::provider()).await;
@@ -147,7 +147,7 @@ async fn buy(server: &Server, stripe: &Stripe) {
         .header("stripe-signature", header);
     Client::send(hook.body(body)).await.unwrap().expect(200);
     checkout(json!({"priceId": monthly, "externalUserId": "ann"})).await;
-    // With all that a page can ask for, of somebody new and of a customer.
+    // With everything that a page can ask for, for a new and a returning customer.
     let all = json!({
         "automaticTax": true, "collectTaxIds": true, "collectBillingAddress": true,
         "invoices": true, "termsOfService": true,
@@ -165,7 +165,7 @@ async fn buy(server: &Server, stripe: &Stripe) {
         .expect(200);
 }
 
-/// `a[0][b]=1` as `{a: [{b: 1}]}`.
+/// A form as nested JSON: `a[0][b]=1` becomes `{a: [{b: 1}]}`.
 fn nested(form: &BTreeMap<String, String>) -> Value {
     let mut root = json!({});
     for (key, value) in form {
@@ -198,7 +198,7 @@ fn nested(form: &BTreeMap<String, String>) -> Value {
     root
 }
 
-/// A form has texts only: what looks like a number or a truth value is one.
+/// A form contains only texts: one that looks like a number or boolean becomes one.
 fn leaf(text: &str) -> Value {
     match (text.parse::<i64>(), text) {
         (Ok(number), _) => json!(number),

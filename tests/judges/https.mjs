@@ -27,7 +27,7 @@ try {
   assert.equal(await page.evaluate(() => document.cookie), '');
   // It is used, also with a form, and signing out takes it away.
   await page.getByLabel('Name').fill('Pixel shop');
-  await page.getByRole('button', { name: 'Make project' }).click();
+  await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('heading', { name: 'Copy now' }).waitFor();
   // The same session under the name that a neighbouring host could set is nobody's.
   await context.clearCookies();

@@ -1,4 +1,4 @@
-//! A server under TLS with a certificate of its own, and a real browser.
+//! A server with TLS and a certificate of its own, used in a real browser.
 
 use kit::{Launch, deadline, launch::ADMIN_TOKEN, process::Process};
 use rcgen::{CertifiedKey, generate_simple_self_signed};

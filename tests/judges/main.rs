@@ -1,7 +1,6 @@
-//! Judges from outside: Stripe's own library speaks to the sandbox, its types check the forms that
-//! the client sends, a real browser buys in the demo shop, and the libraries of Standard Webhooks verify
-//! what is sent. They live in `tests/judges` with their
-//! own packages; `scripts/test` installs them.
+//! Tests with external tools: Stripe's own library speaks to the sandbox, its types check the forms that the
+//! client sends, a real browser buys in the demo shop, and the libraries of Standard Webhooks verify
+//! deliveries. Their packages are in `tests/judges`; `scripts/test` installs them.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,10 +1,10 @@
-//! Running a judge: a script for Node.js beside this file.
+//! Runs the external tests: scripts for Node.js beside this file.
 
 use std::{path::Path, process::Command};
 
 use kit::tool;
 
-/// Where the judges and their packages are.
+/// The folder of the scripts and their packages.
 pub(crate) fn folder() -> &'static Path {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judges"));
     assert!(
@@ -14,7 +14,7 @@ pub(crate) fn folder() -> &'static Path {
     folder
 }
 
-/// Runs a command in the judges' folder; what it printed. Panics with all of it when it fails.
+/// Runs a command in that folder; returns its output, or panics with it if the command fails.
 pub(crate) fn judge(program: &str, words: &[&str], environment: &[(&str, &str)]) -> String {
     let mut command = Command::new(program);
     command.args(words).current_dir(folder());

@@ -1,4 +1,4 @@
-//! Redocly's linter reads both OpenAPI documents: as their tools see them, nothing is wrong.
+//! Redocly's linter finds nothing wrong with either OpenAPI document.
 
 use crate::node::judge;
 

@@ -1,4 +1,4 @@
-//! A running server with a sandbox project, and the judges that meet it.
+//! A running server with a sandbox project, used by external tools.
 
 use kit::{Demo, Server, deadline};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
     assert_eq!(said.await.unwrap().trim(), "the library is content");
 }
 
-/// Sends a person to a checkout page, to pay there; what they saw at the end.
+/// Pays on a checkout page in a browser; returns what was seen at the end.
 async fn browse(url: String, phone: bool) -> Value {
     let phone = if phone { "1" } else { "0" };
     let said = tokio::task::spawn_blocking(move || {
@@ -58,7 +58,7 @@ async fn browse(url: String, phone: bool) -> Value {
     serde_json::from_str(&said.await.unwrap()).unwrap()
 }
 
-/// From the shop's checkout address through the sandbox's page to a credited balance.
+/// From the shop's checkout through the sandbox's page to credits in the wallet.
 async fn a_person_buys(phone: bool) {
     let server = open().await;
     let prices = format!(
@@ -74,7 +74,7 @@ async fn a_person_buys(phone: bool) {
     let mut checkout = json!({"priceId": price["id"], "allowPromotionCodes": true});
     let mut landing = server.url("/checkout/success");
     if !phone {
-        // Another origin, as shops are: the page's policy must let the buyer go there.
+        // Another origin, as for a real shop: the page's policy must allow the redirect.
         landing = landing.replace("127.0.0.1", "localhost");
         checkout["successUrl"] = json!(landing);
     }
@@ -121,7 +121,7 @@ async fn a_person_buys_in_the_demo_shop() {
     let checkout = json!({"externalUserId": "user_demo", "priceId": price});
     let begun = client.post("/api/v1/checkout", &checkout).await.expect(200);
     browse(text(&begun, "url"), false).await;
-    // What the buttons of the page do is reported before the page goes on.
+    // A button's effect is reported before the page continues.
     let wallet = "/api/v1/wallets/external?externalUserId=user_demo";
     let wallet = client.get(wallet).await.expect(200);
     assert_eq!(

@@ -1,5 +1,4 @@
-//! What a project's own servers are sent, checked by the libraries of Standard Webhooks for three
-//! languages.
+//! Deliveries to a project's own servers, checked with the libraries of Standard Webhooks for three languages.
 
 use kit::{
     Launch, Server,
@@ -22,7 +21,7 @@ fn written(received: &[Received], secrets: &[&str]) -> Value {
     json!({"secrets": secrets, "deliveries": deliveries.collect::<Vec<_>>()})
 }
 
-/// By the Rust client, with a secret that signs and once something is not as it was sent.
+/// Verifies with the Rust client: with the right secret, and once with a modified delivery.
 fn verified_in_rust(delivery: &Received, secret: &str) {
     let verifier = WebhookVerifier::new(secret).unwrap();
     let event = verifier.verify(&delivery.raw, &delivery.headers).unwrap();

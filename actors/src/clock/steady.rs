@@ -1,15 +1,15 @@
-//! The machine's clock, but for its jumps. Credits expire by it and holds end by it: a wall clock that is
+//! The machine's clock without its jumps. Credits and holds expire by it: a wall clock that is
 //! put forward by mistake must not end them all at once, and one that is put back must not make time
 //! go back.
 //!
-//! Time advances with the monotonic clock. Every so often the wall clock is looked at:
+//! Time advances with the monotonic clock, which is compared with the wall clock ten times a second:
 //!
-//! - What it gained, up to a minute, is followed at once.
+//! - A step of the wall clock forwards, up to a minute, is followed at once.
 //! - A larger step forwards is followed at twice real speed, until it is made up for.
-//! - What it lost is made up for at half speed. Time never goes back, and it does not stand: a wall
-//!   clock that lost an hour would keep every hold open for that hour.
+//! - A step back is made up for at half speed. Time never goes back, and it does not stand still: with a wall
+//!   clock that lost an hour it would keep every hold open for that hour.
 //! - In the first minutes after the start it is followed at once, forwards and back: a machine that boots with a
-//!   wrong clock is put right then, and a restart would take that up as well.
+//!   wrong clock is corrected then, and a restart would follow the correction as well.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -22,35 +22,35 @@ use parking_lot::Mutex;
 
 use super::Clock;
 
-/// How often the wall clock is looked at.
+/// How often the wall clock is read.
 const LOOK_MILLIS: i64 = 100;
-/// What two readings one after the other, in whole milliseconds, may differ by without any reason.
+/// How far the two clocks' whole milliseconds may differ without a step.
 const JITTER_MILLIS: i64 = 10;
-/// A larger step is a jump.
+/// The largest step that is not a jump.
 const JUMP_MILLIS: i64 = 60_000;
-/// So long after the start the wall clock may be put right.
+/// How long after the start jumps are followed at once.
 const START_MILLIS: i64 = 5 * 60_000;
 
-/// What the clock is read off.
-pub trait Readings: Send + Sync + 'static {
+/// The two clocks that the time is computed from.
+pub trait ClockSource: Send + Sync + 'static {
     /// Milliseconds since 1970, by the wall clock.
     fn wall_millis(&self) -> i64;
 
-    /// Milliseconds since any fixed instant, by a clock that is never put forward or back.
+    /// Milliseconds since any fixed instant, by a clock that is never set.
     fn monotonic_millis(&self) -> i64;
 }
 
 /// The machine's own clocks.
 #[derive(Debug)]
-pub struct Machine(Instant);
+pub struct MachineClocks(Instant);
 
-impl Default for Machine {
+impl Default for MachineClocks {
     fn default() -> Self {
         Self(Instant::now())
     }
 }
 
-impl Readings for Machine {
+impl ClockSource for MachineClocks {
     fn wall_millis(&self) -> i64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
@@ -61,14 +61,14 @@ impl Readings for Machine {
     }
 }
 
-/// How time goes on from an instant.
+/// How time advances from an instant on.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     /// The instant, by the monotonic clock.
     since: i64,
     /// The time at that instant.
     from: i64,
-    /// What the wall clock was ahead of it (or, negative, behind).
+    /// How far the wall clock was ahead of that time, or behind it if negative.
     gap: i64,
 }
 
@@ -77,13 +77,13 @@ impl Pace {
         monotonic.saturating_sub(self.since)
     }
 
-    /// How much of the gap was made up for.
+    /// The part of the gap that was made up for.
     fn made_up(&self, monotonic: i64) -> i64 {
         let elapsed = self.elapsed(monotonic).max(0);
         self.gap.clamp((elapsed / 2).saturating_neg(), elapsed)
     }
 
-    /// What is left of it.
+    /// The part of the gap that is left.
     fn left(&self, monotonic: i64) -> i64 {
         self.gap.saturating_sub(self.made_up(monotonic))
     }
@@ -93,23 +93,23 @@ impl Pace {
         steady.saturating_add(self.made_up(monotonic))
     }
 
-    /// What the wall clock should say.
+    /// The reading of the wall clock that would mean no new step.
     const fn wall(&self, monotonic: i64) -> i64 {
         let steady = self.from.saturating_add(self.elapsed(monotonic));
         steady.saturating_add(self.gap)
     }
 }
 
-/// See the module.
+/// The machine's clock without its jumps: see the module.
 #[derive(Debug)]
-pub struct SystemClock<R: Readings = Machine> {
+pub struct SystemClock<R: ClockSource = MachineClocks> {
     readings: R,
-    /// By the monotonic clock.
+    /// The start, by the monotonic clock.
     started: i64,
     pace: ArcSwap<Pace>,
-    /// When to look at the wall clock again, by the monotonic one.
+    /// When to read the wall clock again, by the monotonic one.
     look_at: AtomicI64,
-    /// Held by whoever looks.
+    /// Held while the wall clock is read.
     looking: Mutex<()>,
 }
 
@@ -120,15 +120,15 @@ impl Default for SystemClock {
 }
 
 impl SystemClock {
-    /// The machine's time, from now on.
+    /// A clock that begins at the machine's present time.
     #[must_use]
     pub fn new() -> Self {
-        Self::reading(Machine::default())
+        Self::reading(MachineClocks::default())
     }
 }
 
-impl<R: Readings> SystemClock<R> {
-    /// The time by these readings, from now on.
+impl<R: ClockSource> SystemClock<R> {
+    /// A clock that begins at the present time of these readings.
     #[must_use]
     pub fn reading(readings: R) -> Self {
         let since = readings.monotonic_millis();
@@ -146,7 +146,7 @@ impl<R: Readings> SystemClock<R> {
         }
     }
 
-    /// Whether the wall clock still goes with the monotonic one; sets a new pace if not.
+    /// Compares the wall clock with the monotonic one, and sets a new pace after a step.
     fn look(&self, monotonic: i64) {
         let next = monotonic.saturating_add(LOOK_MILLIS);
         self.look_at.store(next, Ordering::Relaxed);
@@ -161,12 +161,12 @@ impl<R: Readings> SystemClock<R> {
         if jumped && starting {
             tracing::warn!(
                 step_millis = step,
-                "The machine's clock was put right soon after the start; it is followed at once"
+                "The machine's clock jumped soon after the start; the jump is followed at once"
             );
         } else if jumped {
             tracing::warn!(
                 step_millis = step,
-                "The machine's clock was put forward or back; it is followed slowly"
+                "The machine's clock jumped forwards or back; the jump is followed slowly"
             );
         }
         let from = pace.time(monotonic);
@@ -180,7 +180,7 @@ impl<R: Readings> SystemClock<R> {
     }
 }
 
-impl<R: Readings> Clock for SystemClock<R> {
+impl<R: ClockSource> Clock for SystemClock<R> {
     fn now(&self) -> Timestamp {
         let monotonic = self.readings.monotonic_millis();
         if monotonic >= self.look_at.load(Ordering::Relaxed)
@@ -209,14 +209,14 @@ mod tests {
     const START: i64 = 1_800_000_000_000;
     const MINUTE: i64 = 60_000;
 
-    /// Both clocks in the test's hands.
+    /// Both clocks, set by the test.
     #[derive(Debug, Default)]
-    struct Given {
+    struct TestClocks {
         wall: AtomicI64,
         monotonic: AtomicI64,
     }
 
-    impl Readings for Given {
+    impl ClockSource for TestClocks {
         fn wall_millis(&self) -> i64 {
             self.wall.load(Ordering::SeqCst)
         }
@@ -226,22 +226,21 @@ mod tests {
         }
     }
 
-    fn clock() -> SystemClock<Given> {
+    fn clock() -> SystemClock<TestClocks> {
         let wall = AtomicI64::new(START);
         let monotonic = AtomicI64::new(77);
-        SystemClock::reading(Given { wall, monotonic })
+        SystemClock::reading(TestClocks { wall, monotonic })
     }
 
-    /// One that runs for so long that nobody puts it right any more.
-    fn old_clock() -> SystemClock<Given> {
+    /// A clock that runs for longer than [`START_MILLIS`].
+    fn old_clock() -> SystemClock<TestClocks> {
         let clock = clock();
         pass(&clock, START_MILLIS + MINUTE);
         clock
     }
 
-    /// Real time passes, looked at ten times a second. The time at its end, less what it was at its
-    /// beginning.
-    fn pass(clock: &SystemClock<Given>, millis: i64) -> i64 {
+    /// Lets real time pass, with ten readings a second; returns by how much the clock advanced.
+    fn pass(clock: &SystemClock<TestClocks>, millis: i64) -> i64 {
         let begun = clock.now();
         let mut before = begun;
         for _ in 0..millis / 100 {
@@ -254,11 +253,11 @@ mod tests {
         before.0.saturating_sub(begun.0)
     }
 
-    fn step(clock: &SystemClock<Given>, millis: i64) {
+    fn step(clock: &SystemClock<TestClocks>, millis: i64) {
         clock.readings.wall.fetch_add(millis, Ordering::SeqCst);
     }
 
-    fn behind(clock: &SystemClock<Given>) -> i64 {
+    fn behind(clock: &SystemClock<TestClocks>) -> i64 {
         clock.readings.wall_millis().saturating_sub(clock.now().0)
     }
 

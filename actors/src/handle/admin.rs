@@ -1,11 +1,11 @@
-//! The catalog's documents, and the service's own state.
+//! Catalog documents, notes, and the service's own state.
 
 use std::sync::Arc;
 
 use domain::{Timestamp, catalog::Document};
 use persistence::{
-    Append, KeptNote, Logged, Note, Outcome, Refused,
-    backup::{BackUp, Made, Moved},
+    Append, AppendRefusal, LogEvent, Note, Outcome, StoredNote,
+    backup::{BackUp, BackupSummary, TransferProgress},
 };
 use tokio::sync::oneshot;
 
@@ -14,30 +14,38 @@ use crate::answer::Error;
 
 impl Handle {
     /// Logs catalog documents, all or none; returns once they are durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] when they do not fit one append; [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn put_documents(&self, documents: Vec<Document>) -> Result<(), Error> {
-        self.log(documents.into_iter().map(Logged::Catalog)).await
+        self.log(documents.into_iter().map(LogEvent::Catalog)).await
     }
 
     /// Logs notes, all or none; returns once they are durable.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Handle::put_documents`].
     pub async fn put_notes(&self, notes: Vec<Note>) -> Result<(), Error> {
-        self.log(notes.into_iter().map(Logged::Note)).await
+        self.log(notes.into_iter().map(LogEvent::Note)).await
     }
 
-    async fn log(&self, logged: impl Iterator<Item = Logged>) -> Result<(), Error> {
+    async fn log(&self, log_events: impl Iterator<Item = LogEvent>) -> Result<(), Error> {
         let registry = &self.inner.registry;
         let mut append = Append::default();
-        for logged in logged {
-            append.push(&logged).map_err(|_| Error::TooLarge)?;
+        for log_event in log_events {
+            append.push(&log_event).map_err(|_| Error::TooLarge)?;
         }
-        // Given back also when the caller goes away in the middle.
+        // Released also when the caller goes away in the middle.
         let _pass = registry.pass(1)?;
         let (done, outcome) = oneshot::channel();
         let done = Box::new(move |outcome| {
-            // The caller may have gone; the documents stand all the same.
+            // The caller may have gone; what was logged stays logged.
             let _ = done.send(outcome);
         });
         match registry.store.log.refusing() {
-            Some(Refused::Backlog) => return Err(Error::Overloaded),
+            Some(AppendRefusal::Backlog) => return Err(Error::Overloaded),
             Some(_) => return Err(Error::Unavailable),
             None => {}
         }
@@ -50,17 +58,29 @@ impl Handle {
         }
     }
 
-    /// The catalog as it was recovered at start.
+    /// The catalog as it was recovered at the start.
+    ///
+    /// # Errors
+    ///
+    /// [`persistence::Error`] when the books cannot be read.
     pub fn documents(&self) -> Result<Vec<Document>, persistence::Error> {
         self.inner.registry.store.books.documents()
     }
 
-    /// Notes whose keys begin so, by key, as they were recovered at start.
-    pub fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, persistence::Error> {
+    /// The notes whose keys begin with `prefix`, by key, as they were recovered at the start.
+    ///
+    /// # Errors
+    ///
+    /// [`persistence::Error`] when the books cannot be read.
+    pub fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, persistence::Error> {
         self.inner.registry.store.books.notes(prefix)
     }
 
-    /// Waits until all that was logged so far is durable and folded.
+    /// Waits until everything that was logged so far is durable and folded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the log or the fold fails.
     pub async fn fold_all(&self) -> Result<(), Error> {
         let books = Arc::clone(&self.inner.registry.store.books);
         let settled = tokio::task::spawn_blocking(move || books.settle()).await;
@@ -70,18 +90,22 @@ impl Handle {
         }
     }
 
-    /// Writes a copy of all that is durable; see [`persistence::Books::back_up`].
+    /// Writes a copy of everything that is durable; see [`persistence::Books::back_up`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`persistence::Books::back_up`], and [`persistence::Error::Io`] when its thread panics.
     pub async fn back_up(
         &self,
         what: BackUp,
-        told: impl Fn(&Moved) -> bool + Send + Sync + 'static,
-    ) -> Result<Made, persistence::Error> {
+        told: impl Fn(&TransferProgress) -> bool + Send + Sync + 'static,
+    ) -> Result<BackupSummary, persistence::Error> {
         let books = Arc::clone(&self.inner.registry.store.books);
         let made = tokio::task::spawn_blocking(move || books.back_up(&what, &told)).await;
         made.unwrap_or_else(|error| Err(persistence::Error::Io(error.to_string())))
     }
 
-    /// Bytes of the log that are kept only for a backup that is being made.
+    /// Bytes of the log that are kept only for a backup under way.
     #[must_use]
     pub fn kept_for_backup(&self) -> u64 {
         self.inner.registry.store.books.kept_for_backup()
@@ -93,25 +117,25 @@ impl Handle {
         Timestamp(self.now().0.saturating_add(scope.ahead_millis))
     }
 
-    /// The present instant.
+    /// The present instant by Scrip's own clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.inner.registry.clock.now()
     }
 
-    /// The present instant by the machine's clock, however slowly the service's follows it.
+    /// The present instant by the machine's clock, which Scrip's own may follow only slowly.
     #[must_use]
     pub fn wall(&self) -> Timestamp {
         self.inner.registry.clock.wall()
     }
 
-    /// Whether writes would be taken now; what `/readyz` answers.
+    /// Whether the log accepts appends now, which `/readyz` answers.
     #[must_use]
     pub fn ready(&self) -> bool {
         self.inner.registry.store.log.refusing().is_none()
     }
 
-    /// Asks for what was logged to be folded soon, rather than when it is due.
+    /// Asks for a fold soon, rather than when it is due.
     pub fn fold_soon(&self) {
         self.inner.registry.store.books.fold_soon();
     }
@@ -129,12 +153,16 @@ impl Handle {
         }
     }
 
-    /// Takes nothing new, waits for what is in flight, closes the log. Called once.
+    /// Refuses new commands, waits for those in flight, and closes the log. Called once.
+    ///
+    /// # Errors
+    ///
+    /// [`persistence::Error`] when the log cannot be closed.
     pub async fn shut_down(&self) -> Result<(), persistence::Error> {
         let registry = &self.inner.registry;
         registry.gate.close().await;
         self.inner.sweeper.abort();
-        // Stops every wallet with it; nobody is in flight, so nothing is lost.
+        // Stops every wallet with it; no command is in flight, so nothing is lost.
         self.inner.supervisor.stop(None);
         let log = Arc::clone(&registry.store.log);
         match tokio::task::spawn_blocking(move || log.close()).await {

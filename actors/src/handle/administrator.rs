@@ -1,5 +1,5 @@
-//! Wallets as an administrator gets at them: found by whatever somebody has in hand, and from then on
-//! named by where they are stored. No code and no user's id has to be in an address for that.
+//! Wallets for the administration: found by any id or email address, and from then on named by the key that
+//! they are stored under, so that no recovery code or user id has to appear in a URL.
 
 use std::sync::Arc;
 
@@ -12,61 +12,61 @@ use domain::{
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
-    answer::{Applied, Error, LedgerPage, LedgerQuery, WalletView},
-    wallet::{Caller, Grant, LookAtSubscription, Read, RecordQuery, SubscriptionInside},
+    answer::{CommandResult, Error, LedgerPage, LedgerQuery, WalletView},
+    wallet::{Caller, Grant, Read, ReadSubscriptionDetail, RecordQuery, SubscriptionDetail},
 };
 
-/// A wallet, and where it is stored.
-pub type Found = (WalletKey, WalletView);
+/// A wallet, and the key that it is stored under.
+pub type StoredWallet = (WalletKey, WalletView);
 
 impl Handle {
-    /// The wallet that a request would name so.
+    /// The wallet with this user id or recovery code.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] where there is none.
-    pub async fn find(&self, scope: &Scope, address: &Address) -> Result<Found, Error> {
-        let place = self.locate(scope, address)?;
+    /// [`Rejection::WalletNotFound`] when there is none; else see [`Error`].
+    pub async fn find(&self, scope: &Scope, address: &Address) -> Result<StoredWallet, Error> {
+        let place = self.target_of(scope, address)?;
         let view = self.ask(scope, place, Read).await?;
         Ok((place.0, view))
     }
 
-    /// The wallet that is stored there.
+    /// The wallet that is stored under this key.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] where there is none, or one of another project.
+    /// [`Rejection::WalletNotFound`] when there is none or it is another project's; else see [`Error`].
     pub async fn read_stored(&self, scope: &Scope, wallet: WalletKey) -> Result<WalletView, Error> {
         self.ask(scope, stored(scope, wallet), Read).await
     }
 
-    /// Where the wallet of this name is stored, whosever it is; `None`: there is none.
+    /// The key of the wallet with this public id, in whichever project; `None`: there is none.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] where the books cannot be read.
-    pub fn stored_as(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub fn key_of_wallet_id(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
         let found = self.books().wallet(id);
         found.map_err(|error| unreadable(&error))
     }
 
-    /// At most so many wallets that somebody paid for under this address.
+    /// At most `limit` wallets with an order that was paid under this email address.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] where the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn paid_by(
         &self,
         scope: &Scope,
         email: &Email,
         limit: usize,
-    ) -> Result<Vec<Found>, Error> {
+    ) -> Result<Vec<StoredWallet>, Error> {
         let wallets = self.books().buyers(scope.project, email, limit);
         let mut found = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
             match self.read_stored(scope, wallet).await {
                 Ok(view) => found.push((wallet, view)),
-                // It was not logged after all.
+                // The look-up had it before its append, which then failed.
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 Err(error) => return Err(error),
             }
@@ -78,7 +78,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] where there is none, or one of another project.
+    /// [`Rejection::WalletNotFound`] when there is none or it is another project's; else see [`Error`].
     pub async fn stored_ledger(
         &self,
         scope: &Scope,
@@ -88,54 +88,54 @@ impl Handle {
         self.ledger_of(scope, stored(scope, wallet), query).await
     }
 
-    /// A subscription of a stored wallet, also one that is over.
+    /// A subscription of a stored wallet, current or ended.
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`] where the wallet never had it.
+    /// [`Rejection::SubscriptionNotFound`] when the wallet never had it; else see [`Error`].
     pub async fn look_at_subscription(
         &self,
         scope: &Scope,
         wallet: WalletKey,
         id: SubscriptionId,
-    ) -> Result<SubscriptionInside, Error> {
-        let look = LookAtSubscription(id);
+    ) -> Result<SubscriptionDetail, Error> {
+        let look = ReadSubscriptionDetail(id);
         self.ask(scope, stored(scope, wallet), look).await
     }
 
-    /// Subscriptions of a stored wallet that are over, the last one first: at most `limit`, as far back as a
-    /// page of its ledger looks.
+    /// Ended subscriptions of a stored wallet, the last one first: at most `limit`, within as many records as
+    /// are scanned for a page of its ledger.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] where there is none, or one of another project.
+    /// [`Rejection::WalletNotFound`] when there is none or it is another project's; else see [`Error`].
     pub async fn ended_subscriptions(
         &self,
         scope: &Scope,
         wallet: WalletKey,
         limit: usize,
-    ) -> Result<Vec<SubscriptionInside>, Error> {
+    ) -> Result<Vec<SubscriptionDetail>, Error> {
         let query = RecordQuery {
             before: None,
             limit,
-            wants: Arc::new(|record| SubscriptionInside::over(record).is_some()),
+            wants: Arc::new(|record| SubscriptionDetail::over(record).is_some()),
         };
         let records = self.records_of(scope, stored(scope, wallet), query).await?;
         let found = records.found.iter();
-        Ok(found.filter_map(SubscriptionInside::over).collect())
+        Ok(found.filter_map(SubscriptionDetail::over).collect())
     }
 
-    /// Grants a stored wallet credits; it has to be there.
+    /// Grants credits to a stored wallet, which has to exist.
     ///
     /// # Errors
     ///
-    /// As [`Handle::credit`].
+    /// The same as [`Handle::credit`].
     pub async fn credit_stored(
         &self,
         scope: &Scope,
         wallet: WalletKey,
         command: Credit,
-    ) -> Result<Applied, Error> {
+    ) -> Result<CommandResult, Error> {
         let grant = Grant {
             command,
             created: None,

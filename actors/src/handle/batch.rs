@@ -1,4 +1,4 @@
-//! Batches: grouped by wallet, one turn a wallet, one wake-up for the caller.
+//! Batches of deductions: grouped by wallet, with one turn for each wallet and one wake-up of the caller.
 
 use std::sync::Arc;
 
@@ -7,38 +7,42 @@ use persistence::{Append, Outcome};
 
 use super::{Address, Handle, Scope};
 use crate::{
-    answer::{Applied, Error},
-    registry::{Absent, Pass},
-    wallet::{Batch, BatchItem, BatchResult, Caught, DeductMany, Rules, deduct_each},
+    answer::{CommandResult, Error},
+    registry::{Absent, InFlightPermit},
+    wallet::{Batch, BatchItem, BatchResult, CatchUp, DeductMany, Rules, deduct_each},
 };
 
-/// Places in the list by wallet, in list order for each; and the items in list order.
-type Sorted = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
+/// The items' indices sorted by wallet and then by index; and the items in list order.
+type SortedItems = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
 
-/// A batch while it is worked through.
-struct Work<'a> {
+/// The state of a batch under way.
+struct BatchProgress<'a> {
     rules: Rules,
     batch: Arc<Batch>,
-    /// What wallets at rest decided; told once it is durable.
+    /// Results from wallets at rest, answered once they are durable.
     decided: Vec<BatchResult>,
-    /// The batch's places in flight, but for those that wallets' mailboxes have.
-    pass: Pass<'a>,
+    /// The batch's places in flight, without those of items in wallets' mailboxes.
+    pass: InFlightPermit<'a>,
 }
 
 impl Handle {
-    /// Uses credits of many wallets up: each item is applied or refused on its own, those of one
-    /// wallet in list order; durable before the answer.
+    /// Deducts credits from many wallets: each item is applied or refused on its own, those of one
+    /// wallet in list order. The results come in list order, once all are durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] or [`Error::Unavailable`] when no item was tried, or the outcome of all is unknown.
     pub async fn deduct_batch(
         &self,
         scope: &Scope,
         items: Vec<(Address, Deduct)>,
-    ) -> Result<Vec<Result<Applied, Error>>, Error> {
+    ) -> Result<Vec<Result<CommandResult, Error>>, Error> {
         let count = items.len();
         let (order, mut items) = self.sorted(scope, items)?;
         let (batch, results) = Batch::new(count);
-        // All or nothing: a batch that took its places one by one could starve itself.
+        // All at once: a batch that took its places one by one could wait for itself.
         let pass = self.inner.registry.pass(count as u64)?;
-        let mut work = Work {
+        let mut work = BatchProgress {
             rules: Self::rules(scope),
             batch,
             decided: Vec::with_capacity(count),
@@ -54,7 +58,7 @@ impl Handle {
             self.deduct_group(&mut work, *key, group.len() as u64, items)
                 .await;
         }
-        let Work {
+        let BatchProgress {
             batch,
             decided,
             pass: _places_until_answered,
@@ -65,14 +69,14 @@ impl Handle {
         let results = results
             .into_iter()
             .map(|result| result.unwrap_or(Err(Error::Unavailable)));
-        refused_whole(results.collect())
+        refuse_untouched_batch(results.collect())
     }
 
-    fn sorted(&self, scope: &Scope, items: Vec<(Address, Deduct)>) -> Result<Sorted, Error> {
+    fn sorted(&self, scope: &Scope, items: Vec<(Address, Deduct)>) -> Result<SortedItems, Error> {
         let mut order = Vec::with_capacity(items.len());
         let mut sorted = Vec::with_capacity(items.len());
         for (address, command) in items {
-            let (key, caller) = self.locate(scope, &address)?;
+            let (key, caller) = self.target_of(scope, &address)?;
             let place = u32::try_from(sorted.len()).map_err(|_| Error::TooLarge)?;
             order.push((key, place));
             sorted.push(Some(BatchItem {
@@ -87,7 +91,7 @@ impl Handle {
 
     async fn deduct_group(
         &self,
-        work: &mut Work<'_>,
+        work: &mut BatchProgress<'_>,
         key: WalletKey,
         weight: u64,
         mut items: impl Iterator<Item = BatchItem> + Send,
@@ -108,18 +112,18 @@ impl Handle {
         let decided = work.decided.len();
         let ran = permit
             .awake
-            .turnstile
+            .executor
             .if_at_rest(|wallet| deduct_each(wallet, &work.rules, &mut items, &mut work.decided));
         match ran {
-            // It may not sleep before what it logged is folded, but it need not wait for the rest of
-            // the batch: batches that keep the wallets of their first items awake could wait for
-            // room for their last ones for ever.
-            Some(Ok(Caught::Up)) => permit.give_back(&mut work.pass),
-            // What it decided is not in the log: these items' outcome is unknown.
+            // The wallet is released now, and may sleep once its events are folded: batches that kept the
+            // wallets of their first items awake until the end could wait for ever for permits to wake the
+            // wallets of their last ones.
+            Some(Ok(CatchUp::Up)) => permit.give_back(&mut work.pass),
+            // The wallet was torn down before its events were logged: these items' outcome is unknown.
             Some(Err(_)) => work.decided.truncate(decided),
-            Some(Ok(Caught::Behind)) | None => {
+            Some(Ok(CatchUp::Behind)) | None => {
                 let awake = Arc::clone(&permit.awake);
-                awake.turnstile.queue(DeductMany {
+                awake.executor.queue(DeductMany {
                     rules: work.rules.clone(),
                     items: items.collect(),
                     share: work.batch.share(permit),
@@ -128,7 +132,7 @@ impl Handle {
         }
     }
 
-    /// Has what wallets at rest decided told once all that they logged is durable: one wait for
+    /// Answers the results of wallets at rest once all of their appends are durable: one wait for
     /// all of them.
     fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<BatchResult>) {
         if decided.is_empty() {
@@ -139,7 +143,7 @@ impl Handle {
                 batch.fill(decided);
             }
         });
-        // Where the log takes nothing in any more, `done` is dropped, and these items' outcome is
+        // When the log accepts no more appends, `done` is dropped, and these items' outcome is
         // unknown.
         let _told = self
             .inner
@@ -150,12 +154,12 @@ impl Handle {
     }
 }
 
-/// A batch of which no item was even looked at is refused as one, so that a client who only looks at
-/// the status does not take it for done.
-fn refused_whole(
-    results: Vec<Result<Applied, Error>>,
-) -> Result<Vec<Result<Applied, Error>>, Error> {
-    let untouched = |result: &Result<Applied, Error>| {
+/// Refuses a batch as a whole when no item was tried, so that a client that only checks the HTTP
+/// status does not take it for done.
+fn refuse_untouched_batch(
+    results: Vec<Result<CommandResult, Error>>,
+) -> Result<Vec<Result<CommandResult, Error>>, Error> {
+    let untouched = |result: &Result<CommandResult, Error>| {
         matches!(result, Err(Error::Unavailable | Error::Overloaded))
     };
     match results.first() {

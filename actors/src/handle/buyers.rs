@@ -1,34 +1,38 @@
-//! What buyers without an account are told when they lost their codes.
+//! Finds the recovery codes of buyers who lost them, by their email address.
 
-use domain::{Rejection, code::Code, text::Email};
+use domain::{Rejection, code::RecoveryCode, text::Email};
 
 use super::{Handle, Scope, orders::unreadable};
 use crate::{
     answer::Error,
-    wallet::{Caller, PaidBy, PaidByParts},
+    wallet::{Caller, FindBuyersCode, RecentBuyer},
 };
 
-/// Records of a wallet looked at for an order of the buyer's, the newest first.
+/// Records of a wallet that are scanned for an order of the buyer's, the newest first.
 const MAX_SCAN: usize = 50_000;
-/// Records read at once.
+/// Records that are read at once.
 const PAGE: usize = 500;
-/// The order that made a wallet is among its first records.
+/// The first records of a wallet, scanned in any case: the order that created it is among them.
 const FIRST: u64 = 64;
 
-/// A code, and whom to send it to.
+/// A recovery code, and the address to send it to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoughtCode {
-    /// The address as the order has it, however it was asked for: a mailbox that is only spelled alike
-    /// may be another's.
+    /// The email address exactly as the order has it: a mailbox whose address differs in capitals may be
+    /// another person's.
     pub address: Email,
-    /// What opens the wallet now.
-    pub code: Code,
+    /// The code that opens the wallet now.
+    pub code: RecoveryCode,
 }
 
 impl Handle {
-    /// The codes of anonymous wallets with a paid order of this address, of at most `limit` wallets.
-    /// A wallet that was topped up under this address shows its code only while that is still the one
-    /// it was topped up with.
+    /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets.
+    /// For a wallet that was only topped up under this address, its code must still be the one that it was
+    /// topped up with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn codes_paid_by(
         &self,
         scope: &Scope,
@@ -36,7 +40,7 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<BoughtCode>, Error> {
         let wallets = self.books().buyers(scope.project, email, limit);
-        let asked = PaidBy {
+        let asked = FindBuyersCode {
             project: scope.project,
             email: email.clone(),
         };
@@ -61,9 +65,9 @@ impl Handle {
 }
 
 /// The buyer's address and the encrypted code.
-type Found = (Email, Box<[u8]>);
+type EncryptedCode = (Email, Box<[u8]>);
 
-fn read_on(parts: PaidByParts, asked: &PaidBy) -> Result<Option<Found>, Error> {
+fn read_on(parts: RecentBuyer, asked: &FindBuyersCode) -> Result<Option<EncryptedCode>, Error> {
     let mut found = parts.address.clone();
     let mut below = parts.below;
     let mut looked_at = 0_usize;

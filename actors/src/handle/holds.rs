@@ -1,4 +1,4 @@
-//! Holds. A hold's identifier names its wallet.
+//! Operations on holds. A hold's id names its wallet.
 
 use domain::{
     id::{HoldId, WalletKey},
@@ -7,19 +7,23 @@ use domain::{
 
 use super::{Address, Handle, HoldAccess, NewHold, Scope, serial::serial};
 use crate::{
-    answer::{Applied, Error, HoldAnswer},
+    answer::{CommandResult, Error, HoldAnswer},
     wallet::{Caller, Extend, FindHold, Release, Settle},
 };
 
 impl Handle {
-    /// Sets credits aside.
+    /// Sets credits aside in a hold.
+    ///
+    /// # Errors
+    ///
+    /// `WalletNotFound`, and those of [`domain::wallet::Wallet::place_hold`]; else see [`Error`].
     pub async fn place_hold(
         &self,
         scope: &Scope,
         address: &Address,
         hold: NewHold,
     ) -> Result<HoldAnswer, Error> {
-        let (wallet, caller) = self.locate(scope, address)?;
+        let (wallet, caller) = self.target_of(scope, address)?;
         let NewHold {
             product,
             amount,
@@ -47,7 +51,11 @@ impl Handle {
         self.ask(scope, (wallet, caller), place).await
     }
 
-    /// How a hold stands.
+    /// A hold's present state.
+    ///
+    /// # Errors
+    ///
+    /// `HoldNotFound`, [`Error::SecretKeyRequired`]; else see [`Error`].
     pub async fn hold(
         &self,
         scope: &Scope,
@@ -58,30 +66,42 @@ impl Handle {
         self.ask(scope, hold, FindHold(id)).await
     }
 
-    /// Closes a hold by its cost, 0 credits or more.
+    /// Closes a hold and deducts what the work cost, 0 credits or more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::settle`]; else see [`Error`].
     pub async fn settle(
         &self,
         scope: &Scope,
         access: HoldAccess,
         id: HoldId,
         amount: i64,
-    ) -> Result<Applied, Error> {
+    ) -> Result<CommandResult, Error> {
         let settle = Settle { hold: id, amount };
         self.ask(scope, located(scope, access, id), settle).await
     }
 
-    /// Gives a hold back.
+    /// Closes a hold without a deduction.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::release`]; else see [`Error`].
     pub async fn release(
         &self,
         scope: &Scope,
         access: HoldAccess,
         id: HoldId,
-    ) -> Result<Applied, Error> {
+    ) -> Result<CommandResult, Error> {
         let hold = located(scope, access, id);
         self.ask(scope, hold, Release(id)).await
     }
 
-    /// Gives a hold more time, counted from now.
+    /// Extends a hold: its new expiry is counted from now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::extend`]; else see [`Error`].
     pub async fn extend(
         &self,
         scope: &Scope,
@@ -98,7 +118,7 @@ impl Handle {
     }
 }
 
-/// Where a hold's wallet is, and what it must check.
+/// The key of a hold's wallet, and what the wallet must check of the caller.
 fn located(scope: &Scope, access: HoldAccess, id: HoldId) -> (WalletKey, Caller) {
     let caller = Caller::Hold {
         project: scope.project,

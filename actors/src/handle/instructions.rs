@@ -1,23 +1,24 @@
-//! What callers have the provider do. The wallet decides and logs that it was asked for, before anybody
-//! asks; and what came of it. Nothing here speaks to a provider.
+//! Refunds, cancellations and resumptions that callers ask for. The wallet decides about a request and logs it
+//! before the provider is asked, and logs the outcome afterwards. Nothing here speaks to a provider.
 
 use domain::{
     id::OrderId,
+    project_event::SubscriptionSnapshot,
     text::{IdempotencyKey, SubscriptionId},
     wallet::{InstructionStage, cancel::Cancel, refund::Refund, resume::Resume},
 };
 
 use super::{Address, Handle, Scope};
 use crate::{
-    answer::{Error, Subscription},
+    answer::Error,
     wallet::{
-        AskCancel, AskRefund, AskResume, Caller, CloseInstruction, FindSubscription, Instructable,
-        InstructionKind, Refunding,
+        AskCancel, AskRefund, AskResume, Caller, CloseInstruction, FindSubscription,
+        InstructionKind, RefundToRequest, SubscriptionToInstruct,
     },
 };
 
 impl Handle {
-    /// Asks the wallet of an order whether money of it may go back; with `logs`, that it is to is logged.
+    /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged.
     ///
     /// # Errors
     ///
@@ -28,16 +29,16 @@ impl Handle {
         order: OrderId,
         refund: Refund,
         logs: bool,
-    ) -> Result<Refunding, Error> {
+    ) -> Result<RefundToRequest, Error> {
         let place = (order.wallet, Caller::Order(scope.project));
         self.ask(scope, place, AskRefund { refund, logs }).await
     }
 
-    /// Notes what came of a refund.
+    /// Logs the outcome of a refund.
     ///
     /// # Errors
     ///
-    /// See [`Error`].
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn close_refund(
         &self,
         scope: &Scope,
@@ -51,7 +52,7 @@ impl Handle {
         self.ask(scope, place, close).await
     }
 
-    /// Asks a wallet whether its subscription to a product may end; with `logs`, that it is to is logged.
+    /// Asks a wallet whether its subscription to a product may be canceled; with `logs`, the request is logged.
     ///
     /// # Errors
     ///
@@ -62,13 +63,12 @@ impl Handle {
         address: &Address,
         cancel: Cancel,
         logs: bool,
-    ) -> Result<Instructable, Error> {
+    ) -> Result<SubscriptionToInstruct, Error> {
         self.ask_at(scope, address, AskCancel { cancel, logs })
             .await
     }
 
-    /// Asks a wallet whether its subscription to a product may go on; with `logs`, that it is to is
-    /// logged.
+    /// Asks a wallet whether its subscription to a product may be resumed; with `logs`, the request is logged.
     ///
     /// # Errors
     ///
@@ -79,16 +79,16 @@ impl Handle {
         address: &Address,
         resume: Resume,
         logs: bool,
-    ) -> Result<Instructable, Error> {
+    ) -> Result<SubscriptionToInstruct, Error> {
         self.ask_at(scope, address, AskResume { resume, logs })
             .await
     }
 
-    /// Notes what came of an instruction about a subscription.
+    /// Logs the outcome of a cancellation or resumption.
     ///
     /// # Errors
     ///
-    /// See [`Error`].
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn close_instruction(
         &self,
         scope: &Scope,
@@ -100,7 +100,7 @@ impl Handle {
         self.ask_at(scope, address, close).await
     }
 
-    /// A wallet's subscription as it stands, also one that is over.
+    /// A wallet's subscription, current or ended.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Handle {
         scope: &Scope,
         address: &Address,
         id: SubscriptionId,
-    ) -> Result<Subscription, Error> {
+    ) -> Result<SubscriptionSnapshot, Error> {
         self.ask_at(scope, address, FindSubscription(id)).await
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a ledger: the wallet tells what is not folded yet, the rest is read here, off the
+//! Reads ledgers: the wallet answers the entries that are not folded yet, the rest is read here, off the
 //! runtime's own threads and without holding up the wallet.
 
 use domain::{
@@ -10,24 +10,28 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
     keyring::ledger_id,
-    wallet::{Caller, LedgerParts, RecordQuery},
+    wallet::{Caller, RecentLedger, RecordQuery},
 };
 
-/// Records looked at for one page at most. A rare reason in a long history comes in short pages
+/// The most records that are scanned for one page. A rare reason in a long history comes in short pages
 /// rather than in one that takes seconds.
 const MAX_SCAN: usize = 50_000;
-/// Records read at once.
+/// The most records that are read at once.
 const MAX_STEP: usize = 1024;
 
 impl Handle {
     /// Reads a page of a wallet's ledger.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn ledger(
         &self,
         scope: &Scope,
         address: &Address,
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
-        let place = self.locate(scope, address)?;
+        let place = self.target_of(scope, address)?;
         self.ledger_of(scope, place, query).await
     }
 
@@ -58,16 +62,16 @@ impl Handle {
     }
 }
 
-/// Records that were found.
+/// Records that match a query.
 pub(super) struct Records {
     wallet: (WalletId, WalletKey),
     pub(super) found: Vec<Record>,
-    /// Where to read on; `None`: there is nothing more.
+    /// The number below which the next page begins; `None`: this is the last one.
     next: Option<u64>,
 }
 
 impl Records {
-    /// `more` is where to read on when the scan was cut short.
+    /// `more` is the number below which to go on when the scan was cut short.
     fn new(
         wallet: (WalletId, WalletKey),
         mut found: Vec<Record>,
@@ -88,8 +92,8 @@ impl Records {
     }
 }
 
-fn read_on(parts: LedgerParts, query: &RecordQuery) -> Result<Records, Error> {
-    let LedgerParts {
+fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
+    let RecentLedger {
         wallet,
         key,
         recent: mut records,
@@ -98,7 +102,7 @@ fn read_on(parts: LedgerParts, query: &RecordQuery) -> Result<Records, Error> {
     } = parts;
     let wallet = (wallet, key);
     let mut looked_at = 0_usize;
-    // What is rare is looked for in larger and larger steps.
+    // The fewer records match, the larger the steps become.
     let mut at_once = query.limit.saturating_add(1);
     while records.len() <= query.limit && below > 1 {
         if looked_at >= MAX_SCAN {

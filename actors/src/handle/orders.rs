@@ -1,5 +1,5 @@
-//! Orders: placed, paid and otherwise reported, read and listed. An order's identifier names the
-//! wallet that it fills.
+//! Operations on orders: placing, reporting payments and other changes, reading, listing. An order's id
+//! names the wallet that it fills.
 
 use domain::{
     Quantity, Rejection, Timestamp,
@@ -8,76 +8,87 @@ use domain::{
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
         Created, OrderStatus, Owner,
-        pay::{Billing, MintedCode, Pay, Payment},
+        pay::{MintedCode, PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
     },
 };
 use futures_util::{StreamExt as _, stream};
-use persistence::{Books, Called, OrderPlace};
+use persistence::{Books, Called, OrderPosition};
 
 use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
-    wallet::{Caller, Checkout, FindOrder, Leave, Left, OrderParts, PortalCustomer, Report},
+    wallet::{
+        Caller, CheckOrder, EndWithProvider, EndedCounts, FindOrder, OrderInWallet, PortalCustomer,
+        ReportPurchase,
+    },
 };
 
-/// Orders looked at for one page of those that stand in a certain way: each may have to wake its wallet.
+/// Orders that are read for one page of orders with a certain status: each may have to wake its wallet.
 const MAX_LOOKED_AT: usize = 200;
 
 /// An order about to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// What it will be called.
+pub struct OrderDraft {
+    /// The id that it will have.
     pub order: OrderId,
-    /// What the provider calls the buyer, if it knows them.
+    /// The provider's customer, where the wallet's owner already is one.
     pub customer: Option<CustomerId>,
 }
 
 /// A completed payment of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Paid {
-    /// The order itself, as the provider carried it along, should it never have been placed.
+pub struct CompletedPayment {
+    /// The order itself, from the provider's metadata, should it never have been placed.
     pub placed: Option<PlaceOrder>,
-    /// The payment.
+    /// The provider's payment, with its amount and receipt.
     pub payment: Payment,
-    /// The subscription that it starts.
-    pub billing: Option<Billing>,
+    /// The subscription that it starts, with its first cycle.
+    pub billing: Option<PaidCycle>,
 }
 
 impl Handle {
-    /// Draws the identifier of an order of so many that fills this wallet, or one of its own, if such an
-    /// order is welcome. Nothing is logged.
+    /// Draws the id of an order that fills this wallet, or a new one without an address, if the wallet would accept
+    /// such an order. Nothing is logged.
+    ///
+    /// # Errors
+    ///
+    /// `WalletNotFound` for a code, and those of [`domain::wallet::Wallet::check_order`]; else see [`Error`].
     pub async fn draft_order(
         &self,
         scope: &Scope,
         address: Option<&Address>,
         terms: &Terms,
         quantity: Quantity,
-    ) -> Result<Draft, Error> {
+    ) -> Result<OrderDraft, Error> {
         let serial = OrderSerial(serial());
         let Some(address) = address else {
             let wallet = order_key(scope.project, serial);
             let order = OrderId { serial, wallet };
-            return Ok(Draft {
+            return Ok(OrderDraft {
                 order,
                 customer: None,
             });
         };
-        let (wallet, caller) = self.locate(scope, address)?;
-        let checkout = Checkout(terms.clone(), quantity);
+        let (wallet, caller) = self.target_of(scope, address)?;
+        let checkout = CheckOrder(terms.clone(), quantity);
         let customer = match (self.ask(scope, (wallet, caller), checkout).await, address) {
-            // It is made with the order.
+            // The wallet is created with the order.
             (Err(Error::Rejected(Rejection::WalletNotFound)), Address::External(_)) => None,
             (answer, _) => answer?,
         };
         let order = OrderId { serial, wallet };
-        Ok(Draft { order, customer })
+        Ok(OrderDraft { order, customer })
     }
 
-    /// Places an order that was drafted for this address. A user's wallet is made if there is none; a
-    /// code must still be the one in force.
+    /// Places an order that was drafted for this address. A user's wallet is created if there is none; a
+    /// code must still be the current one.
+    ///
+    /// # Errors
+    ///
+    /// `WalletNotFound`, and those of [`domain::wallet::Wallet::check_order`]; else see [`Error`].
     pub async fn place_order(
         &self,
         scope: &Scope,
@@ -93,10 +104,10 @@ impl Handle {
             }
             None => (None, Caller::Order(scope.project)),
         };
-        let report = Report {
+        let report = ReportPurchase {
             key: order.wallet,
             purchase: Purchase::Place(command),
-            created: self.created_with(scope, order, user),
+            created: self.creation_of_order_wallet(scope, order, user),
         };
         match self.ask(scope, (order.wallet, caller), report).await {
             Err(Error::Rejected(Rejection::OrderNotFound)) => Err(Rejection::WalletNotFound.into()),
@@ -104,22 +115,26 @@ impl Handle {
         }
     }
 
-    /// Fulfils an order, once however often it is said to be paid. Whether this very call did.
+    /// Fulfils an order, once however often its payment is reported. Returns whether this call did.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] when the order is unknown and `paid` does not contain it; else see [`Error`].
     pub async fn pay(
         &self,
         scope: &Scope,
         order: OrderId,
         user: Option<ExternalUserId>,
-        paid: Paid,
+        paid: CompletedPayment,
     ) -> Result<bool, Error> {
-        let Paid {
+        let CompletedPayment {
             placed,
             payment,
             billing,
         } = paid;
         let created = placed
             .as_ref()
-            .and_then(|_| self.created_with(scope, order, user));
+            .and_then(|_| self.creation_of_order_wallet(scope, order, user));
         let (_, code) = self.new_code(scope);
         let pay = Pay {
             order: order.serial,
@@ -135,7 +150,11 @@ impl Handle {
         self.tell(scope, order.wallet, created, paid).await
     }
 
-    /// Tells a wallet that exists about its purchases. Whether anything changed.
+    /// Reports a change of a purchase to an existing wallet. Returns whether anything changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`], [`Rejection::SubscriptionNotFound`]; else see [`Error`].
     pub async fn report(
         &self,
         scope: &Scope,
@@ -145,7 +164,7 @@ impl Handle {
         self.tell(scope, wallet, None, report).await
     }
 
-    /// The order that a subscription's paid invoice makes: the same for the same invoice.
+    /// The serial of a subscription's paid invoice's order: the same for the same invoice.
     #[must_use]
     pub fn renewal_order(
         &self,
@@ -157,14 +176,14 @@ impl Handle {
         keyring.renewal_order(scope.project, invoice.as_str(), created)
     }
 
-    /// The order that a payment becomes where a person says whose it is: the same for the same payment and
-    /// address. It fills a wallet of its own without an address.
+    /// The id of the order that a payment becomes when a person assigns it: the same for the same payment and
+    /// address. Without an address the order gets a new wallet.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`],
+    /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`] or
     /// [`Error::Unavailable`].
-    pub async fn order_for(
+    pub async fn order_of_assignment(
         &self,
         scope: &Scope,
         payment: &PaymentId,
@@ -178,13 +197,17 @@ impl Handle {
             Some(Address::External(user)) => external_key(scope.project, user),
             Some(code @ Address::Code(_)) => {
                 self.read(scope, code).await?;
-                self.locate(scope, code)?.0
+                self.target_of(scope, code)?.0
             }
         };
         Ok(OrderId { serial, wallet })
     }
 
-    /// An order as it stands.
+    /// An order's present state.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
         let place = (order.wallet, Caller::Order(scope.project));
         let parts = self.ask(scope, place, FindOrder(order.serial)).await?;
@@ -192,6 +215,10 @@ impl Handle {
     }
 
     /// The order of a provider's checkout session.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order_of_checkout(
         &self,
         scope: &Scope,
@@ -202,11 +229,11 @@ impl Handle {
             .await
     }
 
-    /// Which order is that of a provider's checkout session.
+    /// The id of the order of a provider's checkout session.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn checkout_order(
         &self,
         scope: &Scope,
@@ -215,12 +242,11 @@ impl Handle {
         self.called(scope, Called::Checkout(checkout))
     }
 
-    /// The order that a provider's payment paid. That it is there, its wallet has logged; how it stands,
-    /// only its wallet says.
+    /// The id of the order that a provider's payment paid. Only its wallet knows the order's present state.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn order_of_payment(
         &self,
         scope: &Scope,
@@ -229,11 +255,11 @@ impl Handle {
         self.called(scope, Called::Payment(payment))
     }
 
-    /// The order of a provider's bill.
+    /// The id of the order of a provider's invoice.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn order_of_invoice(
         &self,
         scope: &Scope,
@@ -242,12 +268,12 @@ impl Handle {
         self.called(scope, Called::Invoice(invoice))
     }
 
-    /// The order that began a provider's subscription, and with it the wallet that has it. Where no
-    /// checkout of ours did, or it was not heard of yet, the last order that the subscription paid.
+    /// The id of the order that began a provider's subscription, which also names its wallet. If it began
+    /// without a checkout of ours, or that is not known yet, the last order that the subscription paid.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn order_of_subscription(
         &self,
         scope: &Scope,
@@ -260,7 +286,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn orders_of_customer(
         &self,
         scope: &Scope,
@@ -268,7 +294,9 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
         let name = Called::Customer(customer);
-        let found = self.books().all_called(scope.project, name, limit);
+        let found = self
+            .books()
+            .orders_by_provider_id(scope.project, name, limit);
         found.map_err(|error| unreadable(&error))
     }
 
@@ -277,9 +305,13 @@ impl Handle {
         found.map_err(|error| unreadable(&error))
     }
 
-    /// The same, only those that stand so. Among many others few are found at once: then the page is
-    /// short, and goes on.
-    pub async fn orders_that(
+    /// A page of a project's orders with this status, newest first. The page may be short, and still have a next
+    /// one, where few of many orders match.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Handle::orders`].
+    pub async fn orders_with_status(
         &self,
         scope: &Scope,
         status: OrderStatus,
@@ -305,7 +337,11 @@ impl Handle {
         }
     }
 
-    /// A project's orders before a place, newest first.
+    /// A page of a project's orders before a position, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn orders(
         &self,
         scope: &Scope,
@@ -317,12 +353,12 @@ impl Handle {
         let mut places = places.map_err(|error| unreadable(&error))?;
         let more = places.len() > limit;
         places.truncate(limit);
-        let next = places.last().filter(|_| more).map(OrderPlace::place);
+        let next = places.last().filter(|_| more).map(OrderPosition::place);
         let mut orders = Vec::with_capacity(places.len());
         for place in places {
             match self.order(scope, place.order).await {
                 Ok(order) => orders.push(order),
-                // It was not logged after all.
+                // The look-up had it before its append, which then failed.
                 Err(Error::Rejected(Rejection::OrderNotFound)) => {}
                 Err(error) => return Err(error),
             }
@@ -330,32 +366,44 @@ impl Handle {
         Ok(OrderPage { orders, next })
     }
 
-    /// Where a project's orders before a place are, newest first.
+    /// The ids and positions of a project's orders before a position, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn placed(
         &self,
         scope: &Scope,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<OrderPosition>, Error> {
         let placed = self.books().orders(scope.project, before, limit);
         placed.map_err(|error| unreadable(&error))
     }
 
-    /// Ends what a wallet has open with a provider that its project has no more.
-    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<Left, Error> {
+    /// Ends a wallet's pending orders and subscriptions of its project's former provider.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
+    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<EndedCounts, Error> {
         let place = (wallet, Caller::Order(scope.project));
-        self.ask(scope, place, Leave).await
+        self.ask(scope, place, EndWithProvider).await
     }
 
     pub(super) fn books(&self) -> &dyn Books {
         &*self.inner.registry.store.books
     }
 
-    /// Expires the project's pending orders whose time came by `until`; how many. A wallet that is
-    /// touched does so by itself: this is for those that nobody touches.
+    /// Expires the project's pending orders that are due by `until`; returns how many. A wallet expires its orders
+    /// by itself when it is used: this wakes those that nobody uses.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn expire_due(&self, scope: &Scope, until: Timestamp) -> Result<usize, Error> {
         const AT_ONCE: usize = 256;
-        /// Each waits for a sync, which all of them share.
+        /// Orders that are read concurrently: each waits for a sync, which all of them share.
         const TOUCHED_AT_ONCE: usize = 64;
         let until = until.min(self.now_in(scope));
         let (mut expired, mut after) = (0_usize, None);
@@ -371,7 +419,7 @@ impl Handle {
                     Err(error) => return Err(error),
                 }
             }
-            after = due.last().map(OrderPlace::place);
+            after = due.last().map(OrderPosition::place);
             expired = expired.saturating_add(due.len());
             if due.len() < AT_ONCE {
                 return Ok(expired);
@@ -379,19 +427,27 @@ impl Handle {
         }
     }
 
-    /// The project's pending orders that are due within a span, soonest first.
+    /// The project's pending orders that expire by `until`, the next to expire first: at most `limit` after a position.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn pending(
         &self,
         scope: &Scope,
         after: Option<(Timestamp, OrderSerial)>,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<OrderPosition>, Error> {
         let due = self.books().due(scope.project, after, until, limit);
         due.map_err(|error| unreadable(&error))
     }
 
-    /// Whose portal a wallet's owner may open.
+    /// The provider's customer whose portal a wallet's owner may open.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`], [`Rejection::NoPurchase`]; else see [`Error`].
     pub async fn customer(&self, scope: &Scope, address: &Address) -> Result<CustomerId, Error> {
         self.ask_at(scope, address, PortalCustomer).await
     }
@@ -404,7 +460,7 @@ impl Handle {
         purchase: Purchase,
     ) -> Result<bool, Error> {
         let place = (key, Caller::Order(scope.project));
-        let report = Report {
+        let report = ReportPurchase {
             key,
             purchase,
             created,
@@ -412,9 +468,9 @@ impl Handle {
         self.ask(scope, place, report).await
     }
 
-    /// What makes an order's wallet, where its identifier alone says that it may be made: a user's,
-    /// or one of its own. A code's wallet is there already.
-    fn created_with(
+    /// The creation of an order's wallet, where the order's id proves that it may be created: for this user, or
+    /// for the order alone. The wallet of a code exists already.
+    fn creation_of_order_wallet(
         &self,
         scope: &Scope,
         order: OrderId,
@@ -430,8 +486,8 @@ impl Handle {
         Some(born(scope, owner))
     }
 
-    fn order_answer(&self, id: OrderId, parts: OrderParts) -> OrderAnswer {
-        let OrderParts {
+    fn order_answer(&self, id: OrderId, parts: OrderInWallet) -> OrderAnswer {
+        let OrderInWallet {
             order,
             wallet,
             owner,
@@ -441,7 +497,7 @@ impl Handle {
         let (wallet, external_user, code) = match owner {
             Owner::External(user) => (Some(wallet), Some(user), None),
             Owner::Code { sealed, .. } => (Some(wallet), None, self.inner.keyring.unseal(&sealed)),
-            // Its payment makes it somebody's.
+            // It has no owner until the order is paid.
             Owner::Order => (None, None, None),
         };
         OrderAnswer {
@@ -457,6 +513,6 @@ impl Handle {
 }
 
 pub(super) fn unreadable(error: &persistence::Error) -> Error {
-    tracing::error!(%error, "The list of orders cannot be read");
+    tracing::error!(%error, "A look-up in the books cannot be read");
     Error::Unavailable
 }

@@ -1,16 +1,16 @@
-//! What opens an order or a hold for whoever knows it. Sixty-two bits of it are the generator's, drawn
-//! for this one alone: whoever saw others of the same instant knows nothing of them.
+//! Serials of orders and holds, which also grant access to them. Sixty-two bits are random and drawn
+//! for each serial alone: other serials of the same instant say nothing about them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::{Builder, Uuid};
 
-/// A part of a millisecond that twelve bits can tell: about 244 ns.
+/// The resolution of the time below a millisecond: twelve bits, of about 244 ns each.
 const PARTS_OF_A_MILLISECOND: u128 = 1 << 12;
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
-/// A UUID version 7 whose first 60 bits of substance are the time, so that they sort, and no counter:
-/// the library's own counts up within a millisecond, and its next one is all but known.
+/// A UUID version 7 with 60 bits of time, so that serials sort, and without a counter: the library's own
+/// UUIDs count up within a millisecond, so that the next one is all but known.
 pub(super) fn serial() -> u128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     at(since.unwrap_or_default().as_nanos(), Uuid::new_v4())
@@ -24,9 +24,9 @@ fn at(nanos: u128, random: Uuid) -> u128 {
         .div_euclid(NANOS_PER_MILLI);
     let mut rest = [0; 10];
     let (time, bits) = rest.split_at_mut(2);
-    // Below 4096, and 48 bits of milliseconds last for ages.
+    // `part` is below 4096, and 48 bits of milliseconds last for ages.
     time.copy_from_slice(&u16::try_from(part).unwrap_or(0).to_be_bytes());
-    // The variant stands where it stands in a version 4, too.
+    // The variant is where it is in a version 4, too.
     let (_, random) = random.as_bytes().split_at(8);
     bits.copy_from_slice(random);
     let millis = u64::try_from(millis).unwrap_or(u64::MAX);
@@ -56,7 +56,7 @@ mod tests {
     fn serials_of_one_instant_tell_nothing_of_each_other() {
         let random = |serial: u128| serial & (u128::MAX >> 66);
         let serials: Vec<_> = (0..1000).map(|_| random(at(0, Uuid::new_v4()))).collect();
-        // Every bit is as often one as zero, also compared with the one before it.
+        // Every bit is one about as often as zero, and changes about as often as not.
         for bit in 0..62 {
             let is_set = |serial: &u128| serial >> bit & 1 == 1;
             let set = serials.iter().filter(|serial| is_set(serial)).count();

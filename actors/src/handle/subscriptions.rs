@@ -1,4 +1,4 @@
-//! Subscriptions found by when their periods end, whoever's they are.
+//! A project's subscriptions, found by the ends of their periods.
 
 use domain::{Rejection, Timestamp, id::WalletKey, text::SubscriptionId};
 use persistence::PeriodEnd;
@@ -6,16 +6,16 @@ use persistence::PeriodEnd;
 use super::{Handle, Scope, orders::unreadable};
 use crate::{
     answer::Error,
-    wallet::{Caller, Lapsed},
+    wallet::{Caller, FindOverdueSubscriptions},
 };
 
 impl Handle {
-    /// Where periods of the project's subscriptions ended by `until`, soonest first: at most `limit`
-    /// behind a place. How a subscription stands, only its wallet knows.
+    /// The periods of the project's subscriptions that ended by `until`, the earliest first: at most `limit`
+    /// after a position. Only its wallet knows a subscription's present state.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`]: the books cannot be read.
+    /// [`Error::Unavailable`] when the books cannot be read.
     pub fn periods_ended(
         &self,
         scope: &Scope,
@@ -27,12 +27,12 @@ impl Handle {
         ended.map_err(|error| unreadable(&error))
     }
 
-    /// The provider's names for a wallet's subscriptions that are not over and whose periods ended by
+    /// The provider's ids of a wallet's subscriptions that have not ended and whose periods ended by
     /// `until`.
     ///
     /// # Errors
     ///
-    /// [`Error::Overloaded`], [`Error::Unavailable`].
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn lapsed(
         &self,
         scope: &Scope,
@@ -40,8 +40,11 @@ impl Handle {
         until: Timestamp,
     ) -> Result<Vec<SubscriptionId>, Error> {
         let place = (wallet, Caller::Order(scope.project));
-        match self.ask(scope, place, Lapsed(until)).await {
-            // It was not logged after all.
+        match self
+            .ask(scope, place, FindOverdueSubscriptions(until))
+            .await
+        {
+            // The look-up had it before its append, which then failed.
             Err(Error::Rejected(Rejection::WalletNotFound)) => Ok(Vec::new()),
             answer => answer,
         }

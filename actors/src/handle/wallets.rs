@@ -1,8 +1,8 @@
-//! Wallets: minting, reading, granting, deducting, features, codes.
+//! Operations on wallets: creating, reading, granting, deducting, features, recovery codes.
 
 use domain::{
     Rejection,
-    code::Code,
+    code::RecoveryCode,
     id::WalletKey,
     text::{ExternalUserId, Feature, IdempotencyKey},
     wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction},
@@ -10,19 +10,23 @@ use domain::{
 
 use super::{Address, Handle, Scope, born, created};
 use crate::{
-    answer::{Applied, Error, Rotation, WalletView},
+    answer::{CommandResult, Error, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CreateCode, Grant, InForce, NewCode, Open, Read, Rotate, SetFeature},
+    wallet::{Caller, CheckCode, CreateCode, Grant, NewCode, Open, Read, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
-/// For how long a rotation under a key is answered again: for so many hours, and what is left of one.
+/// For how many full hours a rotation under a key is answered again.
 const ANSWERED_HOURS: i64 = 24;
 
 impl Handle {
-    /// Mints an anonymous wallet. The code is told once. Its view is empty: free grants come with the
-    /// first read.
-    pub async fn create_code(&self, scope: &Scope) -> Result<(Code, WalletView), Error> {
+    /// Creates an anonymous wallet. Only this call returns its recovery code. The view has no balances: free
+    /// grants come with the first read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
+    pub async fn create_code(&self, scope: &Scope) -> Result<(RecoveryCode, WalletView), Error> {
         let scope = Scope {
             free_grants: [].into(),
             ..scope.clone()
@@ -32,7 +36,7 @@ impl Handle {
             let place = (WalletKey(hash.0), Caller::Code(hash));
             let create = CreateCode(born(&scope, Owner::Code { hash, sealed }));
             match self.ask(&scope, place, create).await {
-                // As good as never: the code is somebody else's already.
+                // The code belongs to another wallet already, which as good as never happens.
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 answer => return answer.map(|view| (code, view)),
             }
@@ -40,6 +44,10 @@ impl Handle {
     }
 
     /// Gets or creates a user's wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn open_external(
         &self,
         scope: &Scope,
@@ -51,34 +59,50 @@ impl Handle {
     }
 
     /// Reads a wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn read(&self, scope: &Scope, address: &Address) -> Result<WalletView, Error> {
         self.ask_at(scope, address, Read).await
     }
 
-    /// Uses credits up.
+    /// Deducts credits from a wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::deduct`]; else see [`Error`].
     pub async fn deduct(
         &self,
         scope: &Scope,
         address: &Address,
         command: Deduct,
-    ) -> Result<Applied, Error> {
+    ) -> Result<CommandResult, Error> {
         self.ask_at(scope, address, command).await
     }
 
     /// Grants credits; creates a user's wallet if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`] for a code, and those of [`domain::wallet::Wallet::credit`]; else see [`Error`].
     pub async fn credit(
         &self,
         scope: &Scope,
         address: &Address,
         command: Credit,
-    ) -> Result<Applied, Error> {
+    ) -> Result<CommandResult, Error> {
         let created = created(scope, address);
         let grant = Grant { command, created };
         self.ask_at(scope, address, grant).await
     }
 
-    /// Grants or revokes a feature; all features after it. A grant creates a user's wallet if there
+    /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there
     /// is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn set_feature(
         &self,
         scope: &Scope,
@@ -98,12 +122,16 @@ impl Handle {
         self.ask_at(scope, address, set).await
     }
 
-    /// Replaces a leaked code; the old one stops resolving at once. With a key, the same call answers
-    /// the same new code for 24 hours, as long as that opens the wallet.
+    /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns
+    /// the same new code for 24 hours, as long as that code opens the wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`] when the old code opens no wallet; else see [`Error`].
     pub async fn rotate(
         &self,
         scope: &Scope,
-        old: &Code,
+        old: &RecoveryCode,
         key: Option<&IdempotencyKey>,
     ) -> Result<Rotation, Error> {
         let hour = self.now().0.div_euclid(HOUR_MILLIS);
@@ -121,7 +149,7 @@ impl Handle {
                 return rotated.map(|()| Rotation { code, replayed });
             }
         }
-        // It opens nothing any more: perhaps since this very call was made before.
+        // The old code opens nothing any more, perhaps because this very call was made before.
         for ago in 0..=ANSWERED_HOURS {
             let Some(code) = named(hour.saturating_sub(ago)) else {
                 continue;
@@ -130,7 +158,10 @@ impl Handle {
             let Some(wallet) = self.inner.registry.replaced(hash)? else {
                 continue;
             };
-            match self.ask(scope, (wallet, Caller::Code(hash)), InForce).await {
+            match self
+                .ask(scope, (wallet, Caller::Code(hash)), CheckCode)
+                .await
+            {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 found => {
                     let replayed = true;
@@ -141,17 +172,17 @@ impl Handle {
         Err(Rejection::WalletNotFound.into())
     }
 
-    pub(super) fn new_code(&self, scope: &Scope) -> (Code, NewCode) {
+    pub(super) fn new_code(&self, scope: &Scope) -> (RecoveryCode, NewCode) {
         let code = self.inner.keyring.draw_code();
         let stored = self.stored(scope, &code);
         (code, stored)
     }
 
-    fn stored(&self, scope: &Scope, code: &Code) -> NewCode {
+    fn stored(&self, scope: &Scope, code: &RecoveryCode) -> NewCode {
         let keyring = &self.inner.keyring;
         NewCode {
             hash: keyring.code_hash(scope.project, code),
-            sealed: keyring.seal(code),
+            sealed: keyring.cipher(code),
         }
     }
 }

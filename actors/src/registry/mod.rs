@@ -1,5 +1,5 @@
-//! Which wallets are awake. Waking, retiring and reloading all pass through one slot per wallet, so
-//! two actors for one wallet cannot be; no map guard is held across an await.
+//! The awake wallets. Waking, retiring and reloading all pass through one slot per wallet, so
+//! that a wallet never has two actors; no map guard is held across an await.
 
 mod reads;
 mod retire;
@@ -20,39 +20,41 @@ use domain::{
 };
 use persistence::{Store, Ticket};
 use ractor::ActorCell;
-use reads::Reads;
+use reads::WalletReader;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::{Options, answer::Error, clock::Clock, gate::Gate, turnstile::Turnstile};
+use crate::{
+    Options, answer::Error, clock::Clock, executor::WalletExecutor, gate::InFlightLimiter,
+};
 
-/// An awake wallet: what callers, its actor and the sweep look at, in one piece of memory.
+/// An awake wallet: the state that callers, its actor and the sweep share, in one allocation.
 pub(crate) struct Awake {
-    pub(crate) turnstile: Turnstile,
-    /// Errands between their arrival and their answer.
+    pub(crate) executor: WalletExecutor,
+    /// Tasks between their arrival and their answer.
     in_flight: AtomicU32,
-    /// The sweep during which it was last asked for.
+    /// The number of the sweep during which a command last used it.
     used: AtomicU32,
-    gate: Arc<Gate>,
-    /// Its place among the wallets that may be awake.
+    gate: Arc<InFlightLimiter>,
+    /// One of the permits to be awake.
     _room: OwnedSemaphorePermit,
 }
 
-/// A caller's place in flight, at the wallet and over all. While it is held, the wallet stays awake.
-pub(crate) struct Permit {
+/// A caller's place in flight, both at the wallet and in the gate. While it is held, the wallet stays awake.
+pub(crate) struct WalletPermit {
     pub(crate) awake: Arc<Awake>,
     weight: u64,
 }
 
-impl Permit {
-    /// Lets go of the wallet, not of the place in flight.
-    pub(crate) fn give_back(&mut self, pass: &mut Pass<'_>) {
+impl WalletPermit {
+    /// Returns the place in the gate to the pass; dropping the permit then only releases the wallet.
+    pub(crate) fn give_back(&mut self, pass: &mut InFlightPermit<'_>) {
         pass.weight = pass.weight.saturating_add(std::mem::take(&mut self.weight));
     }
 }
 
-impl Drop for Permit {
+impl Drop for WalletPermit {
     fn drop(&mut self) {
         self.awake.in_flight.fetch_sub(1, Ordering::Release);
         self.awake.gate.leave(self.weight);
@@ -63,33 +65,33 @@ enum Slot {
     Awake(Arc<Awake>),
     /// Waking or being reloaded; the sender is dropped when that is over.
     Busy(watch::Receiver<()>),
-    /// The log failed before what this wallet had logged could be settled: the books on disk may
-    /// lack some of it, so nothing is read from them until a restart.
+    /// The log failed before this wallet's appends were settled: the books on disk may lack some of
+    /// them, so the wallet is not read again until a restart.
     Lost,
 }
 
-/// The awake wallets.
+/// The awake wallets, by their keys.
 pub(crate) struct Registry {
     slots: DashMap<WalletKey, Slot, RandomState>,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) gate: Arc<InFlightLimiter>,
     options: Options,
-    reads: Arc<Reads>,
-    /// Room for awake wallets.
+    reads: Arc<WalletReader>,
+    /// One permit for each wallet that may be awake.
     room: Arc<Semaphore>,
-    /// Somebody waits for room.
+    /// Notified when a wallet waits for a permit.
     crowded: Notify,
     sweep: AtomicU32,
     supervisor: OnceLock<ActorCell>,
 }
 
-/// Whether a wallet that does not exist is woken all the same, to be created.
+/// What to do with a wallet that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// The verb creates it.
+    /// Wake it all the same: the command creates it.
     Wake,
-    /// There is nothing to do.
+    /// Report that it does not exist.
     Leave,
 }
 
@@ -97,10 +99,10 @@ impl Registry {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, options: Options) -> Arc<Self> {
         Arc::new(Self {
             slots: DashMap::default(),
-            reads: Reads::new(Arc::clone(&store.books)),
+            reads: WalletReader::new(Arc::clone(&store.books)),
             store,
             clock,
-            gate: Arc::new(Gate::new(options.max_in_flight)),
+            gate: Arc::new(InFlightLimiter::new(options.max_in_flight)),
             room: Arc::new(Semaphore::new(options.max_awake)),
             options,
             crowded: Notify::new(),
@@ -109,13 +111,13 @@ impl Registry {
         })
     }
 
-    /// Who hears of a wallet actor's end. Set once, before the first wallet wakes.
+    /// Sets the supervisor of wallets' actors. Called once, before the first wallet wakes.
     pub(crate) fn supervised_by(&self, supervisor: ActorCell) {
         drop(self.supervisor.set(supervisor));
     }
 
-    /// The wallet that a code opens, if any does. Whether the code is still in force is the wallet's
-    /// own to check.
+    /// The key of the wallet that a code may open. Whether the wallet exists and the code is still in
+    /// force, the wallet itself checks.
     pub(crate) fn resolve(&self, code: CodeHash) -> Result<WalletKey, Error> {
         let first = WalletKey(code.0);
         if self.slots.contains_key(&first) {
@@ -124,7 +126,7 @@ impl Registry {
         Ok(self.replaced(code)?.unwrap_or(first))
     }
 
-    /// The wallet that a code opens which replaced another, or which a payment minted.
+    /// The wallet of a code that replaced another, or that a payment minted.
     pub(crate) fn replaced(&self, code: CodeHash) -> Result<Option<WalletKey>, Error> {
         self.store.books.code(&code).map_err(|error| {
             tracing::error!(%error, "The look-up of codes cannot be read");
@@ -137,22 +139,22 @@ impl Registry {
     }
 
     /// Lets `weight` commands in, all or none.
-    pub(crate) fn pass(&self, weight: u64) -> Result<Pass<'_>, Error> {
+    pub(crate) fn pass(&self, weight: u64) -> Result<InFlightPermit<'_>, Error> {
         self.gate.enter(weight)?;
-        Ok(Pass {
+        Ok(InFlightPermit {
             gate: &self.gate,
             weight,
         })
     }
 
-    /// A place in flight at a wallet, waking it first if need be; `None` when there is no such
-    /// wallet and it is to be left so.
+    /// A place in flight at a wallet, which is woken first if need be; `None` when the wallet does not
+    /// exist and `absent` does not want it woken.
     pub(crate) async fn reach(
         self: &Arc<Self>,
         key: WalletKey,
         absent: Absent,
-        mut pass: Pass<'_>,
-    ) -> Result<Option<Permit>, Error> {
+        mut pass: InFlightPermit<'_>,
+    ) -> Result<Option<WalletPermit>, Error> {
         loop {
             let busy = match self.slots.get(&key).as_deref() {
                 Some(Slot::Awake(awake)) => return self.enter(awake, &mut pass).map(Some),
@@ -161,7 +163,7 @@ impl Registry {
                 None => None,
             };
             match busy {
-                // The sender goes when waking is over, for better or worse: look again.
+                // The sender is dropped when waking has succeeded or failed: look again.
                 Some(mut busy) => drop(busy.changed().await),
                 None => {
                     if !self.wake(key, absent).await? {
@@ -172,9 +174,13 @@ impl Registry {
         }
     }
 
-    /// The slot's guard is held while this counts the caller in: a sweep that finds nobody in
-    /// flight under the same guard may retire the wallet.
-    fn enter(&self, awake: &Arc<Awake>, pass: &mut Pass<'_>) -> Result<Permit, Error> {
+    /// Counts the caller in. The slot's guard is held meanwhile, as a sweep holds it when it finds nobody
+    /// in flight and retires the wallet.
+    fn enter(
+        &self,
+        awake: &Arc<Awake>,
+        pass: &mut InFlightPermit<'_>,
+    ) -> Result<WalletPermit, Error> {
         if awake.in_flight.fetch_add(1, Ordering::AcqRel) >= self.options.max_in_flight_per_wallet {
             awake.in_flight.fetch_sub(1, Ordering::Release);
             return Err(Error::Overloaded);
@@ -183,7 +189,7 @@ impl Registry {
         if awake.used.load(Ordering::Relaxed) != sweep {
             awake.used.store(sweep, Ordering::Relaxed);
         }
-        Ok(Permit {
+        Ok(WalletPermit {
             awake: Arc::clone(awake),
             weight: pass.hand_over(),
         })
@@ -196,18 +202,18 @@ impl persistence::Awake for Registry {
             Some(Slot::Awake(awake)) => Arc::clone(awake),
             Some(Slot::Busy(_) | Slot::Lost) | None => return,
         };
-        awake.turnstile.show(look);
+        awake.executor.show(look);
     }
 }
 
-/// A pass through the gate that is given back unless permits take it over.
-pub(crate) struct Pass<'a> {
-    gate: &'a Gate,
+/// Places in the gate that are released on drop unless permits take them over.
+pub(crate) struct InFlightPermit<'a> {
+    gate: &'a InFlightLimiter,
     weight: u64,
 }
 
-impl Pass<'_> {
-    /// Takes a part of it.
+impl InFlightPermit<'_> {
+    /// Splits off at most `weight` of the places.
     pub(crate) fn split(&mut self, weight: u64) -> Self {
         let part = weight.min(self.weight);
         self.weight = self.weight.saturating_sub(part);
@@ -222,7 +228,7 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for InFlightPermit<'_> {
     fn drop(&mut self) {
         if self.weight > 0 {
             self.gate.leave(self.weight);

@@ -1,8 +1,8 @@
-//! Reading wallets from the books, off the runtime's own threads: a disk that takes its time holds up
+//! Reads wallets from the books, off the runtime's own threads: a slow disk holds up
 //! those who wait for it, and nobody else.
 //!
-//! A few threads read whatever is asked for until nothing is left: handing each wallet to a thread of
-//! its own would cost more than most reads do, and let a crowd of them loose on the disk.
+//! A few threads work through the queue until it is empty: handing each wallet to a thread of
+//! its own would cost more than most reads do, and send too many reads to the disk at once.
 
 use std::{
     collections::VecDeque,
@@ -12,27 +12,26 @@ use std::{
 
 use domain::id::WalletKey;
 use parking_lot::Mutex;
-use persistence::{Books, Error, Stored};
+use persistence::{Books, Error, LoadedWallet};
 use tokio::sync::oneshot;
 
 /// Threads that read at once.
 const READERS: usize = 4;
 
-type Read = Result<Option<Stored>, Error>;
+type ReadResult = Result<Option<LoadedWallet>, Error>;
 
-/// See the module.
-pub(crate) struct Reads {
+pub(crate) struct WalletReader {
     books: Arc<dyn Books>,
     queue: Mutex<Queue>,
 }
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<(WalletKey, oneshot::Sender<Read>)>,
+    waiting: VecDeque<(WalletKey, oneshot::Sender<ReadResult>)>,
     readers: usize,
 }
 
-impl Reads {
+impl WalletReader {
     pub(crate) fn new(books: Arc<dyn Books>) -> Arc<Self> {
         Arc::new(Self {
             books,
@@ -41,7 +40,7 @@ impl Reads {
     }
 
     /// The wallet stored under `key`.
-    pub(crate) async fn load(self: &Arc<Self>, key: WalletKey) -> Read {
+    pub(crate) async fn load(self: &Arc<Self>, key: WalletKey) -> ReadResult {
         let (reply, read) = oneshot::channel();
         let more = {
             let mut queue = self.queue.lock();
@@ -54,19 +53,20 @@ impl Reads {
             let reads = Arc::clone(self);
             tokio::task::spawn_blocking(move || reads.read_all());
         }
-        read.await.unwrap_or_else(|_| Err(broke_off()))
+        read.await.unwrap_or_else(|_| Err(reader_panicked()))
     }
 
     fn read_all(&self) {
         while let Some((key, reply)) = self.next() {
-            // A reader that fell would leave others waiting behind it.
+            // A reader that panicked would leave others waiting.
             let read = catch_unwind(AssertUnwindSafe(|| self.books.load(&key)));
-            drop(reply.send(read.unwrap_or_else(|_| Err(broke_off()))));
+            drop(reply.send(read.unwrap_or_else(|_| Err(reader_panicked()))));
         }
     }
 
-    /// What to read next. With nothing left, this reader is gone before anybody can ask for more.
-    fn next(&self) -> Option<(WalletKey, oneshot::Sender<Read>)> {
+    /// The next wallet to read. With an empty queue this reader is counted out under the queue's lock, so that
+    /// the next read starts another one.
+    fn next(&self) -> Option<(WalletKey, oneshot::Sender<ReadResult>)> {
         let mut queue = self.queue.lock();
         let next = queue.waiting.pop_front();
         if next.is_none() {
@@ -76,6 +76,6 @@ impl Reads {
     }
 }
 
-fn broke_off() -> Error {
-    Error::Io("reading a wallet broke off".into())
+fn reader_panicked() -> Error {
+    Error::Io("the thread that read a wallet panicked or was stopped".into())
 }

@@ -1,5 +1,5 @@
-//! Putting wallets to sleep, and reloading one whose actor died. A wallet sleeps only when nobody
-//! is in flight at it and its last event is folded: then the books have everything.
+//! Puts wallets to sleep, and reloads a wallet whose actor died. A wallet is put to sleep only when no
+//! command is in flight at it and its last event is folded: then the books have everything.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -12,20 +12,20 @@ use tokio::sync::watch;
 
 use super::{Awake, Registry, Slot};
 
-/// While somebody waits for room, how often folding is looked at.
+/// How often the sweep is repeated while a wallet waits for a permit to be awake.
 const CROWDED_POLL: Duration = Duration::from_millis(5);
 
 /// Which wallets a sweep may put to sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sweep {
-    /// Those not asked for since some sweeps ago.
+    /// Wallets that no command has used for some sweeps.
     Idle,
-    /// All that nobody is in flight at: room is needed.
+    /// All wallets without a command in flight: others wait for their permits.
     All,
 }
 
 impl Registry {
-    /// Sweeps at every interval, and as often as it takes while somebody waits for room. Ends with
+    /// Sweeps at every interval, and as often as it takes while a wallet waits for a permit. Ends with
     /// the runtime or when its task is aborted.
     pub(crate) async fn keep_room(self: Arc<Self>) {
         let mut interval = tokio::time::interval(self.options.sweep_interval);
@@ -51,7 +51,7 @@ impl Registry {
         }
     }
 
-    /// Puts wallets to sleep; how many.
+    /// Puts wallets to sleep; returns how many.
     pub(crate) fn sweep(&self, which: Sweep) -> usize {
         let sweep = match which {
             Sweep::Idle => self.sweep.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
@@ -62,7 +62,7 @@ impl Registry {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
                 && awake.in_flight.load(Ordering::Acquire) == 0
-                && awake.turnstile.settled(folded)
+                && awake.executor.settled(folded)
         };
         let candidates: Vec<WalletKey> = self
             .slots
@@ -70,33 +70,33 @@ impl Registry {
             .filter(|slot| matches!(slot.value(), Slot::Awake(awake) if may_sleep(awake)))
             .map(|slot| *slot.key())
             .collect();
-        // Looked at again under the slot's own guard, where nobody can come in between.
+        // Checked again under the slot's own guard, which keeps new commands out.
         let retired = candidates.into_iter().filter_map(|key| {
             let removed = self.slots.remove_if(
                 &key,
                 |_, slot| matches!(slot, Slot::Awake(awake) if may_sleep(awake)),
             )?;
             if let Slot::Awake(awake) = removed.1 {
-                awake.turnstile.stop();
+                awake.executor.stop();
             }
             Some(())
         });
         retired.count()
     }
 
-    /// Reloads the wallet whose actor ended without being asked to. Everything that it had enqueued
-    /// is settled first, so that the books have it; callers wait at the slot meanwhile.
+    /// Reloads the wallet whose actor failed. Everything that it had appended is settled first, so that
+    /// the books have it; callers wait at the slot meanwhile.
     pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
         let found = self.slots.iter().find_map(|slot| match slot.value() {
-            Slot::Awake(awake) if awake.turnstile.id() == Some(actor) => Some(*slot.key()),
+            Slot::Awake(awake) if awake.executor.id() == Some(actor) => Some(*slot.key()),
             Slot::Awake(_) | Slot::Busy(_) | Slot::Lost => None,
         });
         let Some(key) = found else { return };
         let Some(mut slot) = self.slots.get_mut(&key) else {
             return;
         };
-        // Somebody else may have been faster.
-        if !matches!(slot.value(), Slot::Awake(awake) if awake.turnstile.id() == Some(actor)) {
+        // Another call may have been faster.
+        if !matches!(slot.value(), Slot::Awake(awake) if awake.executor.id() == Some(actor)) {
             return;
         }
         let (sender, busy) = watch::channel(());

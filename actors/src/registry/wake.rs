@@ -1,4 +1,4 @@
-//! Waking a wallet: one task reads it from the books and starts its actor, everybody else waits for
+//! Wakes a wallet: one task reads it from the books and starts its actor, all other callers wait at
 //! its slot.
 
 use std::{
@@ -16,20 +16,20 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::{Absent, Awake, Registry, Slot};
 use crate::{
     answer::Error,
-    turnstile::{Turnstile, WalletActor},
+    executor::{WalletActor, WalletExecutor},
     wallet::WalletState,
 };
 
-/// How long a caller waits for room among the awake wallets before being told to come again.
+/// How long a caller waits for a permit to be awake before it gets [`Error::Overloaded`].
 const ROOM_WAIT: Duration = Duration::from_secs(5);
 
-/// Frees a slot that was claimed but not filled, whatever happens to the one who claimed it.
+/// A claim to a slot, which frees the slot on drop unless it was filled.
 struct Claim {
     registry: Arc<Registry>,
     key: WalletKey,
-    /// The slot is no longer this claim's: by now it may be swept and claimed by somebody else.
+    /// Whether the slot is no longer this claim's: by now it may be swept and claimed by another caller.
     filled: bool,
-    /// Dropped last: whoever waits then finds the slot as this claim left it.
+    /// Dropped last, so that waiting callers find the slot as this claim left it.
     _busy: watch::Sender<()>,
 }
 
@@ -49,7 +49,7 @@ impl Drop for Claim {
 }
 
 impl Registry {
-    /// Wakes a wallet unless somebody else is at it. `false`: there is no such wallet.
+    /// Wakes a wallet unless another caller is waking it. `false`: there is no such wallet.
     pub(super) async fn wake(
         self: &Arc<Self>,
         key: WalletKey,
@@ -58,7 +58,7 @@ impl Registry {
         let Some(claim) = self.claim(key) else {
             return Ok(true);
         };
-        // In a task of its own: a caller who goes away in the middle leaves nothing half awake.
+        // In a task of its own: a caller that goes away in the middle leaves no wallet half awake.
         let registry = Arc::clone(self);
         let woken = tokio::spawn(async move { registry.wake_claimed(claim, absent).await });
         woken.await.unwrap_or(Err(Error::Unavailable))
@@ -93,7 +93,7 @@ impl Registry {
         let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
         let wallet = WalletState::new(key, stored, store, clock);
         let awake = Arc::new(Awake {
-            turnstile: Turnstile::new(wallet, Arc::downgrade(&self)),
+            executor: WalletExecutor::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),
             used: AtomicU32::new(self.sweep.load(Ordering::Relaxed)),
             gate: Arc::clone(&self.gate),

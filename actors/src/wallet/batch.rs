@@ -1,4 +1,4 @@
-//! Deductions of a batch: those of one wallet take one turn, and their caller is woken once.
+//! Deductions of a batch: those of one wallet take one turn, and the caller is woken once.
 
 use std::sync::Arc;
 
@@ -6,38 +6,37 @@ use domain::wallet::deduct::Deduct;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::{Caller, Rules, Turn, Verb, WalletState, turn::Caught};
+use super::{Caller, Command, Rules, Turn, WalletState, turn::CatchUp};
 use crate::{
-    answer::{Applied, Error},
-    registry::Permit,
-    turnstile::Errand,
+    answer::{CommandResult, Error},
+    executor::Task,
+    registry::WalletPermit,
 };
 
-/// A deduction of a batch.
 pub(crate) struct BatchItem {
-    /// Its place in the list.
+    /// The item's index in the batch.
     pub(crate) place: u32,
     pub(crate) caller: Caller,
     pub(crate) command: Deduct,
 }
 
-/// An item's place in the list, and what came of it.
-pub(crate) type BatchResult = (u32, Result<Applied, Error>);
+/// An item's index in the batch, and its result.
+pub(crate) type BatchResult = (u32, Result<CommandResult, Error>);
 
-/// The results of a batch by place in the list; a place left empty has an unknown outcome.
-pub(crate) type BatchResults = Vec<Option<Result<Applied, Error>>>;
+/// The results of a batch by index; an item without a result has an unknown outcome.
+pub(crate) type BatchResults = Vec<Option<Result<CommandResult, Error>>>;
 
-/// Deducts the items of one wallet in list order, each on its own, and hands over what they log. Nobody
-/// may be told before that is durable. No item is taken while the wallet is behind.
+/// Deducts the items of one wallet in list order, each on its own, and appends their events to the log. The results
+/// may be answered once those are durable. No item is taken while the wallet is behind.
 pub(crate) fn deduct_each(
     wallet: &mut WalletState,
     rules: &Rules,
     items: impl IntoIterator<Item = BatchItem>,
     results: &mut Vec<BatchResult>,
-) -> Caught {
+) -> CatchUp {
     let mut turn = Turn::new(wallet, rules);
     let caught = turn.catch_up();
-    if caught != Ok(Caught::Behind) {
+    if caught != Ok(CatchUp::Behind) {
         for BatchItem {
             place,
             caller,
@@ -52,35 +51,35 @@ pub(crate) fn deduct_each(
         }
     }
     wallet.hand_over(None);
-    caught.unwrap_or(Caught::Up)
+    caught.unwrap_or(CatchUp::Up)
 }
 
-/// One wallet's items, on their way to it.
+/// The task that deducts one wallet's items.
 pub(crate) struct DeductMany {
     pub(crate) rules: Rules,
     pub(crate) items: Vec<BatchItem>,
     pub(crate) share: BatchShare,
 }
 
-impl Errand for DeductMany {
+impl Task for DeductMany {
     fn run(mut self, wallet: &mut WalletState) -> Option<Self> {
         let mut results = Vec::with_capacity(self.items.len());
         let mut items = std::mem::take(&mut self.items).into_iter();
-        if deduct_each(wallet, &self.rules, &mut items, &mut results) == Caught::Behind {
+        if deduct_each(wallet, &self.rules, &mut items, &mut results) == CatchUp::Behind {
             self.items = items.collect();
             return Some(self);
         }
         let share = self.share;
         wallet.finish(move |durable| match durable {
             Ok(()) => share.batch.fill(results),
-            // Letting go of the share unanswered leaves these items' outcome unknown.
+            // Dropping the share without results leaves these items' outcome unknown.
             Err(_) => drop(share),
         });
         None
     }
 }
 
-/// Collects what the wallets of a batch answer. The caller is woken once, when every share is gone.
+/// Collects the results of a batch. The caller is woken once, when every share has been dropped.
 pub(crate) struct Batch {
     results: Mutex<BatchResults>,
     done: Option<oneshot::Sender<BatchResults>>,
@@ -89,7 +88,7 @@ pub(crate) struct Batch {
 /// One wallet's part in a [`Batch`].
 pub(crate) struct BatchShare {
     batch: Arc<Batch>,
-    _permit: Permit,
+    _permit: WalletPermit,
 }
 
 impl Batch {
@@ -105,14 +104,13 @@ impl Batch {
         )
     }
 
-    pub(crate) fn share(self: &Arc<Self>, permit: Permit) -> BatchShare {
+    pub(crate) fn share(self: &Arc<Self>, permit: WalletPermit) -> BatchShare {
         BatchShare {
             batch: Arc::clone(self),
             _permit: permit,
         }
     }
 
-    /// Answers some items.
     pub(crate) fn fill(&self, results: impl IntoIterator<Item = BatchResult>) {
         let mut slots = self.results.lock();
         for (place, result) in results {

@@ -1,4 +1,4 @@
-//! Who asks a wallet, and what they must match to be let at it.
+//! The callers of a wallet, and what each must match to get access.
 
 use domain::{
     Rejection,
@@ -8,32 +8,32 @@ use domain::{
 
 use crate::answer::Error;
 
-/// How a wallet was addressed.
+/// How a caller named a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// By user id: the address is derived from project and user, nothing more to check.
+    /// By user id: the wallet's key is derived from project and user, so there is nothing more to check.
     External,
-    /// By code: it must be the one in force, not one that was rotated away.
+    /// By recovery code: it must be the current one, not a replaced one.
     Code(CodeHash),
-    /// By a hold's identifier, which anybody can make up.
+    /// By a hold's id, which anybody can make up.
     Hold {
         project: ProjectId,
         code_wallets_only: bool,
     },
-    /// By an order's identifier, or by what the provider says of one.
+    /// By an order's id, or by a provider's report about an order.
     Order(ProjectId),
-    /// By where it is stored, of which an administrator was told.
+    /// By its key, which the administration shows.
     Administrator(ProjectId),
 }
 
 impl Caller {
-    /// Whether this caller may see this wallet; if not, it is `absent`.
+    /// Checks whether this caller may see this wallet; if not, the answer is `absent`.
     pub(super) fn check(self, wallet: &Wallet, absent: Rejection) -> Result<(), Error> {
         let not_found = Err(absent.into());
         match (self, &wallet.owner) {
             (Self::Order(project), _) if project == wallet.project => Ok(()),
             (Self::Order(_), _) => not_found,
-            // Its order is not paid yet: there is nobody whom it could answer.
+            // Its order is not paid yet: the wallet has no owner who could see it.
             (_, Owner::Order) => not_found,
             (Self::External, Owner::External(_)) => Ok(()),
             (Self::Code(hash), Owner::Code { hash: current, .. }) if hash == *current => Ok(()),

@@ -1,48 +1,47 @@
-//! Ending a subscription on the caller's word: that it was asked for is logged here, before the provider
-//! is asked.
+//! Decides about a subscription's cancellation at a caller's request, which is logged before the provider is asked.
 
 use domain::{
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     text::SubscriptionId,
-    wallet::{Instructing, Instruction, cancel::Cancel},
+    wallet::{Instruction, InstructionDecision, cancel::Cancel},
 };
 
-use super::{Turn, Verb, instruction::instructed};
+use super::{Command, Turn, instruction::instructed};
 use crate::answer::Error;
 
-/// Which subscription the provider is asked about.
+/// The subscription that the provider is to cancel or resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instructable {
-    /// The provider's name for it.
+pub struct SubscriptionToInstruct {
+    /// The provider's id of the subscription.
     pub subscription: SubscriptionId,
-    /// Whether the provider did it already: it is not to be asked again.
+    /// Whether the provider has done it already and must not be asked again.
     pub done: bool,
 }
 
-/// A cancellation to be decided, and with `logs` to be logged where the provider is to be asked.
+/// Decides about a cancellation; with `logs`, the request is logged.
 pub(crate) struct AskCancel {
     pub(crate) cancel: Cancel,
     pub(crate) logs: bool,
 }
 
-impl Verb for AskCancel {
-    type Answer = Instructable;
+impl Command for AskCancel {
+    type Answer = SubscriptionToInstruct;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Instructable, Error> {
-        let prior = turn.prior(Lookup::Cancel(self.cancel.key.as_str()))?;
+    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionToInstruct, Error> {
+        let prior = turn.prior(RecordKey::Cancel(self.cancel.key.as_str()))?;
         let prior = prior.as_ref().and_then(Record::instructed);
         let decided = turn.wallet()?.cancel(self.cancel, prior, turn.now())?;
-        decided_on(turn, decided, self.logs)
+        log_decision(turn, decided, self.logs)
     }
 }
 
-/// Logs what was decided about a subscription.
-pub(super) fn decided_on(
+/// Logs a decision about a subscription, if `logs` says so.
+pub(super) fn log_decision(
     turn: &mut Turn<'_>,
-    decided: Instructing,
+    decided: InstructionDecision,
     logs: bool,
-) -> Result<Instructable, Error> {
-    let Instructing {
+) -> Result<SubscriptionToInstruct, Error> {
+    let InstructionDecision {
         instruction,
         done,
         events,
@@ -56,5 +55,5 @@ pub(super) fn decided_on(
     if logs {
         instructed(turn, events)?;
     }
-    Ok(Instructable { subscription, done })
+    Ok(SubscriptionToInstruct { subscription, done })
 }

@@ -1,28 +1,28 @@
-//! What has to be known before a buyer is sent to the provider.
+//! Checks before a buyer is sent to the provider.
 
 use domain::{Quantity, terms::Terms, text::CustomerId};
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
-/// Who buys, if an order of so many under these terms is welcome; `None`: the provider does not know the
-/// wallet's owner yet.
-pub(crate) struct Checkout(pub(crate) Terms, pub(crate) Quantity);
+/// Checks that the wallet would accept an order with these terms and quantity; answers the provider's customer,
+/// or `None` where the owner is not one yet.
+pub(crate) struct CheckOrder(pub(crate) Terms, pub(crate) Quantity);
 
-impl Verb for Checkout {
+impl Command for CheckOrder {
     type Answer = Option<CustomerId>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<CustomerId>, Error> {
         let wallet = turn.wallet()?;
-        wallet.may_order(&self.0, self.1)?;
+        wallet.check_order(&self.0, self.1)?;
         Ok(wallet.customer().cloned())
     }
 }
 
-/// Whose portal can be opened.
+/// Answers the provider's customer whose portal the wallet's owner may open.
 pub(crate) struct PortalCustomer;
 
-impl Verb for PortalCustomer {
+impl Command for PortalCustomer {
     type Answer = CustomerId;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CustomerId, Error> {

@@ -1,15 +1,15 @@
-//! Wallets that come to be.
+//! The creation of anonymous and external wallets.
 
 use domain::{Rejection, wallet::Created};
 
-use super::{Turn, Verb, view::view};
+use super::{Command, Turn, view::view};
 use crate::answer::{Error, WalletView};
 
-/// Makes a code wallet. Two codes that hash alike must not share one: the second is refused and drawn
-/// again.
+/// Creates an anonymous wallet. Two codes with the same hash must not share one: the second is rejected, and
+/// another code is drawn.
 pub(crate) struct CreateCode(pub(crate) Created);
 
-impl Verb for CreateCode {
+impl Command for CreateCode {
     type Answer = WalletView;
 
     fn creates(&self) -> Option<&Created> {
@@ -25,10 +25,10 @@ impl Verb for CreateCode {
     }
 }
 
-/// Gets or makes a user's wallet.
+/// Gets or creates a user's wallet.
 pub(crate) struct Open(pub(crate) Created);
 
-impl Verb for Open {
+impl Command for Open {
     type Answer = WalletView;
 
     fn creates(&self) -> Option<&Created> {

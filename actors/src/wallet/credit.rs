@@ -1,29 +1,29 @@
-//! Granting credits by hand.
+//! Manual grants of credits.
 
 use domain::{
-    history::Lookup,
+    history::RecordKey,
     wallet::{Created, Decision, credit::Credit},
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Applied, Error};
+use super::{Command, Turn};
+use crate::answer::{CommandResult, Error};
 
-/// Grants credits, also to a user whose wallet they make.
+/// Grants credits; `created` creates a user's wallet that does not exist.
 pub(crate) struct Grant {
     pub(crate) command: Credit,
     pub(crate) created: Option<Created>,
 }
 
-impl Verb for Grant {
-    type Answer = Applied;
+impl Command for Grant {
+    type Answer = CommandResult;
 
     fn creates(&self) -> Option<&Created> {
         self.created.as_ref()
     }
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let command = self.command;
-        let prior = turn.prior(Lookup::Grant(command.key.as_str()))?;
+        let prior = turn.prior(RecordKey::Grant(command.key.as_str()))?;
         let product = command.product;
         let now = turn.now();
         let applied = match turn.wallet()?.credit(command, prior.as_ref(), now)? {
@@ -33,7 +33,7 @@ impl Verb for Grant {
                 true
             }
         };
-        Ok(Applied {
+        Ok(CommandResult {
             balance: turn.wallet()?.available(product),
             applied,
             replayed: !applied,

@@ -1,19 +1,19 @@
-//! Using credits up.
+//! Deductions of credits.
 
 use domain::{
-    history::Lookup,
+    history::RecordKey,
     wallet::{Decision, deduct::Deduct},
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Applied, Error};
+use super::{Command, Turn};
+use crate::answer::{CommandResult, Error};
 
-impl Verb for Deduct {
-    type Answer = Applied;
+impl Command for Deduct {
+    type Answer = CommandResult;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let named = self.product;
-        let prior = turn.prior(Lookup::Deduct(self.key.as_str()))?;
+        let prior = turn.prior(RecordKey::Deduct(self.key.as_str()))?;
         let (product, applied) = match turn.wallet()?.deduct(self, prior.as_ref())? {
             Decision::Replay(product) => (product, false),
             Decision::Accept(change) => {
@@ -21,7 +21,7 @@ impl Verb for Deduct {
                 (named.resolve()?, true)
             }
         };
-        Ok(Applied {
+        Ok(CommandResult {
             balance: turn.wallet()?.available(product),
             applied,
             replayed: !applied,

@@ -1,21 +1,21 @@
-//! Unlocking features by hand.
+//! Manual grants of features.
 
 use domain::{
     text::Feature,
     wallet::{Created, feature::FeatureAction},
 };
 
-use super::{Turn, Verb, view::features};
+use super::{Command, Turn, view::features};
 use crate::answer::Error;
 
-/// Grants or revokes a feature; all features after it.
+/// Grants or revokes a feature; answers all features afterwards.
 pub(crate) struct SetFeature {
     pub(crate) feature: Feature,
     pub(crate) action: FeatureAction,
     pub(crate) created: Option<Created>,
 }
 
-impl Verb for SetFeature {
+impl Command for SetFeature {
     type Answer = Vec<String>;
 
     fn creates(&self) -> Option<&Created> {

@@ -1,22 +1,22 @@
-//! Setting credits aside, and closing what was set aside. A hold is named by itself: whatever keeps its
-//! wallet away, it is the hold that is not found.
+//! Places and closes holds. The caller names the hold and not its wallet: without a wallet, it is the
+//! hold that is not found.
 
 use domain::{
     Rejection, Timestamp,
-    history::{HoldFacts, Lookup, Record},
+    history::{HoldSnapshot, Record, RecordKey},
     id::HoldId,
     wallet::{Decision, hold::PlaceHold},
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Applied, Error, HoldAnswer};
+use super::{Command, Turn};
+use crate::answer::{CommandResult, Error, HoldAnswer};
 
-impl Verb for PlaceHold {
+impl Command for PlaceHold {
     type Answer = HoldAnswer;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let id = self.id;
-        let prior = turn.prior(Lookup::Hold(self.key.as_str()))?;
+        let prior = turn.prior(RecordKey::Hold(self.key.as_str()))?;
         match turn.wallet()?.place_hold(self, prior.as_ref())? {
             Decision::Replay(hold) => answer(turn, hold, true),
             Decision::Accept(change) => {
@@ -27,10 +27,9 @@ impl Verb for PlaceHold {
     }
 }
 
-/// How a hold stands.
 pub(crate) struct FindHold(pub(crate) HoldId);
 
-impl Verb for FindHold {
+impl Command for FindHold {
     type Answer = HoldAnswer;
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
@@ -41,38 +40,38 @@ impl Verb for FindHold {
     }
 }
 
-/// Closes a hold by its cost.
+/// Closes a hold and deducts what the work cost.
 pub(crate) struct Settle {
     pub(crate) hold: HoldId,
     /// 0 credits or more.
     pub(crate) amount: i64,
 }
 
-impl Verb for Settle {
-    type Answer = Applied;
+impl Command for Settle {
+    type Answer = CommandResult;
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let closed = closing(turn, self.hold)?;
         let wallet = turn.wallet()?;
         let hold = wallet.find_hold(&self.hold, closed.as_ref())?;
         let decision = wallet.settle(&self.hold, self.amount, closed.as_ref())?;
         let applied = close(turn, hold, decision)?;
-        Ok(Applied {
+        Ok(CommandResult {
             applied: applied.applied && self.amount > 0,
             ..applied
         })
     }
 }
 
-/// Gives a hold back.
+/// Closes a hold without a deduction.
 pub(crate) struct Release(pub(crate) HoldId);
 
-impl Verb for Release {
-    type Answer = Applied;
+impl Command for Release {
+    type Answer = CommandResult;
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Applied, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let closed = closing(turn, self.0)?;
         let wallet = turn.wallet()?;
         let hold = wallet.find_hold(&self.0, closed.as_ref())?;
@@ -81,13 +80,12 @@ impl Verb for Release {
     }
 }
 
-/// Gives a hold more time.
 pub(crate) struct Extend {
     pub(crate) hold: HoldId,
     pub(crate) expires_at: Timestamp,
 }
 
-impl Verb for Extend {
+impl Command for Extend {
     type Answer = HoldAnswer;
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
@@ -105,16 +103,16 @@ impl Verb for Extend {
     }
 }
 
-/// The record of a hold's end.
+/// The record of a hold's closing, if it was closed.
 fn closing(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
-    turn.prior(Lookup::HoldClosed(hold.serial))
+    turn.prior(RecordKey::HoldClosed(hold.serial))
 }
 
 fn close(
     turn: &mut Turn<'_>,
-    hold: HoldFacts,
-    decision: Decision<HoldFacts>,
-) -> Result<Applied, Error> {
+    hold: HoldSnapshot,
+    decision: Decision<HoldSnapshot>,
+) -> Result<CommandResult, Error> {
     let applied = match decision {
         Decision::Replay(_) => false,
         Decision::Accept(change) => {
@@ -122,7 +120,7 @@ fn close(
             true
         }
     };
-    Ok(Applied {
+    Ok(CommandResult {
         balance: turn.wallet()?.available(hold.product),
         applied,
         replayed: !applied,
@@ -134,7 +132,7 @@ fn open(turn: &Turn<'_>, id: HoldId) -> Result<HoldAnswer, Error> {
     answer(turn, hold.ok_or(Rejection::HoldNotFound)?, false)
 }
 
-fn answer(turn: &Turn<'_>, hold: HoldFacts, replayed: bool) -> Result<HoldAnswer, Error> {
+fn answer(turn: &Turn<'_>, hold: HoldSnapshot, replayed: bool) -> Result<HoldAnswer, Error> {
     Ok(HoldAnswer {
         hold,
         balance: turn.wallet()?.available(hold.product),

@@ -1,27 +1,27 @@
-//! What came of something that the provider was asked to do on the caller's word.
+//! Logs the outcome of an instruction: a refund, cancellation or resumption at a caller's request.
 
 use domain::{
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     text::IdempotencyKey,
-    wallet::{Archived, Event, Instructed, Instruction, InstructionStage},
+    wallet::{Archive, Event, Instruction, InstructionRecord, InstructionStage},
 };
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
 /// A kind of instruction: keys are unique within one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstructionKind {
-    /// Money back.
+    /// A refund of an order.
     Refund,
-    /// A subscription's end.
+    /// A subscription's cancellation.
     Cancel,
-    /// A subscription's going on.
+    /// Takes back a subscription's cancellation or pause.
     Resume,
 }
 
 impl InstructionKind {
-    /// Its name, for the names of operations.
+    /// The first part of the provider's operation names.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,23 +31,23 @@ impl InstructionKind {
         }
     }
 
-    const fn lookup(self, key: &str) -> Lookup<'_> {
+    const fn lookup(self, key: &str) -> RecordKey<'_> {
         match self {
-            Self::Refund => Lookup::Refund(key),
-            Self::Cancel => Lookup::Cancel(key),
-            Self::Resume => Lookup::Resume(key),
+            Self::Refund => RecordKey::Refund(key),
+            Self::Cancel => RecordKey::Cancel(key),
+            Self::Resume => RecordKey::Resume(key),
         }
     }
 }
 
-/// The provider's answer to what was asked under a key.
+/// The outcome of the instruction with a key.
 pub(crate) struct CloseInstruction {
     pub(crate) kind: InstructionKind,
     pub(crate) key: IdempotencyKey,
     pub(crate) stage: InstructionStage,
 }
 
-impl Verb for CloseInstruction {
+impl Command for CloseInstruction {
     type Answer = ();
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
@@ -59,7 +59,7 @@ impl Verb for CloseInstruction {
             Some(order) => turn.prior(order)?,
             None => None,
         };
-        let archived = Archived {
+        let archived = Archive {
             order: record.as_ref().and_then(Record::order),
             subscription_over: false,
         };
@@ -71,14 +71,14 @@ impl Verb for CloseInstruction {
     }
 }
 
-const fn order_of(instructed: &Instructed) -> Option<Lookup<'static>> {
+const fn order_of(instructed: &InstructionRecord) -> Option<RecordKey<'static>> {
     match instructed.instruction {
-        Instruction::Refund { order, .. } => Some(Lookup::Order(order)),
+        Instruction::Refund { order, .. } => Some(RecordKey::Order(order)),
         Instruction::Cancel { .. } | Instruction::Resume { .. } => None,
     }
 }
 
-/// Logs what was decided; all of it together.
+/// Logs the events of a decision, if there are any, as one append.
 pub(super) fn instructed(turn: &mut Turn<'_>, events: Vec<Event>) -> Result<(), Error> {
     match events.is_empty() {
         true => Ok(()),

@@ -1,15 +1,15 @@
-//! Which subscriptions of a wallet the provider should have told more of by now.
+//! Finds a wallet's overdue subscriptions: those that the provider should have renewed or ended by now.
 
 use domain::{Timestamp, text::SubscriptionId};
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
-/// Asks for those whose periods ended at this instant or before.
+/// Answers the subscriptions whose periods ended at this instant or before.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lapsed(pub(crate) Timestamp);
+pub(crate) struct FindOverdueSubscriptions(pub(crate) Timestamp);
 
-impl Verb for Lapsed {
+impl Command for FindOverdueSubscriptions {
     type Answer = Vec<SubscriptionId>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Vec<SubscriptionId>, Error> {

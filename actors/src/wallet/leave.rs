@@ -1,41 +1,39 @@
-//! The end of what a wallet has open with a provider that its project has no more.
+//! Ends a wallet's pending orders and subscriptions of its project's former provider.
 
-use domain::{Rejection, wallet::Archived};
+use domain::{Rejection, wallet::Archive};
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
-/// See [`Wallet::open_with_provider`](domain::wallet::Wallet::open_with_provider).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Leave;
+pub(crate) struct EndWithProvider;
 
-/// What was ended.
+/// How much of a wallet was ended with its project's former provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
-    /// Pending orders, which expired.
+pub struct EndedCounts {
+    /// Pending orders that were expired.
     pub orders: usize,
-    /// Subscriptions.
+    /// Subscriptions that were ended.
     pub subscriptions: usize,
 }
 
-impl Verb for Leave {
-    type Answer = Left;
+impl Command for EndWithProvider {
+    type Answer = EndedCounts;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    /// Each by itself: an append takes no more than so many events, and what is not ended yet is found
-    /// again.
-    fn run(self, turn: &mut Turn<'_>) -> Result<Left, Error> {
+    /// Ends each by itself: an append holds a limited number of events, and a repeated call finds the rest.
+    fn run(self, turn: &mut Turn<'_>) -> Result<EndedCounts, Error> {
         let open = turn.wallet()?.open_with_provider();
         for &order in &open.orders {
             let wallet = turn.wallet()?;
-            let events = wallet.expire_order(order, Archived::default(), turn.now())?;
+            let events = wallet.expire_order(order, Archive::default(), turn.now())?;
             turn.together(events)?;
         }
         for subscription in &open.subscriptions {
             let events = turn.wallet()?.end_subscription(subscription, turn.now());
             turn.together(events)?;
         }
-        Ok(Left {
+        Ok(EndedCounts {
             orders: open.orders.len(),
             subscriptions: open.subscriptions.len(),
         })

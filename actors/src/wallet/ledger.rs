@@ -1,5 +1,5 @@
-//! A wallet's part in reading its ledger: what is not folded yet, and where the rest is. The folded
-//! part is read outside, so that a long history never holds up a deduction.
+//! A wallet's part in reading its ledger: the records that are not folded yet, and access to the rest. The
+//! rest is read outside of the wallet's turn, so that a long history never holds up a deduction.
 
 use std::sync::Arc;
 
@@ -9,37 +9,36 @@ use domain::{
 };
 use persistence::History;
 
-use super::{Turn, Verb, state::unreadable};
+use super::{Command, Turn, state::unreadable};
 use crate::answer::{Error, LedgerQuery};
 
-/// Records of a wallet's history that somebody wants, newest first.
+/// A query of a wallet's history, newest first.
 #[derive(Clone)]
 pub(crate) struct RecordQuery {
-    /// Only those with smaller numbers.
+    /// Only records with numbers below this.
     pub(crate) before: Option<u64>,
-    /// At most so many.
     pub(crate) limit: usize,
-    /// Which.
+    /// Which records match.
     pub(crate) wants: Arc<dyn Fn(&Record) -> bool + Send + Sync>,
 }
 
-/// What the wallet itself knows of a page.
-pub(crate) struct LedgerParts {
+/// The part of a page that the wallet has in memory, and access to the rest.
+pub(crate) struct RecentLedger {
     pub(crate) wallet: WalletId,
     /// The wallet that the orders in it belong to.
     pub(crate) key: WalletKey,
-    /// Matching records, newest first, one more than asked for if there are so many.
+    /// Matching records, newest first, at most one more than the limit.
     pub(crate) recent: Vec<Record>,
-    /// Where to read on.
+    /// The folded records.
     pub(crate) history: Arc<dyn History>,
-    /// Only records with numbers below this.
+    /// The number below which the folded records go on.
     pub(crate) below: u64,
 }
 
-impl Verb for RecordQuery {
-    type Answer = LedgerParts;
+impl Command for RecordQuery {
+    type Answer = RecentLedger;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<LedgerParts, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<RecentLedger, Error> {
         let wallet = turn.wallet()?;
         let (recent, history) = turn.history();
         let before = self.before.unwrap_or(u64::MAX);
@@ -50,7 +49,7 @@ impl Verb for RecordQuery {
             .take(self.limit.saturating_add(1))
             .collect::<Result<_, _>>()
             .map_err(|error| unreadable(&wallet.key, &error))?;
-        Ok(LedgerParts {
+        Ok(RecentLedger {
             wallet: wallet.id,
             key: wallet.key,
             recent,
@@ -61,7 +60,7 @@ impl Verb for RecordQuery {
 }
 
 impl LedgerQuery {
-    /// The records that hold what was asked for.
+    /// The query of the records behind these entries.
     pub(crate) fn records(self) -> RecordQuery {
         RecordQuery {
             before: self.before,

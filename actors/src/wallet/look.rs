@@ -1,78 +1,77 @@
-//! What an operator sees of a wallet: more than its owner does, and of nothing more than fits a page.
+//! A wallet as an operator sees it: more than its owner sees, and of each list only as much as fits a page.
 
 use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
     id::{HoldId, OrderId, ProductId, WalletId},
+    project_event::SubscriptionSnapshot,
     text::ExternalUserId,
     wallet::{Hold, Lot, Owner, Wallet},
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Error, Subscription};
+use super::{Command, Turn};
+use crate::answer::Error;
 
-/// Lots of a product, and holds and pending orders of a wallet, that are shown.
+/// The most lots of a product, holds of a wallet and pending orders of a wallet that are shown.
 const SHOWN: usize = 100;
 
-/// Looks into a wallet.
-pub(crate) struct Look;
+pub(crate) struct InspectWallet;
 
 /// A wallet as an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inside {
-    /// Its identifier.
+pub struct WalletDetail {
+    /// The wallet's public id, `wal_…`.
     pub id: WalletId,
     /// The caller's own user; `None` for a code wallet.
     pub external_user: Option<ExternalUserId>,
     /// When it was created.
     pub created_at: Timestamp,
     /// Balances, in the order in which they were first filled.
-    pub accounts: Vec<Purse>,
-    /// Open holds, and how many there are besides.
+    pub accounts: Vec<AccountDetail>,
+    /// The first open holds, and the number of further ones.
     pub holds: (Vec<(HoldId, Hold)>, usize),
-    /// What it unlocks, and by what.
-    pub access: BTreeMap<String, Vec<Access>>,
-    /// Subscriptions that are not over.
-    pub subscriptions: Vec<Subscription>,
-    /// Orders that wait for their payment, and how many there are besides.
+    /// Unlocked features, each with the reasons for it.
+    pub access: BTreeMap<String, Vec<FeatureSource>>,
+    /// Subscriptions that have not ended.
+    pub subscriptions: Vec<SubscriptionSnapshot>,
+    /// The first orders that wait for their payment, and the number of further ones.
     pub pending: (Vec<OrderId>, usize),
 }
 
 /// A product's credits in a wallet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Purse {
-    /// Whose credits.
+pub struct AccountDetail {
+    /// The product that the credits are for.
     pub product: ProductId,
-    /// All of them, held ones too.
+    /// All credits, held ones included.
     pub balance: i64,
-    /// Those that open holds set aside.
+    /// Credits that open holds set aside.
     pub held: i64,
-    /// Where they came from, in the order in which they are used up, and how many lots there are
-    /// besides.
+    /// The first lots, in the order in which they are used up, and the number of further ones.
     pub lots: (Vec<Lot>, usize),
 }
 
 /// Why a feature is unlocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
-    /// It was granted by hand.
+pub enum FeatureSource {
+    /// It was granted manually.
     Manual,
-    /// By a subscription to this tier.
+    /// A subscription to the tier with this label unlocks it.
     Subscription(Option<Box<str>>),
-    /// By something that was bought once.
+    /// A one-time purchase unlocked it.
     Order,
 }
 
-impl Verb for Look {
-    type Answer = Inside;
+impl Command for InspectWallet {
+    type Answer = WalletDetail;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Inside, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<WalletDetail, Error> {
         let wallet = turn.wallet()?;
         let accounts = wallet.accounts().iter().map(|account| {
             let lots = account.lots();
             let besides = lots.len().saturating_sub(SHOWN);
-            Purse {
+            AccountDetail {
                 product: account.product,
                 balance: account.balance,
                 held: account.held,
@@ -82,7 +81,7 @@ impl Verb for Look {
         let holds = wallet.holds().iter().take(SHOWN);
         let holds: Vec<_> = holds.map(|(id, hold)| (*id, hold.clone())).collect();
         let held_besides = wallet.holds().len().saturating_sub(holds.len());
-        Ok(Inside {
+        Ok(WalletDetail {
             id: wallet.id,
             external_user: match &wallet.owner {
                 Owner::External(user) => Some(user.clone()),
@@ -92,26 +91,29 @@ impl Verb for Look {
             accounts: accounts.collect(),
             holds: (holds, held_besides),
             access: access(wallet, turn.now()),
-            subscriptions: wallet.subscriptions().map(Subscription::from).collect(),
+            subscriptions: wallet
+                .subscriptions()
+                .map(SubscriptionSnapshot::from)
+                .collect(),
             pending: pending(wallet),
         })
     }
 }
 
-fn access(wallet: &Wallet, now: Timestamp) -> BTreeMap<String, Vec<Access>> {
-    let mut access: BTreeMap<String, Vec<Access>> = BTreeMap::new();
+fn access(wallet: &Wallet, now: Timestamp) -> BTreeMap<String, Vec<FeatureSource>> {
+    let mut access: BTreeMap<String, Vec<FeatureSource>> = BTreeMap::new();
     let mut add = |feature: &str, by| access.entry(feature.to_owned()).or_default().push(by);
     for feature in wallet.manual_features() {
-        add(feature.as_str(), Access::Manual);
+        add(feature.as_str(), FeatureSource::Manual);
     }
     for subscription in wallet.subscriptions() {
         for feature in subscription.features(now) {
             let label = subscription.tier().label.clone();
-            add(feature.as_str(), Access::Subscription(label));
+            add(feature.as_str(), FeatureSource::Subscription(label));
         }
     }
     for feature in wallet.unlocked_by_orders() {
-        add(feature.as_str(), Access::Order);
+        add(feature.as_str(), FeatureSource::Order);
     }
     access
 }

@@ -1,11 +1,12 @@
-//! One awake wallet. It decides with the pure rules, changes its memory at once, queues what
-//! happened in the journal with the caller's reply attached, and takes the next errand: it never
-//! waits for the disk. One file per verb.
+//! One awake wallet. It decides with the pure rules, applies events to memory at once, appends
+//! them to the journal with the caller's reply attached, and takes the next task: it never
+//! waits for the disk. Each command has a file.
 
 mod batch;
 mod caller;
 mod cancel;
 mod checkout;
+mod command;
 mod create;
 mod credit;
 mod deduct;
@@ -29,52 +30,51 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod verb;
 mod view;
 
 use std::sync::Arc;
 
-use domain::{notice::LowBalance, wallet::FreeGrantRule};
+use domain::{project_event::LowBalance, wallet::FreeGrantRule};
 
 pub(crate) use batch::{Batch, BatchItem, BatchResult, DeductMany, deduct_each};
 pub(crate) use caller::Caller;
 pub(crate) use cancel::AskCancel;
-pub use cancel::Instructable;
-pub(crate) use checkout::{Checkout, PortalCustomer};
+pub use cancel::SubscriptionToInstruct;
+pub(crate) use checkout::{CheckOrder, PortalCustomer};
+pub(crate) use command::{Command, CommandTask};
 pub(crate) use create::{CreateCode, Open};
 pub(crate) use credit::Grant;
 pub(crate) use feature::SetFeature;
 pub(crate) use hold::{Extend, FindHold, Release, Settle};
 pub(crate) use instruction::CloseInstruction;
 pub use instruction::InstructionKind;
-pub(crate) use lapsed::Lapsed;
-pub(crate) use leave::Leave;
-pub use leave::Left;
-pub(crate) use ledger::{LedgerParts, RecordQuery};
-pub(crate) use look::Look;
-pub use look::{Access, Inside, Purse};
-pub(crate) use order::{FindOrder, OrderParts};
-pub(crate) use paid_by::{PaidBy, PaidByParts};
-pub(crate) use purchase::Report;
+pub(crate) use lapsed::FindOverdueSubscriptions;
+pub(crate) use leave::EndWithProvider;
+pub use leave::EndedCounts;
+pub(crate) use ledger::{RecentLedger, RecordQuery};
+pub(crate) use look::InspectWallet;
+pub use look::{AccountDetail, FeatureSource, WalletDetail};
+pub(crate) use order::{FindOrder, OrderInWallet};
+pub(crate) use paid_by::{FindBuyersCode, RecentBuyer};
+pub(crate) use purchase::ReportPurchase;
 pub(crate) use refund::AskRefund;
-pub use refund::Refunding;
+pub use refund::RefundToRequest;
 pub(crate) use reply::Reply;
 pub(crate) use resume::AskResume;
-pub(crate) use rotate::{InForce, NewCode, Rotate};
-pub(crate) use state::{Distrusted, WalletState};
-pub use subscription::SubscriptionInside;
-pub(crate) use subscription::{FindSubscription, LookAtSubscription};
-pub(crate) use turn::{Caught, Turn};
-pub(crate) use verb::{Asked, Verb};
+pub(crate) use rotate::{CheckCode, NewCode, Rotate};
+pub(crate) use state::{Diverged, WalletState};
+pub use subscription::SubscriptionDetail;
+pub(crate) use subscription::{FindSubscription, ReadSubscriptionDetail};
+pub(crate) use turn::{CatchUp, Turn};
 pub(crate) use view::Read;
 
-/// The catalog's word at the moment of the request.
+/// The part of a request's [`Scope`](crate::Scope) that decisions need.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     /// `None` where there are none, as in most projects: sharing an empty list between cores costs.
     pub(crate) free_grants: Option<Arc<[FreeGrantRule]>>,
     pub(crate) for_code_wallets: bool,
-    /// At which balances a project's servers are told. `None` where there are none.
+    /// The balances at which a project's servers are notified; `None` where there are none.
     pub(crate) low_balances: Option<Arc<[LowBalance]>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub(crate) ahead_millis: i64,

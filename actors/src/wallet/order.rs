@@ -1,18 +1,18 @@
-//! An order as it stands. It is named by itself: whatever keeps its wallet away, it is the order that
+//! Reads an order. The caller names the order and not its wallet: without a wallet, it is the order that
 //! is not found.
 
 use domain::{
     Rejection,
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::{OrderSerial, WalletId},
     wallet::{Order, Owner},
 };
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
-/// An order, and what its wallet says beside it.
-pub(crate) struct OrderParts {
+/// An order, and its wallet's present state.
+pub(crate) struct OrderInWallet {
     pub(crate) order: Order,
     pub(crate) wallet: WalletId,
     pub(crate) owner: Owner,
@@ -22,27 +22,26 @@ pub(crate) struct OrderParts {
     pub(crate) balance: i64,
 }
 
-/// Finds an order.
 pub(crate) struct FindOrder(pub(crate) OrderSerial);
 
-impl Verb for FindOrder {
-    type Answer = OrderParts;
+impl Command for FindOrder {
+    type Answer = OrderInWallet;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<OrderParts, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<OrderInWallet, Error> {
         let wallet = turn.wallet()?;
         let archived = match wallet.order(self.0) {
             Some(_) => None,
-            None => turn.prior(Lookup::Order(self.0))?,
+            None => turn.prior(RecordKey::Order(self.0))?,
         };
         let archived = archived.as_ref().and_then(Record::order);
         let archived = archived.map(|archived| &archived.order);
         let order = wallet.order(self.0).or(archived);
         let order = order.ok_or(Rejection::OrderNotFound)?;
-        Ok(OrderParts {
+        Ok(OrderInWallet {
             wallet: wallet.id,
             owner: wallet.owner.clone(),
-            code_of_the_order: wallet.opens_with_the_code_of(order),
+            code_of_the_order: wallet.has_code_of_order(order),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
         })

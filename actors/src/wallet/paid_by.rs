@@ -1,5 +1,5 @@
-//! A wallet's part in telling a buyer its code: who paid for it is in its history, which is read
-//! outside, as the ledger is.
+//! A wallet's part in recovering a buyer's code: its paid orders are in its history, which is read
+//! outside of the wallet's turn, as the ledger is.
 
 use std::sync::Arc;
 
@@ -11,42 +11,42 @@ use domain::{
 };
 use persistence::History;
 
-use super::{Turn, Verb, state::unreadable};
+use super::{Command, Turn, state::unreadable};
 use crate::{answer::Error, keyring::order_key};
 
-/// Asks for the code of a wallet that was found by an address under which somebody paid for it.
+/// Reads the code of a wallet for a buyer with this email address, by which the wallet was found.
 #[derive(Debug, Clone)]
-pub(crate) struct PaidBy {
+pub(crate) struct FindBuyersCode {
     pub(crate) project: ProjectId,
     pub(crate) email: Email,
 }
 
-/// What the wallet itself knows.
-pub(crate) struct PaidByParts {
+/// What the wallet has in memory, and access to the rest of its history.
+pub(crate) struct RecentBuyer {
     /// The encrypted code.
     pub(crate) sealed: Box<[u8]>,
-    /// How often it was replaced.
+    /// How often the code was replaced.
     pub(crate) rotations: u32,
     pub(crate) key: WalletKey,
-    /// The address on an order, where one is found already.
+    /// The email address of a matching order, if one is found already.
     pub(crate) address: Option<Email>,
-    /// Where to read on.
+    /// The folded records.
     pub(crate) history: Arc<dyn History>,
-    /// Only records with numbers below this.
+    /// The number below which the folded records go on.
     pub(crate) below: u64,
 }
 
-impl Verb for PaidBy {
-    /// `None`: it is not opened by a code.
-    type Answer = Option<PaidByParts>;
+impl Command for FindBuyersCode {
+    /// `None`: the wallet is not opened by a code.
+    type Answer = Option<RecentBuyer>;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Option<PaidByParts>, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<Option<RecentBuyer>, Error> {
         let wallet = turn.wallet()?;
         let Owner::Code { sealed, .. } = &wallet.owner else {
             return Ok(None);
         };
         let (recent, history) = turn.history();
-        let mut parts = PaidByParts {
+        let mut parts = RecentBuyer {
             sealed: sealed.clone(),
             rotations: wallet.rotations,
             key: wallet.key,
@@ -65,19 +65,19 @@ impl Verb for PaidBy {
     }
 }
 
-impl PaidBy {
-    /// The address on an order, if that is what the record is and its buyer may be told the code.
+impl FindBuyersCode {
+    /// The email address of the record's order, if it has one and its buyer may get the code.
     pub(crate) fn address<'a>(
         &self,
-        wallet: &PaidByParts,
+        wallet: &RecentBuyer,
         record: &'a Record,
     ) -> Option<&'a Email> {
         let ArchivedOrder { serial, order } = record.order()?;
         let address = order.email.as_ref()?;
-        // As the look-up found it: capitals do not count.
+        // Capitals are ignored, as in the look-up.
         let same = address.as_str().to_lowercase() == self.email.as_str().to_lowercase();
         let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
-        // Whoever topped up somebody's wallet under a code that was replaced knew the old one only.
+        // A buyer who topped up a wallet under a code that was replaced since may know only the old one.
         let minted = order_key(self.project, *serial) == wallet.key;
         let knew = minted || order.rotations == wallet.rotations;
         (same && paid && knew).then_some(address)

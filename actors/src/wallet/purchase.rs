@@ -1,24 +1,23 @@
-//! Purchases as the provider, a buyer or the clock tell of them. What such a report changes becomes
-//! durable, and so visible, together; one that changes nothing is answered like one that did.
+//! Applies reports about purchases, from the provider, a buyer or the clock. All changes of one report become
+//! durable, and so visible, together; a report that changes nothing succeeds as well.
 
 use domain::{
     Rejection,
-    history::{Lookup, Record},
-    wallet::{Archived, Change, Created, Event, Wallet, purchase::Purchase},
+    history::{Record, RecordKey},
+    wallet::{Archive, Change, Created, Event, Wallet, purchase::Purchase},
 };
 
-use super::{Turn, Verb};
+use super::{Command, Turn};
 use crate::answer::Error;
 
-/// A report of a purchase. A wallet that does not exist is made by `created`, together with what is
-/// decided for it.
-pub(crate) struct Report {
+/// A report of a purchase. `created` creates a wallet that does not exist, in the same append.
+pub(crate) struct ReportPurchase {
     pub(crate) key: domain::id::WalletKey,
     pub(crate) purchase: Purchase,
     pub(crate) created: Option<Created>,
 }
 
-impl Verb for Report {
+impl Command for ReportPurchase {
     /// Whether anything changed.
     type Answer = bool;
     const ABSENT: Rejection = Rejection::OrderNotFound;
@@ -31,11 +30,11 @@ impl Verb for Report {
     fn run(self, turn: &mut Turn<'_>) -> Result<bool, Error> {
         let events = match turn.wallet() {
             Ok(wallet) => {
-                let order = self.purchase.order().map(Lookup::Order);
+                let order = self.purchase.order().map(RecordKey::Order);
                 let order = order.map(|order| turn.prior(order)).transpose()?.flatten();
                 let over = self.purchase.subscription();
-                let over = over.map(|over| turn.prior(Lookup::Subscription(over.as_str())));
-                let archived = Archived {
+                let over = over.map(|over| turn.prior(RecordKey::Subscription(over.as_str())));
+                let archived = Archive {
                     order: order.as_ref().and_then(Record::order),
                     subscription_over: over.transpose()?.flatten().is_some(),
                 };
@@ -51,13 +50,13 @@ impl Verb for Report {
     }
 }
 
-impl Report {
-    /// Decides on a wallet as it would be. One for which there is nothing to do is not made.
+impl ReportPurchase {
+    /// Decides on a wallet that is yet to be created, and is created only if there is something to do.
     fn begin(self, turn: &Turn<'_>) -> Result<Vec<Event>, Error> {
         let created = self.created.ok_or(Rejection::OrderNotFound)?;
         let now = turn.now();
         let wallet = Wallet::born(self.key, now, created.clone());
-        let mut events = wallet.purchase(self.purchase, Archived::default(), now)?;
+        let mut events = wallet.purchase(self.purchase, Archive::default(), now)?;
         if !events.is_empty() {
             let change = Change::Created(Box::new(created));
             events.insert(0, Event { at: now, change });

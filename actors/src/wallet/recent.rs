@@ -1,6 +1,6 @@
-//! The end of a wallet's history that the books do not have yet: entries as they went to the log, and
-//! where each key is in them. Kept in stretches, each with an index of its own, so that forgetting what
-//! was folded is letting go of a whole stretch, however much it has.
+//! The end of a wallet's history that is not folded yet: entries as they were logged, with an index of their
+//! keys. They are kept in stretches, each with an index of its own, so that forgetting folded entries only
+//! drops whole stretches, however large.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,7 +10,7 @@ use std::{
 use domain::history::Record;
 use persistence::{Entry, Error};
 
-/// Look-up hashes are uniform already: hashing them again would only cost.
+/// A hasher that passes look-up hashes through: they are uniform already.
 #[derive(Default)]
 struct Uniform(u64);
 
@@ -20,7 +20,7 @@ impl Hasher for Uniform {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Only `u64` keys are used; this keeps the trait's promise for any other.
+        // Only `u64` keys are used; this serves any other, as the trait demands.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
@@ -31,44 +31,44 @@ impl Hasher for Uniform {
     }
 }
 
-/// A larger stretch is followed by another: growing copies, and its index is built anew.
+/// The size at which a new stretch begins: a growing one copies its bytes and rehashes its index.
 const STRETCH_BYTES: usize = 4 << 20;
 
-/// Entries that came one after the other.
+/// Successive entries with an index.
 #[derive(Default)]
-struct Stretch {
+struct EntryBlock {
     /// The versions of its first and last entry.
     first: u64,
     last: u64,
-    /// Entries with a record, each behind its length.
+    /// Entries with a record, each after its length.
     bytes: Vec<u8>,
-    /// Where the newest entry of a hash is in `bytes`.
+    /// The offset in `bytes` of the newest entry with a hash.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Uniform>>,
-    /// Hashes that several entries share: as good as always empty.
+    /// Hashes and offsets of older entries that share a newer one's hash: as good as always empty.
     shared: Vec<(u64, u32)>,
 }
 
-/// See the module.
+/// The unfolded entries of one wallet: see the module.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// Oldest first.
-    stretches: VecDeque<Stretch>,
-    /// The books moved on since the last entry: what follows is another stretch.
+    /// The stretches, the oldest first.
+    stretches: VecDeque<EntryBlock>,
+    /// Whether a fold happened since the last entry: then the next one begins another stretch.
     moved: bool,
 }
 
 impl Recent {
-    /// Adds an entry that was logged. One without a record is of no use here.
+    /// Adds an entry that was logged. Entries without a record are not needed here.
     pub(crate) fn push(&mut self, entry: &[u8]) {
         let Ok(head) = Entry::read(entry) else { return };
         if !head.has_record() {
             return;
         }
-        let full = |last: &Stretch| self.moved || last.bytes.len() >= STRETCH_BYTES;
+        let full = |last: &EntryBlock| self.moved || last.bytes.len() >= STRETCH_BYTES;
         if self.stretches.back().is_none_or(full) {
-            self.stretches.push_back(Stretch {
+            self.stretches.push_back(EntryBlock {
                 first: head.version,
-                ..Stretch::default()
+                ..EntryBlock::default()
             });
             self.moved = false;
         }
@@ -77,8 +77,8 @@ impl Recent {
         }
     }
 
-    /// The books have all entries up to and with this version now: lets go of those stretches of
-    /// which they have everything. What stays does no harm, the books have the same.
+    /// Drops the stretches whose entries are all folded, which is so up to and with this version. Folded
+    /// entries that stay do no harm: the books have the same.
     pub(crate) fn folded(&mut self, version: u64) {
         while self
             .stretches
@@ -119,7 +119,7 @@ impl Recent {
         Ok(None)
     }
 
-    /// Newest first, with numbers below `before`.
+    /// Records with numbers below `before`, newest first.
     pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = Result<Record, Error>> {
         let stretches = self.stretches.iter().rev();
         let older = stretches.filter(move |stretch| stretch.first < before);
@@ -131,7 +131,7 @@ impl Recent {
         })
     }
 
-    /// How many entries are kept.
+    /// The number of entries.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         let stretches = self.stretches.iter();
@@ -144,9 +144,9 @@ impl Recent {
     }
 }
 
-impl Stretch {
+impl EntryBlock {
     fn push(&mut self, head: Entry<'_>, entry: &[u8]) {
-        // Neither passes its bound: a stretch is some megabytes, an entry less than an append.
+        // Both fit: a stretch has some megabytes, an entry fewer than an append's 56 KiB.
         let place = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         let length = u16::try_from(entry.len()).unwrap_or(u16::MAX);
         self.bytes.extend_from_slice(&length.to_be_bytes());
@@ -159,7 +159,7 @@ impl Stretch {
         }
     }
 
-    /// The entry at a place, and the next one's place.
+    /// The entry at an offset, and the next one's offset.
     fn at(&self, place: u32) -> Option<(Entry<'_>, u32)> {
         let rest = self.bytes.get(place as usize..)?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
@@ -182,7 +182,7 @@ impl Stretch {
 mod tests {
     use domain::{
         Amount, Timestamp,
-        history::{Entry as LedgerEntry, Fact, Lookup, Reason},
+        history::{Entry as LedgerEntry, Reason, RecordContent, RecordKey},
         id::{ProductId, WalletKey},
         text::IdempotencyKey,
         wallet::{Change, Event},
@@ -208,7 +208,7 @@ mod tests {
             Some(Record {
                 seq: version,
                 at,
-                fact: Fact::Entry(LedgerEntry {
+                fact: RecordContent::Entry(LedgerEntry {
                     product,
                     delta: -1,
                     balance_after: 0,
@@ -228,11 +228,11 @@ mod tests {
 
     fn add(recent: &mut Recent, version: u64) {
         let key = format!("k{version}");
-        push(recent, version, &key, Lookup::Deduct(&key).hash(&WALLET));
+        push(recent, version, &key, RecordKey::Deduct(&key).hash(&WALLET));
     }
 
     fn version_of(recent: &Recent, key: &str) -> Option<u64> {
-        let lookup = Lookup::Deduct(key);
+        let lookup = RecordKey::Deduct(key);
         let same = |record: &Record| record.lookup() == Some(lookup);
         let found = recent.find(lookup.hash(&WALLET), same).unwrap();
         found.map(|record| record.seq)
@@ -247,7 +247,7 @@ mod tests {
     fn a_key_is_found_until_it_is_folded() {
         let mut recent = Recent::default();
         (5..=7).for_each(|version| add(&mut recent, version));
-        // The books come to here while more is logged.
+        // A fold gets this far while more is logged.
         recent.folded(4);
         (8..=9).for_each(|version| add(&mut recent, version));
         assert_eq!(version_of(&recent, "k7"), Some(7));
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!((recent.first(), version_of(&recent, "k9")), (None, None));
     }
 
-    /// However many a turn adds, what the books have is let go of as soon as they move on twice.
+    /// However many entries a turn adds, folded ones are dropped after two more folds.
     #[test]
     fn forgetting_keeps_pace_with_batches() {
         let mut recent = Recent::default();
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn of_two_entries_with_one_hash_the_newest_that_matches_is_found() {
         let mut recent = Recent::default();
-        let hash = Lookup::Deduct("k1").hash(&WALLET);
+        let hash = RecordKey::Deduct("k1").hash(&WALLET);
         for (version, key) in [(1, "k1"), (2, "other"), (3, "k1"), (4, "another")] {
             push(&mut recent, version, key, hash);
         }

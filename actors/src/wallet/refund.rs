@@ -1,44 +1,43 @@
-//! Giving money back on the caller's word: that it was asked for is logged here, before the provider is
-//! asked.
+//! Decides about an order's refund at a caller's request, which is logged before the provider is asked.
 
 use domain::{
     Rejection,
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::OrderSerial,
     text::PaymentId,
-    wallet::{Archived, Instruction, Order, refund::Refund},
+    wallet::{Archive, Instruction, Order, refund::Refund},
 };
 
-use super::{Turn, Verb, instruction::instructed};
+use super::{Command, Turn, instruction::instructed};
 use crate::answer::Error;
 
-/// What is to be given back.
+/// A refund to request from the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refunding {
-    /// Of which payment.
+pub struct RefundToRequest {
+    /// The provider's payment to refund.
     pub payment: PaymentId,
-    /// How much, in the currency's minor unit.
+    /// The amount to refund, in the currency's minor unit.
     pub cents: i64,
-    /// Whether the provider gave it back already: it is not to be asked again.
+    /// Whether the provider has refunded it already and must not be asked again.
     pub done: bool,
 }
 
-/// A refund to be decided, and with `logs` to be logged where the provider is to be asked.
+/// Decides about a refund; with `logs`, the request is logged.
 pub(crate) struct AskRefund {
     pub(crate) refund: Refund,
     pub(crate) logs: bool,
 }
 
-impl Verb for AskRefund {
-    type Answer = Refunding;
+impl Command for AskRefund {
+    type Answer = RefundToRequest;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Refunding, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<RefundToRequest, Error> {
         let order = self.refund.order;
-        let prior = turn.prior(Lookup::Refund(self.refund.key.as_str()))?;
+        let prior = turn.prior(RecordKey::Refund(self.refund.key.as_str()))?;
         let prior = prior.as_ref().and_then(Record::instructed);
-        let record = turn.prior(Lookup::Order(order))?;
-        let archived = Archived {
+        let record = turn.prior(RecordKey::Order(order))?;
+        let archived = Archive {
             order: record.as_ref().and_then(Record::order),
             subscription_over: false,
         };
@@ -48,7 +47,7 @@ impl Verb for AskRefund {
         let Instruction::Refund { cents, .. } = decided.instruction else {
             return Err(Error::Unavailable);
         };
-        // Nothing of an order without a payment can be asked for.
+        // An order without a payment has nothing to refund.
         let payment = payment.ok_or(Rejection::AlreadyRefunded {
             refundable_cents: 0,
         })?;
@@ -56,7 +55,7 @@ impl Verb for AskRefund {
         if self.logs {
             instructed(turn, decided.events)?;
         }
-        Ok(Refunding {
+        Ok(RefundToRequest {
             payment,
             cents,
             done,
@@ -67,7 +66,7 @@ impl Verb for AskRefund {
 /// The payment of an order, pending or archived.
 fn payment(
     pending: Option<&Order>,
-    archived: Archived<'_>,
+    archived: Archive<'_>,
     serial: OrderSerial,
 ) -> Option<PaymentId> {
     let archived = archived.order.filter(|archived| archived.serial == serial);

@@ -1,19 +1,19 @@
-//! The way back to a caller. A reply holds the caller's place in flight until it is used or
-//! dropped; dropping it unused tells the caller that the outcome is unknown.
+//! The way back to a caller. A reply holds the caller's permit until it is sent or
+//! dropped; dropping it unsent tells the caller that the outcome is unknown.
 
 use tokio::sync::oneshot;
 
-use crate::{answer::Error, registry::Permit};
+use crate::{answer::Error, registry::WalletPermit};
 
-/// Answers one caller.
+/// A reply to one caller.
 pub(crate) struct Reply<T> {
     to: oneshot::Sender<Result<T, Error>>,
-    /// Given back when the answer is on its way.
-    _permit: Permit,
+    /// Released when the answer is on its way.
+    _permit: WalletPermit,
 }
 
 impl<T> Reply<T> {
-    pub(crate) fn new(permit: Permit) -> (Self, oneshot::Receiver<Result<T, Error>>) {
+    pub(crate) fn new(permit: WalletPermit) -> (Self, oneshot::Receiver<Result<T, Error>>) {
         let (to, from) = oneshot::channel();
         (
             Self {
@@ -24,7 +24,7 @@ impl<T> Reply<T> {
         )
     }
 
-    /// The caller may have gone: what was decided stands all the same.
+    /// Sends the answer. The caller may have gone: the decision is logged all the same.
     pub(crate) fn send(self, answer: Result<T, Error>) {
         drop(self.to.send(answer));
     }

@@ -1,30 +1,29 @@
-//! Letting a subscription go on, on the caller's word: that it was asked for is logged here, before the
-//! provider is asked.
+//! Decides about a subscription's resumption at a caller's request, which is logged before the provider is asked.
 
 use domain::{
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     wallet::resume::Resume,
 };
 
 use super::{
-    Turn, Verb,
-    cancel::{Instructable, decided_on},
+    Command, Turn,
+    cancel::{SubscriptionToInstruct, log_decision},
 };
 use crate::answer::Error;
 
-/// A resumption to be decided, and with `logs` to be logged where the provider is to be asked.
+/// Decides about a resumption; with `logs`, the request is logged.
 pub(crate) struct AskResume {
     pub(crate) resume: Resume,
     pub(crate) logs: bool,
 }
 
-impl Verb for AskResume {
-    type Answer = Instructable;
+impl Command for AskResume {
+    type Answer = SubscriptionToInstruct;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Instructable, Error> {
-        let prior = turn.prior(Lookup::Resume(self.resume.key.as_str()))?;
+    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionToInstruct, Error> {
+        let prior = turn.prior(RecordKey::Resume(self.resume.key.as_str()))?;
         let prior = prior.as_ref().and_then(Record::instructed);
         let decided = turn.wallet()?.resume(self.resume, prior, turn.now())?;
-        decided_on(turn, decided, self.logs)
+        log_decision(turn, decided, self.logs)
     }
 }

@@ -1,14 +1,14 @@
-//! Codes that are replaced, and with them what whoever knew the old one has set aside.
+//! Replaces recovery codes, and releases the holds that somebody with the old code may have placed.
 
 use domain::{
     id::CodeHash,
     wallet::{Change, Owner},
 };
 
-use super::{Caught, Turn, Verb};
+use super::{CatchUp, Command, Turn};
 use crate::answer::Error;
 
-/// A freshly drawn code, ready to be stored.
+/// The hash and the encrypted form of a new code.
 pub(crate) struct NewCode {
     pub(crate) hash: CodeHash,
     pub(crate) sealed: Box<[u8]>,
@@ -17,10 +17,10 @@ pub(crate) struct NewCode {
 /// Replaces a leaked code by this one.
 pub(crate) struct Rotate(pub(crate) NewCode);
 
-/// Whether the code that the caller names opens the wallet.
-pub(crate) struct InForce;
+/// Checks that the caller's code opens the wallet.
+pub(crate) struct CheckCode;
 
-impl Verb for InForce {
+impl Command for CheckCode {
     type Answer = ();
 
     fn run(self, _turn: &mut Turn<'_>) -> Result<(), Error> {
@@ -28,13 +28,13 @@ impl Verb for InForce {
     }
 }
 
-impl Verb for Rotate {
+impl Command for Rotate {
     type Answer = ();
 
-    /// Releases the holds that publishable keys placed: in a finder's hands they would keep credits
-    /// from the owner for a day. Where the process dies in between, the old code is still in force
-    /// and the call is made again.
-    fn clear(&self, turn: &mut Turn<'_>) -> Result<Caught, Error> {
+    /// Releases the holds that publishable keys placed: placed by a thief, they would keep credits
+    /// from the owner for a day. If the process dies in between, the old code is still valid
+    /// and the call can be repeated.
+    fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         turn.release_holds_of_the_code()
     }
 

@@ -1,5 +1,5 @@
-//! What an awake wallet keeps, and all that it does with the log and the books: find a key's former use, log what
-//! happened, answer once it is durable.
+//! The state of an awake wallet, and its use of the log and the books: it finds a key's former use, logs events,
+//! and answers once they are durable.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -8,21 +8,22 @@ use std::{
 
 use domain::{
     Timestamp,
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::WalletKey,
-    notice::{News, Watch},
+    project_event::{EventCollector, EventData},
     wallet::{Event, Wallet},
 };
-use persistence::{Append, Done, History, Outcome, Refused, Store, Stored, Ticket};
+use persistence::{
+    Append, AppendRefusal, History, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
+};
 
 use super::{Rules, recent::Recent};
 use crate::{answer::Error, clock::Clock};
 
-/// Past this, what was logged goes to the journal without waiting for the command's end, so that
+/// Beyond this size, pending events go to the journal before the command's end, so that
 /// an append never outgrows a frame.
 const FLUSH_BYTES: usize = Append::MAX_BYTES / 2;
 
-/// One awake wallet.
 pub(crate) struct WalletState {
     pub(super) key: WalletKey,
     /// `None` until it is created.
@@ -31,34 +32,34 @@ pub(crate) struct WalletState {
     pub(super) history: Arc<dyn History>,
     pub(super) clock: Arc<dyn Clock>,
     store: Store,
-    /// Applied to memory, not yet handed to the log: this command's events.
+    /// This command's events: applied to memory, not yet appended to the log.
     pending: Append,
-    /// What the present step changed that is not told of yet, and when that was.
-    watch: Watch,
+    /// Changes of the current step that have no project event yet, and their instant.
+    watch: EventCollector,
     watched_at: Timestamp,
-    /// The wallet's last append.
+    /// The ticket of the wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,
-    /// Memory is ahead of a log that took nothing more in, or a command broke off in the middle: this
+    /// Memory is ahead of a log that refused an append, or a command panicked halfway: this
     /// state must not be used again.
     diverged: bool,
 }
 
-/// A wallet's memory is not what its log says: it is to be reloaded from the books.
+/// A wallet's memory differs from its log: it has to be reloaded from the books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("memory is not what the log says")]
-pub(crate) struct Distrusted;
+#[error("the wallet's memory differs from its log")]
+pub(crate) struct Diverged;
 
 impl WalletState {
     pub(crate) fn new(
         key: WalletKey,
-        stored: Option<Stored>,
+        stored: Option<LoadedWallet>,
         store: Store,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let (wallet, history) = match stored {
-            Some(Stored { wallet, history }) => (Some(wallet), history),
+            Some(LoadedWallet { wallet, history }) => (Some(wallet), history),
             None => (None, store.books.new_history(&key)),
         };
         Self {
@@ -69,7 +70,7 @@ impl WalletState {
             clock,
             store,
             pending: Append::default(),
-            watch: Watch::default(),
+            watch: EventCollector::default(),
             watched_at: Timestamp::default(),
             last: Ticket::default(),
             folded: Ticket::default(),
@@ -77,14 +78,13 @@ impl WalletState {
         }
     }
 
-    /// Runs something on this state. A panic in it is contained here: whoever brought it must not
-    /// fall with the wallet.
-    pub(crate) fn turn<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, Distrusted> {
+    /// Runs a turn on this state. A panic in it is caught here: the caller must not fall with the wallet.
+    pub(crate) fn turn<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, Diverged> {
         if self.diverged {
-            return Err(Distrusted);
+            return Err(Diverged);
         }
-        // The books' mark is one for all wallets and stays in the cache; the history is not asked
-        // before it moved.
+        // The books' mark is shared by all wallets and stays in the cache; the history is asked only
+        // after it has moved.
         let folded = self.store.books.folded();
         if folded != self.folded {
             self.folded = folded;
@@ -94,25 +94,25 @@ impl WalletState {
         self.diverged |= ran.is_err();
         match ran {
             Ok(value) if !self.diverged => Ok(value),
-            Ok(_) | Err(_) => Err(Distrusted),
+            Ok(_) | Err(_) => Err(Diverged),
         }
     }
 
-    /// Whether the books have all that happened here.
-    pub(crate) fn in_the_books(&self, folded: Ticket) -> bool {
+    /// Whether all events of this wallet are folded.
+    pub(crate) fn is_folded(&self, folded: Ticket) -> bool {
         self.last <= folded
     }
 
-    /// Hands this command's events over, and tells `answer` when they and all before are durable.
+    /// Appends this command's events, and calls `answer` when they and all before are durable.
     pub(super) fn finish(&mut self, answer: impl FnOnce(Result<(), Error>) + Send + 'static) {
-        // What was decided on a state that the log lacks must not be told to anybody.
+        // A decision on a state that the log does not have must not be answered.
         if self.diverged {
             return answer(Err(Error::Unavailable));
         }
         if self.pending.events() == 0 && self.store.log.durable() >= self.last {
             return answer(Ok(()));
         }
-        // When the journal takes nothing in, `done` is dropped with the reply in it, and the
+        // When the journal refuses the append, `done` is dropped with the reply in it, and the
         // caller hears that the outcome is unknown.
         self.hand_over(Some(Box::new(move |outcome| match outcome {
             Outcome::Durable => answer(Ok(())),
@@ -120,16 +120,15 @@ impl WalletState {
         })));
     }
 
-    /// Gives what is pending to the journal. `done` may run, and its caller be gone, before this
-    /// returns.
-    pub(crate) fn hand_over(&mut self, done: Option<Done>) {
-        // What there is to tell of its events survives with them, or they do not.
+    /// Appends the pending events to the log. `done` may run before this returns.
+    pub(crate) fn hand_over(&mut self, done: Option<OnOutcome>) {
+        // The project events of the events are in the same append: both survive, or neither.
         if !self.diverged && self.tell_all().is_ok() {
             self.append(done);
         }
     }
 
-    fn append(&mut self, done: Option<Done>) {
+    fn append(&mut self, done: Option<OnOutcome>) {
         let append = std::mem::take(&mut self.pending);
         let writes = append.events() > 0;
         if !writes && done.is_none() {
@@ -142,7 +141,7 @@ impl WalletState {
         }
     }
 
-    /// Shows the wallet between two turns: all of it is in the log by then.
+    /// Shows the wallet between two turns, when all of its events are in the log.
     pub(crate) fn show(&self, look: &mut dyn FnMut(&Wallet, Ticket)) {
         if let Some(wallet) = &self.wallet
             && !self.diverged
@@ -158,8 +157,8 @@ impl WalletState {
         Timestamp(now.0.saturating_add(ahead_millis))
     }
 
-    /// The record of a key's former use.
-    pub(super) fn prior(&self, lookup: Lookup<'_>) -> Result<Option<Record>, Error> {
+    /// The record that an idempotency key or id left earlier.
+    pub(super) fn prior(&self, lookup: RecordKey<'_>) -> Result<Option<Record>, Error> {
         let hash = lookup.hash(&self.key);
         let matches = |record: &Record| record.lookup() == Some(lookup);
         let found = match self.recent.find(hash, matches) {
@@ -169,7 +168,7 @@ impl WalletState {
         found.map_err(|error| unreadable(&self.key, &error))
     }
 
-    /// Applies an event to memory and keeps it for the journal.
+    /// Applies an event to memory and adds it to the pending append.
     pub(super) fn log(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
         if self.diverged {
             return Err(Error::Unavailable);
@@ -177,7 +176,7 @@ impl WalletState {
         if self.pending.events() == 0 {
             self.admit()?;
         }
-        // What time did at different instants was seen at each of them, had anybody looked.
+        // Events due at different instants are separate steps: each could have been seen by itself.
         if event.at != self.watched_at {
             self.end_step()?;
         }
@@ -191,12 +190,11 @@ impl WalletState {
         Ok(())
     }
 
-    /// Applies events that survive together or not at all, and keeps them for the log as one append.
-    /// Nothing is logged where they do not fit one.
+    /// Applies events and adds them to one append, all or none. Nothing is logged when they do not fit one.
     pub(super) fn log_together(&mut self, events: Vec<Event>, rules: &Rules) -> Result<(), Error> {
-        // What the clock owed is on its own.
+        // The events of catching up are an append of their own.
         self.hand_over(None);
-        self.watch = Watch::default();
+        self.watch = EventCollector::default();
         if self.diverged {
             return Err(Error::Unavailable);
         }
@@ -209,14 +207,14 @@ impl WalletState {
         self.end_step().map_err(|error| self.drop_pending(error))
     }
 
-    /// Memory has some of what is pending, the log none: it is reloaded from the books.
+    /// Gives up pending events that memory has and the log does not: the wallet will be reloaded from the books.
     fn drop_pending(&mut self, error: Error) -> Error {
         self.pending = Append::default();
         self.diverged = true;
         error
     }
 
-    /// Adds an event to what is pending, and applies it. Where it does not fit, nothing is changed.
+    /// Adds an event to the pending append, and applies it. When it does not fit, nothing is changed.
     fn add(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
         let thresholds = rules.low_balances.as_deref().unwrap_or_default();
         self.watched_at = event.at;
@@ -224,7 +222,7 @@ impl WalletState {
         let subject = watch.before(self.wallet.as_ref(), &event, thresholds);
         let (key, wallet) = (self.key, &mut self.wallet);
         let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
-        let hash = Lookup::of(&event.change).map(|lookup| lookup.hash(&key));
+        let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(&key));
         let version = version.saturating_add(1);
         let entry = self.pending.wallet(&key, version, event, hash, |event| {
             let record = apply(wallet, key, event);
@@ -237,19 +235,19 @@ impl WalletState {
         Ok(())
     }
 
-    /// Adds what happened so far to what is pending; the step goes on.
+    /// Adds the project events so far to the pending append; the step goes on.
     pub(super) fn tell(&mut self) -> Result<(), Error> {
         let Some(wallet) = &self.wallet else {
             return Ok(());
         };
-        let news = self.watch.news(wallet);
-        self.add_notices(news)
+        let data = self.watch.data(wallet);
+        self.add_notices(data)
     }
 
-    /// What is changed from now on is told by itself.
+    /// Ends a step: later changes get project events of their own.
     pub(super) fn end_step(&mut self) -> Result<(), Error> {
         let told = self.tell_all();
-        self.watch = Watch::default();
+        self.watch = EventCollector::default();
         told
     }
 
@@ -257,25 +255,25 @@ impl WalletState {
         let Some(wallet) = &self.wallet else {
             return Ok(());
         };
-        let news = self.watch.end(wallet, self.watched_at);
-        self.add_notices(news)
+        let data = self.watch.end(wallet, self.watched_at);
+        self.add_notices(data)
     }
 
-    fn add_notices(&mut self, news: Vec<News>) -> Result<(), Error> {
-        if news.is_empty() {
+    fn add_notices(&mut self, data: Vec<EventData>) -> Result<(), Error> {
+        if data.is_empty() {
             return Ok(());
         }
         let recorded = self.clock.now();
-        for news in news {
+        for data in data {
             let Some(wallet) = &self.wallet else { break };
-            let notice = news.of(wallet, self.watched_at, recorded);
-            if self.pending.notice(&notice).is_ok() {
+            let project_event = data.of(wallet, self.watched_at, recorded);
+            if self.pending.project_event(&project_event).is_ok() {
                 continue;
             }
-            // The largest of orders, told of twice at once. What it follows from must not fail for want of
-            // room: it goes first.
+            // Two project events of the largest orders do not fit beside their events, which must not fail for
+            // that: the events are appended first.
             self.append(None);
-            if self.diverged || self.pending.notice(&notice).is_err() {
+            if self.diverged || self.pending.project_event(&project_event).is_err() {
                 self.diverged = true;
                 return Err(Error::TooLarge);
             }
@@ -283,19 +281,19 @@ impl WalletState {
         Ok(())
     }
 
-    /// Asks before anything is applied, so that a refused write leaves memory as it was.
+    /// Asks whether the log accepts appends, before anything is applied: a refusal leaves memory unchanged.
     fn admit(&self) -> Result<(), Error> {
         match self.store.log.refusing() {
             None => Ok(()),
-            Some(Refused::Backlog) => Err(Error::Overloaded),
-            Some(Refused::DiskFull | Refused::Poisoned | Refused::Closed) => {
+            Some(AppendRefusal::Backlog) => Err(Error::Overloaded),
+            Some(AppendRefusal::DiskFull | AppendRefusal::Poisoned | AppendRefusal::Closed) => {
                 Err(Error::Unavailable)
             }
         }
     }
 }
 
-/// Changes memory, and nothing else; the record that this leaves.
+/// Applies an event to memory, and nothing else; returns the record that it leaves.
 fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Record> {
     let applied = match wallet {
         Some(wallet) => wallet.apply(event),
@@ -306,14 +304,14 @@ fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Re
     };
     match applied {
         Ok(record) => record,
-        // A decision that does not fit its own state is a defect: the actor is torn down, the event is
-        // never logged, and the wallet is reloaded from the books.
+        // An event that does not fit the state that it was decided on is a defect: the actor is torn down,
+        // the event is never logged, and the wallet is reloaded from the books.
         #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
         Err(error) => panic!("{error}"),
     }
 }
 
-/// A wallet's history that cannot be read is nobody's answer.
+/// Logs that a wallet's history cannot be read.
 pub(super) fn unreadable(wallet: &WalletKey, error: &persistence::Error) -> Error {
     tracing::error!(%error, ?wallet, "A wallet's history cannot be read");
     Error::Unavailable

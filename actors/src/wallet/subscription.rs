@@ -1,69 +1,69 @@
-//! A subscription as it stands, also one that is over.
+//! Reads a subscription, current or ended.
 
 use domain::{
     Rejection, Timestamp,
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
+    project_event::SubscriptionSnapshot,
     text::SubscriptionId,
-    wallet::ending::Ending,
+    wallet::cancellation_effects::CancellationEffects,
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Error, Subscription};
+use super::{Command, Turn};
+use crate::answer::Error;
 
-/// Finds a subscription by the provider's name for it.
 pub(crate) struct FindSubscription(pub(crate) SubscriptionId);
 
-/// The same, with what an administrator wants to know before and after it ends.
-pub(crate) struct LookAtSubscription(pub(crate) SubscriptionId);
+/// Reads a subscription as an administrator sees it.
+pub(crate) struct ReadSubscriptionDetail(pub(crate) SubscriptionId);
 
-/// A subscription, when it ended, and what goes when it ends now.
+/// A subscription as an administrator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubscriptionInside {
-    /// As its owner sees it.
-    pub subscription: Subscription,
+pub struct SubscriptionDetail {
+    /// The subscription as its owner sees it.
+    pub subscription: SubscriptionSnapshot,
     /// When it ended; `None`: it has not.
     pub ended_at: Option<Timestamp>,
-    /// What the wallet loses should it end now; nothing where it has ended.
-    pub ending: Ending,
+    /// What the wallet would lose if it ended now; empty if it has ended.
+    pub cancellation_effects: CancellationEffects,
 }
 
-impl Verb for FindSubscription {
-    type Answer = Subscription;
+impl Command for FindSubscription {
+    type Answer = SubscriptionSnapshot;
     const ABSENT: Rejection = Rejection::SubscriptionNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<Subscription, Error> {
-        Ok(LookAtSubscription(self.0).run(turn)?.subscription)
+    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionSnapshot, Error> {
+        Ok(ReadSubscriptionDetail(self.0).run(turn)?.subscription)
     }
 }
 
-impl Verb for LookAtSubscription {
-    type Answer = SubscriptionInside;
+impl Command for ReadSubscriptionDetail {
+    type Answer = SubscriptionDetail;
     const ABSENT: Rejection = Rejection::SubscriptionNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionInside, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionDetail, Error> {
         let now = turn.now();
         let wallet = turn.wallet()?;
         if let Some(current) = wallet.subscription(&self.0) {
-            return Ok(SubscriptionInside {
+            return Ok(SubscriptionDetail {
                 subscription: current.into(),
                 ended_at: None,
-                ending: wallet.ending(&self.0, now),
+                cancellation_effects: wallet.cancellation_effects(&self.0, now),
             });
         }
-        let over = turn.prior(Lookup::Subscription(self.0.as_str()))?;
-        let over = over.as_ref().and_then(SubscriptionInside::over);
+        let over = turn.prior(RecordKey::Subscription(self.0.as_str()))?;
+        let over = over.as_ref().and_then(SubscriptionDetail::over);
         over.ok_or(Error::Rejected(Rejection::SubscriptionNotFound))
     }
 }
 
-impl SubscriptionInside {
-    /// The one that is over in a record, if the record says so and there was a paid cycle.
+impl SubscriptionDetail {
+    /// The ended subscription of a record, if it is the record of an end and there was a paid cycle.
     pub(crate) fn over(record: &Record) -> Option<Self> {
         let last = record.subscription_over()?.last.as_ref()?;
         Some(Self {
             subscription: last.into(),
             ended_at: Some(record.at),
-            ending: Ending::default(),
+            cancellation_effects: CancellationEffects::default(),
         })
     }
 }

@@ -1,27 +1,27 @@
-//! A turn at a wallet, as a verb sees it: the wallet as it is now, what happened before, and the log.
+//! A turn at a wallet, as a command sees it: the wallet's present state, its history, and the log.
 
 use std::sync::Arc;
 
 use domain::{
     Rejection, Timestamp,
-    history::{Lookup, Record},
-    wallet::{Change, Event, Owner, Wallet, catch_up::TURN},
+    history::{Record, RecordKey},
+    wallet::{Change, Event, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN},
 };
 use persistence::History;
 
-use super::{Caller, Rules, Verb, recent::Recent, state::WalletState};
+use super::{Caller, Command, Rules, recent::Recent, state::WalletState};
 use crate::answer::Error;
 
-/// Whether a wallet has all that the clock owes it.
+/// Whether a wallet has caught up with the clock: all events that are due by now are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Caught {
+pub(crate) enum CatchUp {
     Up,
-    /// There is more; this turn is over.
+    /// More events are due than fit this turn.
     Behind,
 }
 
-/// See the module.
+/// One exclusive use of a wallet: see the module.
 pub(crate) struct Turn<'a> {
     state: &'a mut WalletState,
     rules: &'a Rules,
@@ -34,7 +34,7 @@ impl<'a> Turn<'a> {
         Self { state, rules, now }
     }
 
-    /// The wallet: up to date, and the caller's to see.
+    /// The wallet, caught up with the clock and admitted to the caller.
     pub(super) fn wallet(&self) -> Result<&Wallet, Error> {
         let wallet = self.state.wallet.as_ref();
         wallet.ok_or_else(|| Rejection::WalletNotFound.into())
@@ -45,18 +45,18 @@ impl<'a> Turn<'a> {
         self.now
     }
 
-    /// The record of a key's former use.
-    pub(super) fn prior(&self, lookup: Lookup<'_>) -> Result<Option<Record>, Error> {
+    /// The record that an idempotency key or id left earlier.
+    pub(super) fn prior(&self, lookup: RecordKey<'_>) -> Result<Option<Record>, Error> {
         self.state.prior(lookup)
     }
 
-    /// The unfolded end of the wallet's history, and the rest of it.
+    /// The unfolded end of the wallet's history, and its folded part.
     pub(super) const fn history(&self) -> (&Recent, &Arc<dyn History>) {
         (&self.state.recent, &self.state.history)
     }
 
-    /// Logs a change as of now, and what that made fall due: credits that come back, or come at all,
-    /// past their end are gone before anybody sees them.
+    /// Logs a change as of now, and the events that it made due: credits that are returned or granted
+    /// after their expiry are expired before anybody sees them.
     pub(super) fn change(&mut self, change: Change) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         let at = wallet.map_or(self.now, |wallet| wallet.date(self.now));
@@ -68,18 +68,20 @@ impl<'a> Turn<'a> {
         self.state.end_step()
     }
 
-    /// Logs events that survive together or not at all. Nothing is changed where they do not fit one
-    /// append.
+    /// Logs events as one append, all or none. Nothing is changed when they do not fit one append.
     pub(super) fn together(&mut self, events: Vec<Event>) -> Result<(), Error> {
         self.state.log_together(events, self.rules)
     }
 
-    /// What comes before any verb: makes the wallet where the verb says how, lets the caller in,
-    /// catches up.
-    pub(super) fn prepare<V: Verb>(&mut self, verb: &V, caller: Caller) -> Result<Caught, Error> {
+    /// Prepares a command: creates the wallet where the command says how, checks the caller, catches up.
+    pub(super) fn prepare<V: Command>(
+        &mut self,
+        command: &V,
+        caller: Caller,
+    ) -> Result<CatchUp, Error> {
         if self.state.wallet.is_none() {
-            match verb.creates() {
-                Some(_) if V::CREATES_ALONG => return Ok(Caught::Up),
+            match command.creates() {
+                Some(_) if V::CREATES_ALONG => return Ok(CatchUp::Up),
                 Some(created) => {
                     let at = self.now;
                     let change = Change::Created(Box::new(created.clone()));
@@ -90,22 +92,22 @@ impl<'a> Turn<'a> {
         }
         self.admit(caller, V::ABSENT)?;
         match self.catch_up()? {
-            Caught::Up => verb.clear(self),
-            Caught::Behind => Ok(Caught::Behind),
+            CatchUp::Up => command.clear(self),
+            CatchUp::Behind => Ok(CatchUp::Behind),
         }
     }
 
-    /// Whether the caller may see this wallet; if not, it is `absent`.
+    /// Checks whether the caller may see this wallet; if not, the answer is `absent`.
     pub(super) fn admit(&self, caller: Caller, absent: Rejection) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         caller.check(wallet.ok_or(absent.clone())?, absent)
     }
 
-    /// Applies what the clock owes, as far as one turn goes.
-    pub(super) fn catch_up(&mut self) -> Result<Caught, Error> {
-        for _ in 0..TURN {
+    /// Logs the events that are due by now, at most [`MAX_EVENTS_PER_TURN`] of them.
+    pub(super) fn catch_up(&mut self) -> Result<CatchUp, Error> {
+        for _ in 0..MAX_EVENTS_PER_TURN {
             let Some(wallet) = &self.state.wallet else {
-                return Ok(Caught::Up);
+                return Ok(CatchUp::Up);
             };
             let grants = match &wallet.owner {
                 Owner::Code { .. } if !self.rules.for_code_wallets => None,
@@ -114,26 +116,26 @@ impl<'a> Turn<'a> {
             };
             let due = wallet.next_due(grants.unwrap_or_default(), self.now);
             let Some(event) = due else {
-                return Ok(Caught::Up);
+                return Ok(CatchUp::Up);
             };
             self.state.log(event, self.rules)?;
-            // A hundred orders may expire at once: their notices do not wait for each other.
+            // A hundred orders may expire at once: each one's project events are added with its event.
             self.state.tell()?;
         }
-        Ok(Caught::Behind)
+        Ok(CatchUp::Behind)
     }
 
-    /// Releases holds that end with the wallet's code, as far as one turn goes.
-    pub(super) fn release_holds_of_the_code(&mut self) -> Result<Caught, Error> {
+    /// Releases holds that end with the wallet's code, at most [`MAX_EVENTS_PER_TURN`] of them.
+    pub(super) fn release_holds_of_the_code(&mut self) -> Result<CatchUp, Error> {
         let holds = self.wallet()?.holds_of_the_code();
-        let holds: Vec<_> = holds.take(TURN).collect();
+        let holds: Vec<_> = holds.take(MAX_EVENTS_PER_TURN).collect();
         for &hold in &holds {
             self.change(Change::HoldReleased { hold })?;
         }
-        Ok(if holds.len() < TURN {
-            Caught::Up
+        Ok(if holds.len() < MAX_EVENTS_PER_TURN {
+            CatchUp::Up
         } else {
-            Caught::Behind
+            CatchUp::Behind
         })
     }
 }

@@ -1,17 +1,17 @@
-//! What a wallet's owner sees.
+//! A wallet as its owner sees it.
 
 use domain::{
     Timestamp,
+    project_event::SubscriptionSnapshot,
     wallet::{Account, Owner, Wallet},
 };
 
-use super::{Turn, Verb};
-use crate::answer::{Balance, Error, Subscription, WalletView};
+use super::{Command, Turn};
+use crate::answer::{Balance, Error, WalletView};
 
-/// Reads a wallet.
 pub(crate) struct Read;
 
-impl Verb for Read {
+impl Command for Read {
     type Answer = WalletView;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {
@@ -28,7 +28,10 @@ pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
         },
         balances: wallet.accounts().iter().map(balance).collect(),
         features: features(wallet, now),
-        subscriptions: wallet.subscriptions().map(Subscription::from).collect(),
+        subscriptions: wallet
+            .subscriptions()
+            .map(SubscriptionSnapshot::from)
+            .collect(),
     }
 }
 

@@ -1,20 +1,20 @@
-//! The command line.
+//! Parses the command line.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
 
-/// Fulfilments a second unless told otherwise.
+/// Default number of fulfilments per second.
 pub(crate) const FULFILMENTS: f64 = 100.0;
 
-/// Deliveries of webhooks a second, likewise.
+/// Default number of webhook deliveries per second.
 pub(crate) const DELIVERIES: f64 = 1000.0;
 
-/// Events of another product on the account, and webhooks a second about them, likewise.
+/// Default number of another product's events on the account, and of webhooks per second about them.
 pub(crate) const FOREIGN: u32 = 10_000;
 pub(crate) const FOREIGN_WEBHOOKS: f64 = 400.0;
 
-/// The variable by which `scrip bench` says which server it is.
+/// The variable by which `scrip bench` names the server to measure.
 pub(crate) const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
 /// Measures a server on this machine.
@@ -24,11 +24,10 @@ pub(crate) struct BenchArgs {
     /// What to measure; everything when left out.
     #[command(subcommand)]
     pub(crate) suite: Option<Suite>,
-    /// The server to measure [default: the `scrip` whose `bench` this is, else the one beside this
-    /// program].
+    /// The server to measure [default: the `scrip` that ran `bench`, otherwise the one beside this program].
     #[arg(long, global = true, value_name = "PATH", env = SERVER_VARIABLE, hide_env = true)]
     pub(crate) server: Option<PathBuf>,
-    /// Short rounds and small counts: whether it works, not how fast it is.
+    /// Short rounds and small counts, to see whether it works, not how fast it is.
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// Length of each measured round.
@@ -40,8 +39,7 @@ pub(crate) struct BenchArgs {
     /// Threads of the load generator.
     #[arg(long, global = true, default_value_t = 2)]
     pub(crate) load_threads: usize,
-    /// Where to put the data directories (on a real disk); a folder of its own is made in it and
-    /// removed at the end.
+    /// Where to put the data directories (on a real disk); a folder is created in it and removed at the end.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Prints the figures as JSON.
@@ -74,70 +72,70 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
         deductions: Option<f64>,
     },
-    /// A start after having been away: ten thousand events in the provider's list that nobody told of.
+    /// A start after an outage: ten thousand events in the provider's list that no webhook told of.
     CatchUp {
-        /// Events, each about another checkout.
+        /// Number of events, each about another checkout.
         #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(100..=100_000))]
         events: Option<u64>,
-        /// Requests a second to the provider; as fast as it goes when left out.
+        /// Requests per second to the provider; unlimited by default.
         #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
         per_second: Option<u32>,
-        /// One buyer's wait instead, at the first start on an account that is as unkind as Stripe and in
-        /// which so many events are another product's.
+        /// Measures instead how long one buyer waits at the first start, on an account that behaves like a real
+        /// one and has this many events of another product.
         #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         foreign: Option<u32>,
-        /// Webhooks a second about them, beside buyers whose payment a webhook tells of.
+        /// Webhooks per second about them, while buyers pay whose payments webhooks tell of.
         #[arg(long, value_name = "PER_SECOND", requires = "foreign", value_parser = positive)]
         webhooks: Option<f64>,
     },
-    /// The daily proof: a hundred thousand charges held against the orders.
+    /// The daily reconciliation: a hundred thousand charges compared with the orders.
     Proof {
         /// Charges in the provider's list.
         #[arg(long, value_name = "CHARGES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
         charges: Option<u64>,
     },
-    /// Calls with the Rust client beside the same by bare reqwest.
+    /// Calls with the Rust client, compared with the same calls by bare reqwest.
     Client,
-    /// A million pending orders: what it costs to expire one of them, and then a thousand, beside
-    /// the same among a tenth as many and where nothing else is pending.
+    /// A million pending orders: what it costs to expire one of them, and then a thousand, compared with
+    /// a tenth as many orders, and with no others pending.
     Orders {
-        /// Pending orders, over 24 hours.
+        /// Number of pending orders, over 24 hours.
         #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
         pending: Option<u64>,
     },
-    /// Webhooks beside deductions, to ten endpoints of which one hangs, and what events and usage take on
-    /// the disk.
+    /// Webhooks beside deductions, to ten endpoints of which one hangs; and the disk space that events and
+    /// usage take.
     Told {
-        /// Deliveries a second.
+        /// Deliveries per second.
         #[arg(long, value_name = "PER_SECOND", default_value_t = DELIVERIES, value_parser = positive)]
         rate: f64,
     },
-    /// Nine hundred connections that send half of a webhook and wait, beside deductions.
+    /// Nine hundred connections that send half of a webhook and then wait, beside deductions.
     Stalled,
     /// Each page of the dashboard over a million wallets and ten million entries, then a full and an
     /// incremental backup of them.
     Dashboard {
-        /// Wallets.
+        /// Number of wallets.
         #[arg(long, value_name = "WALLETS", value_parser = clap::value_parser!(u64).range(100..=5_000_000))]
         wallets: Option<u64>,
-        /// Entries of their ledgers.
+        /// Number of entries in their ledgers.
         #[arg(long, value_name = "ENTRIES", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
         entries: Option<u64>,
-        /// Orders, paid.
+        /// Number of paid orders.
         #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
         orders: Option<u64>,
     },
-    /// Whether it stays as fast: single deductions for minutes, then batches up to many entries, by
-    /// the half minute. Not part of `all`.
+    /// Whether it stays fast: single deductions for minutes, then batches up to many entries, measured
+    /// every half minute. Not part of `all`.
     Sustained {
-        /// How long single deductions are taken.
+        /// Minutes of single deductions.
         #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_440))]
         minutes: u64,
         /// Entries in the ledger after the batches.
         #[arg(long, value_name = "ENTRIES", default_value_t = 50_000_000)]
         entries: u64,
     },
-    /// Everything but `sustained`, one after the other.
+    /// Everything except `sustained`, one after the other.
     All,
     /// The handler that does nothing; started by `http`.
     #[command(hide = true)]
@@ -145,7 +143,7 @@ pub(crate) enum Suite {
         /// Where to listen.
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
-        /// Whom to answer.
+        /// The bearer token to accept.
         #[arg(long, default_value = "pay_sk_test_0123456789abcdef")]
         bearer: String,
     },
@@ -157,7 +155,7 @@ impl BenchArgs {
         self.round_or(Duration::from_secs(4))
     }
 
-    /// Length of a measured round that usually takes so long.
+    /// Length of a measured round, `usual` by default.
     pub(crate) fn round_or(&self, usual: Duration) -> Duration {
         match self.seconds {
             Some(seconds) => Duration::from_secs(seconds.max(1)),
@@ -166,7 +164,7 @@ impl BenchArgs {
         }
     }
 
-    /// Unmeasured time before each.
+    /// Unmeasured time before each round.
     pub(crate) fn warm_up(&self) -> Duration {
         Duration::from_millis(if self.quick { 300 } else { 700 })
     }
@@ -176,13 +174,13 @@ impl BenchArgs {
         self.rounds_or(3)
     }
 
-    /// Rounds of each kind, usually so many.
+    /// Rounds of each kind, `usual` by default.
     pub(crate) fn rounds_or(&self, usual: usize) -> usize {
         let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { usual });
         rounds.max(1)
     }
 
-    /// A count of things to make, a hundredth of it when in a hurry.
+    /// A number of things to create; a hundredth of it with `--quick`.
     pub(crate) const fn count(&self, full: u64) -> u64 {
         if self.quick { full / 100 } else { full }
     }

@@ -1,10 +1,10 @@
-//! The bodies of the load, as a plain axum handler reads them: owned texts, a note parsed into a tree,
-//! the least of checks. The real endpoints have their own types.
+//! The bodies of the load, as a plain axum handler reads them: owned strings, metadata parsed into a tree,
+//! minimal checks. The real endpoints have their own types.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A deduction, single or of a batch.
+/// A deduction, alone or in a batch.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deduct {
@@ -21,21 +21,21 @@ pub(crate) struct Batch {
     items: Vec<Deduct>,
 }
 
-/// What a deduction is answered.
+/// The response to a deduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Answer {
     balance: i64,
     deducted: bool,
 }
 
-/// What a batch is answered.
+/// The response to a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Answers {
     results: Vec<Answer>,
 }
 
 impl Deduct {
-    /// An answer as the real one's; `None` for what it would refuse.
+    /// The response that the real server would give; `None` for what it would refuse.
     #[must_use]
     pub(crate) fn answer(&self) -> Option<Answer> {
         std::hint::black_box(&self.meta);
@@ -52,7 +52,7 @@ impl Deduct {
 }
 
 impl Batch {
-    /// An answer as the real one's; `None` for what it would refuse.
+    /// The response that the real server would give; `None` for what it would refuse.
     #[must_use]
     pub(crate) fn answer(&self) -> Option<Answers> {
         let results: Option<Vec<Answer>> = self.items.iter().map(Deduct::answer).collect();
@@ -60,7 +60,7 @@ impl Batch {
     }
 }
 
-/// A body of one deduction, as the load sends it.
+/// The body of one deduction, as the load sends it.
 #[must_use]
 pub(crate) fn deduct_json(product: &str, user: &str, key: &str) -> String {
     format!(
@@ -68,7 +68,7 @@ pub(crate) fn deduct_json(product: &str, user: &str, key: &str) -> String {
     )
 }
 
-/// An item of a batch, as the load sends it.
+/// One item of a batch, as the load sends it.
 #[must_use]
 pub(crate) fn item_json(product: &str, user: &str, key: &str) -> String {
     format!(

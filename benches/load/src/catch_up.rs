@@ -1,6 +1,6 @@
-//! Catching up after having been away: the provider's list has thousands of events that nobody told of,
-//! each about another checkout, which is the most that there can be to look at. The clock runs from the
-//! start of the server's process until all of them are fulfilled.
+//! Catching up after an outage: the provider's list has thousands of events that no webhook told of, each about
+//! another checkout, which is the worst case. The clock runs from the start of the server's process until all
+//! of them are fulfilled.
 
 use std::{
     sync::Arc,
@@ -19,15 +19,15 @@ use super::{
     shop::Shop,
 };
 
-/// Events of a page of the list.
+/// Events per page of the list.
 const PAGE: u64 = 100;
-/// Requests a second in the background: by default in live mode, and in test mode.
+/// Background requests per second: the defaults in live mode and in test mode.
 const PACES: [(&str, f64); 2] = [("live", 50.0), ("test", 10.0)];
-/// How often it is looked whether the last ones are there.
+/// Pause between two checks whether the last orders are paid.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Bench {
-    /// The suite of catching up.
+    /// The suite of catching up after an outage.
     pub(crate) fn catch_up(&mut self, events: Option<u64>, per_second: Option<u32>) -> Result<()> {
         let events = events.unwrap_or_else(|| self.args.count(10_000));
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -36,7 +36,7 @@ impl Bench {
             .build()
             .context("a runtime")?;
         let stripe = runtime.block_on(Stripe::forgetful());
-        // As fast as it goes, unless told otherwise.
+        // Unlimited, unless set otherwise.
         let pace = per_second.unwrap_or(1_000_000);
         let environment = [
             ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
@@ -57,7 +57,7 @@ impl Bench {
         let mut real = self.server(&data, &environment)?;
         let ready = real.ready()?;
         let shop = Arc::new(shop.at(&real));
-        // The newest are read first.
+        // The newest are read first, so these are paid last.
         let last: Vec<_> = orders.iter().take(PAGE as usize).collect();
         for order in last {
             while !shop.is_paid(&runtime, &order.order)? {
@@ -71,7 +71,7 @@ impl Bench {
             .collect();
         let paid = shop.paid_once(&runtime, &bought)?;
         real.terminate()?;
-        shop.asked_in_order()?;
+        shop.assert_no_complaints()?;
 
         let requests = events + events.div_ceil(PAGE);
         let report = &mut self.report;

@@ -1,5 +1,5 @@
-//! The processes that are measured: the real server, and this program as the one that does nothing.
-//! They never outlive their owner.
+//! The processes that are measured: the real server, and this program as the handler that does nothing. They
+//! are killed when their owner is dropped.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -20,12 +20,12 @@ use super::{
     stop,
 };
 
-/// The administrator secret of every server started here.
+/// The administrator's token of every server started here.
 pub(crate) const ADMIN_TOKEN: &str = "bench-admin-token-0123456789abcdef";
-/// Lines shown of a server that failed.
+/// Most lines that are shown of a server that failed.
 const SHOWN_LINES: usize = 20;
 
-/// A running child. Dropping it kills it.
+/// A running child process. Dropping it kills it.
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
@@ -45,7 +45,7 @@ impl Server {
         Self::start(command)
     }
 
-    /// Starts the handler that does nothing, for whoever has this bearer.
+    /// Starts the handler that does nothing, which accepts this bearer token.
     pub(crate) fn noop(bearer: &str) -> Result<Self> {
         let this = std::env::current_exe().context("the path of this program")?;
         let mut command = Command::new(this);
@@ -87,22 +87,22 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its process.
+    /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// A client with the administrator's secret.
+    /// A client with the administrator's token.
     pub(crate) fn admin(&self) -> Client {
         Client::new(self.address, ADMIN_TOKEN)
     }
 
-    /// Waits until it says that it is ready; the time since it was started.
+    /// Waits until the server is ready; returns the time since it was started.
     pub(crate) fn ready(&mut self) -> Result<Duration> {
         self.wait_for("readiness", |server| {
             server
@@ -114,7 +114,7 @@ impl Server {
         Ok(self.begun.elapsed())
     }
 
-    /// Waits until it has next to nothing to do; how long that took.
+    /// Waits until the server is nearly idle; returns how long that took.
     pub(crate) fn quiet(&mut self) -> Result<Duration> {
         let begun = Instant::now();
         let window = Duration::from_millis(200);
@@ -123,7 +123,7 @@ impl Server {
             std::thread::sleep(window);
             stop::check()?;
             let now = proc::processor_time(self.pid())?;
-            // A tenth of one core: its clocks and sled's flusher.
+            // At most a tenth of one core: its timers and sled's flusher.
             if now.saturating_sub(before) <= window / 10 || begun.elapsed().as_secs() >= 120 {
                 return Ok(begun.elapsed().saturating_sub(window));
             }
@@ -131,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Waits until nothing is left to fold; the processor time that this took.
+    /// Waits until everything is folded; returns the processor time that this took.
     pub(crate) fn folded(&mut self) -> Result<Duration> {
         let before = proc::processor_time(self.pid())?;
         while self.backlog()? > 0 {
@@ -142,12 +142,12 @@ impl Server {
         Ok(proc::processor_time(self.pid())?.saturating_sub(before))
     }
 
-    /// Entries that are not folded.
+    /// Number of entries that are not folded yet.
     pub(crate) fn backlog(&self) -> Result<u64> {
         self.gauge("scrip_journal_backlog_events ")
     }
 
-    /// What its metrics say.
+    /// A value from the server's metrics.
     pub(crate) fn gauge(&self, name: &str) -> Result<u64> {
         let metrics = self.admin().get("/metrics")?;
         metrics
@@ -157,7 +157,7 @@ impl Server {
             .ok_or_else(|| Error(format!("/metrics ({}) has no {name}", metrics.status)))
     }
 
-    /// Ends it as an operator does; how long that took.
+    /// Ends the server by SIGTERM; returns how long that took.
     pub(crate) fn terminate(mut self) -> Result<Duration> {
         let begun = Instant::now();
         self.signal(Signal::TERM);
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// Ends it as a crash does.
+    /// Kills the server, like a crash.
     pub(crate) fn kill(mut self) -> Result<()> {
         self.signal(Signal::KILL);
         self.wait_for_end().map(drop)
@@ -201,7 +201,7 @@ impl Server {
                 return Ok(found);
             }
             if let Some(status) = self.child.try_wait().context("waiting for a child")? {
-                // The readers may be a moment behind the end.
+                // The threads that read its output may be a moment behind.
                 std::thread::sleep(Duration::from_millis(100));
                 let shown = self.shown();
                 return Err(Error(format!(
@@ -224,9 +224,9 @@ impl Server {
     }
 
     fn signal(&mut self, signal: Signal) {
-        // Until it is reaped its id cannot be another's.
+        // Until it is reaped, no other process can have its id.
         if matches!(self.child.try_wait(), Ok(None)) {
-            // It may have ended since: then there is nothing to signal.
+            // It may have ended since, and then there is nothing to signal.
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
@@ -239,8 +239,8 @@ impl Drop for Server {
     }
 }
 
-/// Keeps the first and the latest lines of a pipe, so that the child never waits for a reader and
-/// a talkative one does not fill our memory.
+/// Keeps the first and the latest lines of a pipe, so that the child never waits for a reader and much output
+/// does not fill the memory.
 fn keep_lines(pipe: Option<impl Read + Send + 'static>, said: &Arc<Mutex<Vec<String>>>) {
     let Some(pipe) = pipe else { return };
     let said = Arc::clone(said);

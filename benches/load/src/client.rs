@@ -1,4 +1,4 @@
-//! Single calls: setting a project up, asking whether the server is ready, reading its metrics.
+//! A simple HTTP client for single calls: setup, readiness and metrics.
 
 use std::{
     io::{Read, Write},
@@ -13,16 +13,16 @@ use super::{
     load::parse_head,
 };
 
-/// No answer within this is a failure.
+/// Timeout of a call.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// An answer.
+/// A response's status and body.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-/// Calls one server with one bearer key, on a connection for each call.
+/// A client for one server with one bearer token; opens a connection for each call.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     server: SocketAddr,
@@ -37,22 +37,22 @@ impl Client {
         }
     }
 
-    /// GETs a path.
+    /// Sends a GET.
     pub(crate) fn get(&self, path: &str) -> Result<Reply> {
         self.call("GET", path, "")
     }
 
-    /// POSTs JSON and reads the answer, which must be a 2xx.
+    /// POSTs JSON and returns the response, which must be a 2xx.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.send("POST", path, body)
     }
 
-    /// PATCHes JSON, likewise.
+    /// PATCHes JSON and returns the response, which must be a 2xx.
     pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<Value> {
         self.send("PATCH", path, body)
     }
 
-    /// DELETEs, likewise; nothing is said to that.
+    /// Sends a DELETE; the response must be a 2xx and has no body.
     pub(crate) fn delete(&self, path: &str) -> Result<()> {
         let reply = self.call("DELETE", path, "")?;
         if (200..300).contains(&reply.status) {
@@ -86,7 +86,7 @@ impl Client {
         stream
             .read_to_end(&mut bytes)
             .context(format_args!("{method} {path}"))?;
-        // It has no body, and says nothing of one.
+        // A 204 has neither a body nor a content-length.
         if bytes.starts_with(b"HTTP/1.1 204 ") {
             return Ok(Reply {
                 status: 204,

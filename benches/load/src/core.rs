@@ -11,11 +11,11 @@ use super::{
     report::Target,
 };
 
-/// Deductions waiting for the disk at any time.
+/// Deductions that wait for the disk at any time.
 const IN_FLIGHT: usize = 1_024;
 
 impl Bench {
-    /// The suite of the core in process.
+    /// The suite of the core, in this process.
     pub(crate) fn core(&mut self) -> Result<()> {
         let engine = Engine::open(&self.place.data("core"), 0)?;
         let many = addresses(0, 10_000)?;
@@ -39,7 +39,7 @@ impl Bench {
                 };
                 let busy = begun.elapsed().as_secs_f64();
                 let put_off = engine.settle()?.as_secs_f64();
-                // Less at the mercy of the machine's other guests than any rate.
+                // Less affected by other guests of the machine than any rate.
                 let used = processor_time(std::process::id())?.saturating_sub(before.1);
                 let done = engine.next_key() - before.0;
                 let each = used.as_secs_f64() * 1e6 / (done as f64).max(1.0);

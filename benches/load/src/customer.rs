@@ -1,12 +1,12 @@
-//! What a wallet with a hundred thousand orders costs, beside a fresh one: to buy, to deduct, to read,
-//! and to wake. All but the waking is done by several callers at once, who share what a sync costs.
+//! What a wallet with a hundred thousand orders costs, compared with a fresh one: to buy, to deduct, to read,
+//! and to wake. All but the waking is done by several callers at once, who share the cost of syncs.
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
     time::Instant,
 };
 
-use actors::{Address, Handle, Paid, Scope};
+use actors::{Address, CompletedPayment, Handle, Scope};
 use domain::{
     catalog::Interval,
     id::{PriceId, ProductId},
@@ -24,11 +24,11 @@ use super::{
     stop,
 };
 
-/// Callers at once.
+/// Callers that run concurrently.
 const CALLERS: usize = 16;
-/// Each thing is done so often in a round.
+/// Repetitions of each operation in a round.
 const TIMES: u64 = 2_000;
-/// So many wallets are woken in a round, one after the other.
+/// Wallets that are woken in a round, one after the other.
 const WOKEN: u64 = 20;
 
 const BUY: &str = "buy";
@@ -37,7 +37,7 @@ const READ: &str = "read";
 const WAKE: &str = "wake";
 
 impl Bench {
-    /// The suite of a faithful customer.
+    /// The suite of a wallet with many orders.
     pub(crate) fn customer(&mut self) -> Result<()> {
         let data = self.place.data("customer");
         let orders = self.args.count(100_000);
@@ -53,7 +53,7 @@ impl Bench {
             let fresh = addresses(round * WOKEN, WOKEN)?;
             engine.fund(&fresh)?;
             engine.settle()?;
-            // A restart: nothing of anybody is in memory.
+            // A restart: no wallet is in memory.
             let next_key = engine.next_key();
             engine.close()?;
             engine = Engine::open(&data, next_key)?;
@@ -62,7 +62,7 @@ impl Bench {
                 if *what == WAKE {
                     continue;
                 }
-                // Awake and warm.
+                // Wakes and warms up both.
                 do_times(&engine, &old, what, TIMES / 10)?;
                 do_times(&engine, &one, what, TIMES / 10)?;
                 of_old.push(do_times(&engine, &old, what, TIMES)?);
@@ -95,7 +95,7 @@ impl Bench {
     }
 }
 
-/// Microseconds to wake and read each of these, on average.
+/// Wakes and reads each of these wallets; returns the mean in microseconds.
 fn wake(engine: &Engine, wallets: &[Address]) -> Result<f64> {
     let begun = Instant::now();
     for wallet in wallets {
@@ -105,7 +105,7 @@ fn wake(engine: &Engine, wallets: &[Address]) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64() * 1e6 / wallets.len().max(1) as f64)
 }
 
-/// Microseconds from one to the next.
+/// Repeats an operation; returns the mean in microseconds.
 fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -> Result<f64> {
     let begun = Instant::now();
     if what == DEDUCT {
@@ -135,7 +135,7 @@ fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -
     Ok(begun.elapsed().as_secs_f64() * 1e6 / done.max(1) as f64)
 }
 
-/// Buys credits of a product, and pays.
+/// Buys credits of a product and pays for them.
 pub(crate) async fn buy(
     handle: &Handle,
     scope: &Scope,
@@ -161,7 +161,7 @@ pub(crate) async fn buy(
     let user = Some(user.clone());
     let placed = handle.place_order(scope, order, Some(wallet), place).await;
     placed.context("placing an order")?;
-    let paid = Paid {
+    let paid = CompletedPayment {
         placed: None,
         payment: Payment {
             amount_cents: 100,
@@ -180,7 +180,7 @@ pub(crate) async fn buy(
     }
 }
 
-/// Each order brings a lot of its own, of the credits that are deducted.
+/// The terms of an order, whose lot adds to the credits that are deducted.
 fn terms(product: ProductId) -> Terms {
     Terms {
         price: PriceId(1),

@@ -1,5 +1,5 @@
-//! The dashboard's pages over a million wallets, one of them with a tenth of all entries, and backups of
-//! all that. The data is made in this process; the pages and backups are the server's.
+//! The dashboard's pages with a million wallets, one of which has a tenth of all entries, and backups of all
+//! that. The data is created in this process; the pages and backups are the server's.
 
 mod browser;
 
@@ -28,13 +28,13 @@ use super::{
     stop,
 };
 
-/// Orders being placed at once.
+/// Orders that are placed concurrently.
 const IN_FLIGHT: usize = 256;
-/// Wallets that entries are made of together: no more than may be awake.
+/// Wallets that entries are created in at a time: no more than may be awake.
 const TOGETHER: usize = 10_000;
-/// How often each page is asked for.
+/// How often each page is requested.
 const TIMES: usize = 5;
-/// A page takes so long at most, in milliseconds.
+/// The longest a page may take, in milliseconds.
 const TARGET: Target = Target::AtMost(200.0);
 
 impl Bench {
@@ -69,7 +69,7 @@ impl Bench {
         let browser = Browser::sign_in(server.address(), ADMIN_TOKEN)?;
         let base = format!("/dashboard/projects/{}", project.id);
         let find = format!("{base}/wallets");
-        // Asked for first, so that its wallet is asleep.
+        // Requested first, while its wallet is asleep.
         let of = |number| browser.find(&find, &user(number));
         let usual = of(wallets / 2)?;
         let large = of(0)?;
@@ -106,7 +106,7 @@ impl Bench {
         })
     }
 
-    /// The slowest of some times.
+    /// Requests a page several times and reports the slowest.
     fn page(&mut self, name: &str, mut open: impl FnMut() -> Result<()>) -> Result<()> {
         let mut took = Vec::new();
         for _ in 0..TIMES {
@@ -163,7 +163,7 @@ impl Bench {
     }
 }
 
-/// Wallets with as many entries each, one with a tenth of all, and orders.
+/// Creates wallets with equally many entries, except one that has a tenth of all, and orders.
 fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64) -> Result<()> {
     let id = project.id.parse().map_err(|_| Error("no project".into()))?;
     let product = project.product.parse();
@@ -182,7 +182,7 @@ fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64)
     let rest = entries.saturating_sub(wallets + orders + entries / 10);
     eprintln!("dashboard: {rest} entries of all");
     let begun = Instant::now();
-    // Some wallets after the others: each batch would wake a thousand of them else.
+    // In groups of wallets: otherwise each batch would wake a thousand of them.
     for some in all.chunks(TOGETHER) {
         let part = rest * some.len() as u64 / wallets;
         engine.fill(&some.iter().cloned().collect(), part)?;
@@ -204,7 +204,7 @@ fn sell(
         let (handle, scope) = (engine.handle().clone(), engine.scope().clone());
         let (all, left) = (Arc::clone(all), Arc::clone(&left));
         async move {
-            // Far from each other: what is listed together lies apart.
+            // Spread out, so that orders that are listed together are stored apart.
             let mut place = task * 7_919;
             while take_one(&left) {
                 stop::check()?;

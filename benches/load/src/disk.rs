@@ -1,8 +1,8 @@
-//! Disk in use beside the ledger itself, after ten million mixed operations.
+//! Disk space compared with the ledger itself, after ten million mixed operations.
 
 use domain::{
     Amount, Timestamp,
-    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
     id::{HoldId, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
 };
@@ -30,7 +30,7 @@ impl Bench {
         let mut server = self.server(&data, &[])?;
         server.ready()?;
         let project = Project::create(&server)?;
-        // In slices, so that kinds of operations lie among each other as they would.
+        // In slices, so that kinds of operations are mixed as in real use.
         let slices = if self.args.quick { 2 } else { 10 };
         let part = |full: u64| self.args.count(full) / slices;
         let (batched, single, credits, holds) = (
@@ -67,7 +67,7 @@ impl Bench {
             (batched * slices, deduction(None)?),
             (single * slices, deduction(Some(r#"{"feature":"image"}"#))?),
             (credits * slices + WALLETS, grant()?),
-            // A hold is remembered twice: when it was placed and when it expired.
+            // A hold leaves two records: one when placed and one when it expired.
             (holds * slices, hold(HoldStatus::Open)?),
             (holds * slices, hold(HoldStatus::Expired)?),
         ];
@@ -112,7 +112,7 @@ impl Bench {
     }
 }
 
-/// As long as those of the load generator.
+/// A key as long as those of the load generator.
 fn key() -> Result<IdempotencyKey> {
     IdempotencyKey::new("k0000000000abc_1_000_000000001f").context("a key")
 }
@@ -130,16 +130,20 @@ fn entry(delta: i64, reason: Reason, meta: Option<&str>) -> Result<Entry> {
     })
 }
 
-fn deduction(meta: Option<&str>) -> Result<Fact> {
-    Ok(Fact::Entry(entry(-1, Reason::Deduction, meta)?))
+fn deduction(meta: Option<&str>) -> Result<RecordContent> {
+    Ok(RecordContent::Entry(entry(-1, Reason::Deduction, meta)?))
 }
 
-fn grant() -> Result<Fact> {
-    Ok(Fact::Entry(entry(1_000_000_000, Reason::Manual, None)?))
+fn grant() -> Result<RecordContent> {
+    Ok(RecordContent::Entry(entry(
+        1_000_000_000,
+        Reason::Manual,
+        None,
+    )?))
 }
 
-fn hold(status: HoldStatus) -> Result<Fact> {
-    let facts = HoldFacts {
+fn hold(status: HoldStatus) -> Result<RecordContent> {
+    let facts = HoldSnapshot {
         id: HoldId {
             serial: u128::MAX,
             wallet: WalletKey([0xff; 16]),
@@ -151,7 +155,7 @@ fn hold(status: HoldStatus) -> Result<Fact> {
         expires_at: Timestamp(1_800_000_000_000),
     };
     Ok(match status {
-        HoldStatus::Open => Fact::HoldPlaced(facts, key()?),
-        _ => Fact::HoldClosed(facts, None),
+        HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?),
+        _ => RecordContent::HoldClosed(facts, None),
     })
 }

@@ -32,24 +32,24 @@ use super::{
 };
 
 pub(crate) const PRODUCT: ProductId = ProductId(1);
-/// Whose wallets, where no server is to find them.
+/// The project of the wallets, where no server has to find them.
 const PROJECT: ProjectId = ProjectId(1);
 /// Credits that every wallet starts with.
 const FUNDS: i64 = 1_000_000_000;
-/// Codes are kept under it; there are none here.
+/// The key that codes are encrypted with; there are no codes here.
 pub(crate) const SERVER_KEY: [u8; 32] = [7; 32];
-/// What the load's tasks are told.
+// The phases of a load.
 const WARMING: u8 = 0;
 const COUNTING: u8 = 1;
 const ENDING: u8 = 2;
 
-/// The core, started, and the runtime it lives in.
+/// The core and its runtime.
 pub(crate) struct Engine {
     runtime: Runtime,
     shared: Shared,
 }
 
-/// What every task of a load has.
+/// What all tasks of a load share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     handle: Handle,
@@ -59,18 +59,18 @@ pub(crate) struct Shared {
 }
 
 impl Engine {
-    /// Opens a data directory with the settings that a server would have. `first_key`: a number past all that were used on
-    /// it, for keys.
+    /// Opens a data directory with a server's settings. `first_key`: a number beyond all that were used there
+    /// for keys.
     pub(crate) fn open(data: &Path, first_key: u64) -> Result<Self> {
         Self::open_at(data, first_key, Arc::new(SystemClock::new()))
     }
 
-    /// Opens what a server made, under our [`SERVER_KEY`], and will serve again.
+    /// Opens the data directory of a server that will use it again, encrypted with [`SERVER_KEY`].
     pub(crate) fn open_of(data: &Path, project: ProjectId, product: ProductId) -> Result<Self> {
         Self::open_with(data, 0, Arc::new(SystemClock::new()), (project, product))
     }
 
-    /// The same by another clock.
+    /// Opens a data directory with another clock.
     pub(crate) fn open_at(data: &Path, first_key: u64, clock: Arc<dyn Clock>) -> Result<Self> {
         Self::open_with(data, first_key, clock, (PROJECT, PRODUCT))
     }
@@ -117,36 +117,36 @@ impl Engine {
         })
     }
 
-    /// The wallets.
+    /// The handle of the wallets.
     pub(crate) const fn handle(&self) -> &Handle {
         &self.shared.handle
     }
 
-    /// Whose wallets.
+    /// The project of the wallets, with its catalog.
     pub(crate) fn scope(&self) -> &Scope {
         &self.shared.scope
     }
 
-    /// Runs something to its end, in the core's own runtime.
+    /// Runs a future in the core's own runtime.
     pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// The number that the next key would have.
+    /// The number of the next key.
     pub(crate) fn next_key(&self) -> u64 {
         self.shared.keys.load(Ordering::Relaxed)
     }
 
-    /// Ends it cleanly: everything folded, the log closed.
+    /// Shuts the core down: everything folded, the log closed.
     pub(crate) fn close(self) -> Result<()> {
         self.runtime
             .block_on(self.shared.handle.shut_down())
             .context("ending the core")
     }
 
-    /// Makes and funds wallets.
+    /// Creates and funds wallets.
     pub(crate) fn fund(&self, wallets: &Arc<[Address]>) -> Result<()> {
-        // Each waits for a sync that all of them share.
+        // Each waits for a sync, which all of them share.
         let step = 1_024;
         self.together(step, |task| {
             let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
@@ -160,7 +160,7 @@ impl Engine {
         .map(drop)
     }
 
-    /// Deducts in batches of a thousand until so many were taken from these wallets.
+    /// Deducts in batches of a thousand until `deductions` were made from these wallets; returns the rate.
     pub(crate) fn fill(&self, wallets: &Arc<[Address]>, deductions: u64) -> Result<f64> {
         let (begun, tasks) = (Instant::now(), 16);
         let left = Arc::new(AtomicU64::new(deductions / 1_000));
@@ -179,7 +179,7 @@ impl Engine {
         Ok(done as f64 / begun.elapsed().as_secs_f64())
     }
 
-    /// Deducts with so many in flight at once; deductions per second.
+    /// Deducts with this many in flight; returns deductions per second.
     pub(crate) fn deduct(
         &self,
         wallets: &Arc<[Address]>,
@@ -214,7 +214,7 @@ impl Engine {
         Ok(done as f64 / elapsed.as_secs_f64())
     }
 
-    /// Deducts so often, with so many in flight at once; how often it did.
+    /// Makes this many deductions, with this many in flight; returns how many it made.
     pub(crate) fn deduct_times(
         &self,
         wallets: &Arc<[Address]>,
@@ -237,7 +237,7 @@ impl Engine {
         })
     }
 
-    /// Waits until everything is folded; how long that took.
+    /// Waits until everything is folded; returns how long that took.
     pub(crate) fn settle(&self) -> Result<Duration> {
         let begun = Instant::now();
         while self.shared.handle.stats().backlog > 0 {
@@ -248,7 +248,7 @@ impl Engine {
         Ok(begun.elapsed())
     }
 
-    /// Runs tasks to their end; the sum of what they return.
+    /// Runs tasks to their end; returns the sum of their results.
     pub(crate) fn together<F>(&self, tasks: usize, task: impl Fn(usize) -> F) -> Result<u64>
     where
         F: Future<Output = Result<u64>> + Send + 'static,
@@ -270,7 +270,7 @@ impl Engine {
 impl Shared {
     fn next(&self) -> Result<(u64, IdempotencyKey)> {
         let number = self.keys.fetch_add(1, Ordering::Relaxed);
-        // As long as those of the load over HTTP.
+        // As long as the keys of the load over HTTP.
         let key = IdempotencyKey::new(format!("k0000000000000_0_000_{number:010x}"));
         Ok((number, key.context("a key")?))
     }

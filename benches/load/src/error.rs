@@ -1,11 +1,11 @@
-//! Why a measurement came to nothing.
+//! Why a measurement failed.
 
-/// One sentence for whoever ran the command.
+/// A sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Error(pub(crate) String);
 
-/// What measuring returns.
+/// The result of a measurement.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl From<std::io::Error> for Error {
@@ -14,9 +14,9 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// Says what was being done when something failed.
+/// Adds what was being done to an error.
 pub(crate) trait Context<T> {
-    /// Puts `what` before the cause.
+    /// Puts `what` before the error's text.
     fn context(self, what: impl std::fmt::Display) -> Result<T>;
 }
 
@@ -26,7 +26,7 @@ impl<T, E: std::fmt::Display> Context<T> for std::result::Result<T, E> {
     }
 }
 
-/// Says what was missing.
+/// Turns a missing value into an error.
 pub(crate) trait Needed<T> {
     /// An error that names `what`.
     fn needed(self, what: &str) -> Result<T>;

@@ -1,5 +1,5 @@
-//! A buyer's wait on an account that another product shares, and that is as unkind as Stripe: at the first
-//! start, when all of the account's events are new, and beside webhooks about them.
+//! How long a buyer waits on an account that another product shares and that behaves like a real one: at the
+//! first start, when all of the account's events are new, and beside webhooks about them.
 
 use std::{
     sync::Arc,
@@ -15,20 +15,20 @@ use super::{
     format::thousands,
     project::Project,
     report::Target,
-    shop::{Opening, Shop},
+    shop::{BuyerLoad, Shop},
 };
 
-/// How often it is looked whether the buyer has the credits.
+/// Pause between two checks whether the buyer has the credits.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Who is not served by then never is.
+/// After this a buyer counts as never served.
 const PATIENCE: Duration = Duration::from_secs(900);
-/// Buyers a second beside the webhooks.
+/// Buyers per second beside the webhooks.
 const BUYERS: f64 = 2.0;
-/// How long they come.
+/// How long buyers come.
 const ROUND: Duration = Duration::from_secs(10);
 
 impl Bench {
-    /// The suite of catching up, beside others.
+    /// The suite of an account that is shared.
     pub(crate) fn beside_others(
         &mut self,
         foreign: u32,
@@ -59,14 +59,14 @@ impl Bench {
         let shop = Arc::new(Shop::open(&real, &project, stripe)?);
         let done = match webhooks {
             None => self.first_start(&runtime, &shop, foreign),
-            Some(per_second) => self.told_of_others(&runtime, &shop, per_second),
+            Some(per_second) => self.buyers_beside_webhooks(&runtime, &shop, per_second),
         };
         real.terminate()?;
         done?;
-        shop.asked_in_order()
+        shop.assert_no_complaints()
     }
 
-    /// Somebody pays right after the shop was set up, and only the list tells of it.
+    /// A buyer pays right after the shop was set up, and only the list of events tells of it.
     fn first_start(
         &mut self,
         runtime: &tokio::runtime::Runtime,
@@ -99,8 +99,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Buyers whose payments webhooks tell of, alone and beside webhooks about the other product.
-    fn told_of_others(
+    /// Buyers whose payments webhooks tell of: alone, and beside webhooks about the other product.
+    fn buyers_beside_webhooks(
         &mut self,
         runtime: &tokio::runtime::Runtime,
         shop: &Arc<Shop>,
@@ -109,7 +109,7 @@ impl Bench {
         let length = self.args.round_or(ROUND);
         let mut first = 0;
         for beside in [false, true] {
-            let opening = Opening {
+            let opening = BuyerLoad {
                 per_second: BUYERS,
                 warm_up: Duration::ZERO,
                 length,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// `1234567` as `1,234,567`.
+/// A number with commas between thousands, as in `1,234,567`.
 pub(crate) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::with_capacity(digits.len() + digits.len() / 3 + 1);
@@ -18,7 +18,7 @@ pub(crate) fn thousands(number: f64) -> String {
     text
 }
 
-/// Milliseconds with as many digits as matter.
+/// A duration in milliseconds, with more decimals the shorter it is.
 pub(crate) fn milliseconds(duration: Duration) -> String {
     let value = duration.as_secs_f64() * 1e3;
     if value < 10.0 {
@@ -28,7 +28,7 @@ pub(crate) fn milliseconds(duration: Duration) -> String {
     }
 }
 
-/// The middle one, the mean of the middle two; 0 of none.
+/// The median, which is the mean of the middle two for an even count; 0 without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

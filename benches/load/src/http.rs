@@ -1,5 +1,5 @@
-//! The server over HTTP beside the handler that does nothing, in turns, so that a slow spell of the
-//! machine hits both.
+//! The server over HTTP and the handler that does nothing, in turns, so that a slow phase of the machine
+//! affects both.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use super::{
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 10_000;
 
-/// What is sent to whom.
+/// A kind of request, and its connections.
 struct Shape<'a> {
     kind: &'static str,
     connections: usize,
     template: &'a Template,
 }
 
-/// One way of loading, over all of its rounds.
+/// One load on one server, over all of its rounds.
 struct Series {
     name: &'static str,
     wallets: Wallets,
     rates: Vec<f64>,
-    /// Rates when the processor time is counted that the server needed afterwards, for folding.
+    /// Rates that include the processor time that the server needs afterwards, for folding.
     settled: Vec<f64>,
     latency: Histogram<u64>,
 }
@@ -53,7 +53,7 @@ impl Series {
         median(self.rates.iter().copied())
     }
 
-    /// Milliseconds.
+    /// A percentile of the latency in milliseconds.
     fn percentile(&self, percent: f64) -> f64 {
         self.latency.value_at_percentile(percent) as f64 / 1e6
     }
@@ -135,7 +135,7 @@ impl Bench {
         let watch = Watch::start(server.pid())?;
         let outcome = load.run()?;
         let busy = watch.stop()?;
-        // What was put off must not slow the next one down, nor be forgotten.
+        // Work that was put off must neither slow the next round down nor be forgotten.
         let put_off = if series.name == "noop" {
             server.quiet()?
         } else {
@@ -153,7 +153,7 @@ impl Bench {
             .context("adding latencies")?;
         let [median, high, highest] =
             [50.0, 99.0, 99.9].map(|p| milliseconds(outcome.percentile(p)));
-        // Less at the mercy of the machine's other guests than any rate.
+        // Less affected by other guests of the machine than any rate.
         let each = busy.server * 1e6 / rate.max(1.0);
         let disturbed = if busy.disturbed() {
             ", a disturbed round"

@@ -1,4 +1,4 @@
-//! What a deduction costs a wallet with ten million past keys, beside a fresh one.
+//! What a deduction costs in a wallet with ten million past keys, compared with a fresh one.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use super::{
     report::Target,
 };
 
-/// Deductions waiting for the disk at any time.
+/// Deductions that wait for the disk at any time.
 const IN_FLIGHT: usize = 1_024;
 
-/// What a deduction cost.
+/// The cost of a deduction.
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Microseconds from one to the next.
+    /// Microseconds of wall-clock time per deduction.
     wall: f64,
     /// Microseconds of processor time, folding included.
     processor: f64,
@@ -37,7 +37,7 @@ impl Bench {
         let rate = engine.fill(&old, past)?;
         let next_key = engine.next_key();
         engine.close()?;
-        // Cold, as after a restart: nothing of the old wallet is in memory.
+        // Cold, as after a restart: the old wallet is not in memory.
         let engine = Engine::open(&data, next_key)?;
         let mut costs = [Vec::new(), Vec::new()];
         for round in 1..=self.args.rounds().max(3) as u64 {
@@ -83,7 +83,7 @@ impl Bench {
 
     fn cost(&self, engine: &Engine, wallet: &std::sync::Arc<[actors::Address]>) -> Result<Cost> {
         engine.settle()?;
-        // Awake and warm, then counted from the first to the last fold.
+        // Woken and warmed up, then counted from the first to the last fold.
         engine.deduct(wallet, IN_FLIGHT, Duration::ZERO, self.args.warm_up())?;
         engine.settle()?;
         let (keys, processor) = (engine.next_key(), processor_time(std::process::id())?);

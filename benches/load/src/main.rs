@@ -1,10 +1,9 @@
-//! `scrip-bench`, also as `scrip bench`: how fast the real server is, how much memory and disk it
-//! takes, how soon it is back, each figure beside its target. It starts the server's binary, loads it
-//! over loopback, and removes everything it made. It is never part of a test: a figure is printed,
-//! whatever it is.
+//! `scrip-bench`, also as `scrip bench`: how fast the real server is, how much memory and disk it takes, and
+//! how soon it restarts, each figure with its target. It starts the server's binary, loads it over loopback,
+//! and removes everything it created. It is never part of a test: a figure is only printed, whatever it is.
 
-// A figure is a count or a quotient of counts far below 2^53, and a wrong one shows; nothing here
-// touches anyone's books.
+// Figures are counts or quotients of counts far below 2^53, and a wrong one would be noticed; nothing here
+// affects real data.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -52,11 +51,11 @@ use args::{BenchArgs, Suite};
 use child::Server;
 use clap::Parser as _;
 use error::Result;
-use place::Place;
+use place::TempFolder;
 use report::Report;
 use server::Binary;
 
-/// As in the server's binary: what runs in this process is to be comparable with it.
+/// The same allocator as the server's, so that what runs in this process is comparable.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -70,10 +69,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What every suite works with.
+/// What all suites use.
 struct Bench {
     args: BenchArgs,
-    place: Place,
+    place: TempFolder,
     report: Report,
 }
 
@@ -84,20 +83,20 @@ fn run(args: BenchArgs) -> Result<()> {
     }
     stop::listen()?;
     let suite = args.suite.clone().unwrap_or(Suite::All);
-    let place = Place::make(args.data_dir.as_deref())?;
+    let place = TempFolder::make(args.data_dir.as_deref())?;
     let mut bench = Bench {
         report: Report::new(!args.quick),
         args,
         place,
     };
     let outcome = bench.suite(&suite);
-    // What was measured before a failure is worth seeing too.
+    // Figures from before a failure are shown, too.
     bench.report.print(bench.args.json)?;
     outcome
 }
 
 impl Bench {
-    /// Starts the server that is measured on a data directory, without waiting for it to be ready.
+    /// Starts the measured server on a data directory, without waiting until it is ready.
     fn server(&self, data: &Path, env: &[(&str, String)]) -> Result<Server> {
         let binary = Binary::find(self.args.server.as_deref())?;
         Server::real(&binary, data, env)

@@ -1,5 +1,5 @@
-//! A million wallets: what they take in memory while they sleep, and how soon the server is back
-//! with ten million entries, a million of them not folded.
+//! A million wallets: how much memory they take while asleep, and how soon the server is back with ten million
+//! entries, a million of them not folded.
 
 use std::{
     path::Path,
@@ -19,11 +19,11 @@ use super::{
     stop,
 };
 
-/// How long a server's memory must not have changed much, to be called settled.
+/// A server's memory counts as settled when it has not changed much for this long.
 const STILL: Duration = Duration::from_secs(15);
-/// Wallets that what is not folded is spread over.
+/// Number of wallets that the unfolded entries are in.
 const AWAKE: u64 = 10_000;
-/// How long to wait for that; wallets fall asleep after a minute.
+/// How long to wait for settled memory; wallets fall asleep after a minute.
 const SETTLE_WITHIN: Duration = Duration::from_secs(240);
 
 impl Bench {
@@ -54,7 +54,7 @@ impl Bench {
         );
         self.memory(&mut server, wallets)?;
 
-        // With those before and a million after a restart these are ten for each wallet.
+        // With the entries before this and a million after a restart, there are ten per wallet.
         eprintln!("million: seven more entries for each");
         in_order(&server, threads, &project, wallets, 7)?;
         server.folded()?;
@@ -94,8 +94,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Restarts after a kill and after a clean end, each with a million entries that were not
-    /// folded when it happened.
+    /// Restarts the server after a kill and after a clean end, each with a million unfolded entries.
     fn restarts(&mut self, data: &Path, project: &Project, wallets: u64) -> Result<()> {
         let unfolded = self.args.count(1_000_000);
         for kill in [true, false] {
@@ -104,7 +103,7 @@ impl Bench {
             let mut server = self.server(data, &never_fold())?;
             server.ready()?;
             let threads = self.args.load_threads;
-            // A wallet stays awake until it is folded: no more of them than have room.
+            // A wallet stays awake until it is folded: use no more than may be awake.
             every_in_batches(&server, threads, project, unfolded, wallets.min(AWAKE))?;
             let backlog = server.backlog()?;
             if backlog < unfolded {
@@ -122,7 +121,7 @@ impl Bench {
                 );
                 self.report.add(name, took, "s", Target::None);
             }
-            // As an operator would start it, with every default.
+            // With default settings, as an operator would start it.
             let mut server = self.server(data, &[])?;
             let took = server.ready()?.as_secs_f64();
             let name = format!("ready after {how}, {} unfolded", thousands(backlog as f64));
@@ -134,7 +133,7 @@ impl Bench {
     }
 }
 
-/// Deducts so many times from each wallet in turn; deductions per second.
+/// Makes `times` deductions from each wallet in turn; returns deductions per second.
 fn in_order(
     server: &Server,
     threads: usize,
@@ -146,7 +145,7 @@ fn in_order(
     Ok(every(server, threads, &project.batch(), order)? * BATCH as f64)
 }
 
-/// Settings under which nothing is folded while the log is filled.
+/// Settings with which nothing is folded while the log is filled.
 fn never_fold() -> [(&'static str, String); 3] {
     [
         ("SCRIP_JOURNAL_CHECKPOINT_ENTRIES", "100000000".into()),
@@ -155,7 +154,7 @@ fn never_fold() -> [(&'static str, String); 3] {
     ]
 }
 
-/// Deducts so many times from any of the wallets.
+/// Makes this many deductions in batches, each from a random wallet.
 pub(crate) fn every_in_batches(
     server: &Server,
     threads: usize,
@@ -174,7 +173,7 @@ pub(crate) fn every_in_batches(
     Ok(requests * batch as f64)
 }
 
-/// Waits until memory does not change any more.
+/// Waits until memory no longer changes.
 fn settled_memory(server: &mut Server) -> Result<u64> {
     let begun = Instant::now();
     server.quiet()?;

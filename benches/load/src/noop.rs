@@ -1,7 +1,7 @@
-//! The ceiling: a bare axum handler that parses the body, compares the bearer and answers. No state,
-//! no disk, no layer, extractor or body of ours, and axum's own way of serving: everything that the
-//! real server does around its handlers is part of its cost. It runs in a process of its own, with as
-//! many threads.
+//! The upper bound: a bare axum handler that parses the body, compares the bearer token and answers. It has no
+//! state, no disk access, no layer, extractor or body type of Scrip's, and uses axum's own server: everything
+//! that the real server does around its handlers counts as its cost. It runs in a separate process with as many
+//! threads.
 
 use std::{io::Write, net::SocketAddr};
 
@@ -18,7 +18,7 @@ use super::{
     error::{Context, Result},
 };
 
-/// Serves whoever has this bearer, until it is killed.
+/// Serves requests with this bearer token, until it is killed.
 pub(crate) fn serve(listen: SocketAddr, bearer: &str) -> Result<()> {
     let expected: &'static str = format!("Bearer {bearer}").leak();
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,6 +1,6 @@
-//! Orders that wait for their buyers: what it costs to find and expire the few that are overdue
-//! among a million, beside the same few among a tenth as many, and where nothing else is pending. The
-//! last has all of its wallets in the store's cache; of the others each one is read from the disk.
+//! Pending orders: what it costs to find and expire the few that are overdue among a million, compared with a
+//! tenth as many, and with no others pending. In the last case all wallets are in the store's cache; in the
+//! others each one is read from the disk.
 
 use std::{
     path::Path,
@@ -36,24 +36,24 @@ use super::{
 
 /// When the first order is placed.
 const START: Timestamp = Timestamp(1_800_000_000_000);
-/// Over which orders are placed.
+/// The time over which orders are placed.
 const SPAN_MILLIS: u64 = 24 * 3600 * 1000;
-/// Orders being placed at once.
+/// Orders that are placed concurrently.
 const IN_FLIGHT: usize = 1_024;
-/// How often one order is expired alone.
+/// How often a single order is expired.
 const SINGLES: u64 = 20;
-/// Orders expired together.
+/// Orders that are expired together.
 const TOGETHER: u64 = 1_000;
-/// Orders of a page, as one who reads the API asks for at most.
+/// Orders per page: the most that the API allows.
 const PAGE: usize = 100;
-/// Pages read, each elsewhere.
+/// Pages that are read, each from another part of the list.
 const PAGES: u64 = 10;
-/// Wallets fall asleep half a minute after they were asked for.
+/// How long to wait until all wallets are asleep; each falls asleep after half a minute without requests.
 const ASLEEP_WITHIN: Duration = Duration::from_secs(90);
-/// How long memory must not have changed much, to be called settled.
+/// Memory counts as settled when it has not changed much for this long.
 const STILL: Duration = Duration::from_secs(15);
 
-/// Pending orders, one for each user, placed evenly over a day; by now the first of them is due next.
+/// Pending orders, one for each user, placed evenly over a day; the first of them is due next.
 struct Pending {
     engine: Engine,
     clock: Arc<ManualClock>,
@@ -62,25 +62,25 @@ struct Pending {
     figures: Figures,
 }
 
-/// What was measured.
+/// The measured values.
 #[derive(Default)]
 struct Figures {
-    /// Among how many.
+    /// Number of pending orders.
     orders: u64,
-    /// Orders placed in a second.
+    /// Orders placed per second.
     placed: f64,
-    /// Microseconds of a look when nothing is due.
+    /// Microseconds of a search for overdue orders when there are none.
     idle: f64,
-    /// Milliseconds to expire one.
+    /// Milliseconds to expire one order.
     one: Vec<f64>,
-    /// Milliseconds of each of many, and of the processor in microseconds.
+    /// Milliseconds per order when many expire together, and microseconds of processor time.
     each: f64,
     each_processor: f64,
-    /// Milliseconds to fold what became of many.
+    /// Milliseconds to fold many expiries.
     fold: f64,
-    /// Milliseconds of a page of places.
+    /// Milliseconds to read a page of order ids.
     places: Vec<f64>,
-    /// Milliseconds of a page of orders.
+    /// Milliseconds to read a page of orders.
     page: Vec<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Bench {
         let tenth = (full / 10).max(2 * least);
         let tenth = Pending::place(&self.place.data("orders-tenth"), tenth)?;
         tenth.asleep()?;
-        // Of which nothing is left when all is measured.
+        // None of these is left at the end.
         let few = Pending::place(&self.place.data("orders-few"), least)?;
         few.asleep()?;
         let mut all = [many, tenth, few];
@@ -105,7 +105,7 @@ impl Bench {
             backlog.look()?;
             backlog.read()?;
         }
-        // In turns, so that a slow spell of the machine hits all.
+        // In turns, so that a slow phase of the machine affects all.
         for _ in 0..SINGLES {
             all.iter_mut().try_for_each(Pending::expire_one)?;
         }
@@ -186,7 +186,7 @@ impl Figures {
     }
 }
 
-/// Resident memory once it does not change any more.
+/// Resident memory once it no longer changes.
 fn settled_memory() -> Result<u64> {
     let begun = Instant::now();
     let (mut since, mut reference) = (Instant::now(), resident(std::process::id())?);
@@ -223,7 +223,7 @@ impl Pending {
         folded.context("folding")?;
         let placed = orders as f64 / begun.elapsed().as_secs_f64();
         eprintln!("orders: {} placed a second", thousands(placed));
-        // A day after the first was placed the last was, and none is due yet.
+        // A day has passed since the first was placed, so that it is due in a millisecond.
         clock.advance_millis(PENDING_SECONDS * 1000 - 1);
         Ok(Self {
             engine,
@@ -238,14 +238,14 @@ impl Pending {
         })
     }
 
-    /// Waits until all wallets sleep, as those of overdue orders do.
+    /// Waits until all wallets are asleep, as those of overdue orders are.
     fn asleep(&self) -> Result<()> {
         let begun = Instant::now();
         while self.engine.handle().stats().awake > 0 && begun.elapsed() < ASLEEP_WITHIN {
             stop::check()?;
             std::thread::sleep(Duration::from_millis(100));
         }
-        // And until sled has nothing left to do.
+        // And until sled is idle.
         let window = Duration::from_millis(500);
         loop {
             let before = processor_time(std::process::id())?;
@@ -258,7 +258,7 @@ impl Pending {
         }
     }
 
-    /// Looks for overdue orders where none is.
+    /// Searches for overdue orders when there are none.
     fn look(&mut self) -> Result<()> {
         let times = 1_000;
         let begun = Instant::now();
@@ -269,7 +269,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Reads pages from all over the day.
+    /// Reads pages from all parts of the day.
     fn read(&mut self) -> Result<()> {
         let Self {
             engine, figures, ..
@@ -317,7 +317,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Moves the clock until exactly so many more are due; all before is folded.
+    /// Advances the clock until exactly this many more are due; everything before is folded.
     fn until_due(&self, more: u64) -> Result<Instant> {
         let folded = self.engine.block_on(self.engine.handle().fold_all());
         folded.context("folding")?;
@@ -361,7 +361,7 @@ impl Pending {
     }
 }
 
-/// As a checkout does it, by a clock that is so far ahead.
+/// Places an order like a checkout, with a clock that is this far ahead.
 async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -> Result<()> {
     let scope = Scope {
         ahead_millis,
@@ -386,7 +386,7 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
     placed.await.context("an order")
 }
 
-/// Milliseconds between the first order's placing and this one's.
+/// Milliseconds between the placing of the first order and of this one.
 fn placed_after(number: u64, orders: u64) -> i64 {
     // A day of milliseconds times ten million is far below 2^63.
     (number * SPAN_MILLIS / orders).cast_signed()

@@ -1,4 +1,4 @@
-//! Where data directories are put for a while, and how much disk they take.
+//! Temporary folders for data directories, and how much disk space they take.
 
 use std::{
     fs,
@@ -8,38 +8,38 @@ use std::{
 
 use super::error::{Context, Result};
 
-/// A folder of this run's own. Dropping it removes it, and what had to be made around it.
-pub(crate) struct Place {
+/// A folder for this run. Dropping it removes it, and the folder around it if that was created, too.
+pub(crate) struct TempFolder {
     path: PathBuf,
-    /// The folder around it, if it was not there before.
+    /// The folder around it, if it was created.
     made: Option<PathBuf>,
 }
 
-impl Place {
-    /// Makes one in `parent`, else in the build directory of the current folder, else in
+impl TempFolder {
+    /// Creates the folder in `parent`, otherwise in the build directory of the current folder, otherwise in
     /// `./.scrip-bench`: on the disk that the user works on, not on a tmpfs.
     pub(crate) fn make(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(default_parent, Path::to_path_buf);
         let path = parent.join(format!("run-{}", std::process::id()));
         let made = (!parent.exists()).then(|| parent.clone());
         fs::create_dir_all(&parent).context(parent.display())?;
-        // Not `_all`: a folder that was there before is not ours to remove.
+        // Not `create_dir_all`: a folder that existed before must not be removed.
         fs::create_dir(&path).context(path.display())?;
         Ok(Self { path, made })
     }
 
-    /// A path in it for a data directory that the server makes.
+    /// The path of a data directory, which the server creates.
     pub(crate) fn data(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 }
 
-impl Drop for Place {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.path) {
             eprintln!("{} could not be removed: {error}", self.path.display());
         }
-        // Another run may be using it: then it is not empty and stays.
+        // Another run may be using it: then it is not empty, and stays.
         if let Some(made) = &self.made {
             let _ = fs::remove_dir(made);
         }
@@ -59,7 +59,7 @@ pub(crate) fn disk_use(folder: &Path) -> Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder).context(folder.display())? {
         let entry = entry?;
-        // A file may go while we look: the server is alive and tidies up.
+        // The server is running and may remove a file meanwhile.
         let Ok(metadata) = entry.metadata() else {
             continue;
         };

@@ -1,10 +1,10 @@
-//! What Linux says of a process: memory and processor time.
+//! Memory and processor time of a process, from /proc.
 
 use std::time::{Duration, Instant};
 
 use super::error::{Context, Error, Result};
 
-/// Cores that others may use before a round is called disturbed.
+/// Cores that other processes may use before a round is called disturbed.
 const QUIET: f64 = 0.15;
 
 /// Resident memory in bytes.
@@ -12,13 +12,13 @@ pub(crate) fn resident(pid: u32) -> Result<u64> {
     memory(pid, "VmRSS:")
 }
 
-/// Has [`peak`] begin anew.
+/// Resets what [`peak`] reports.
 pub(crate) fn forget_peak(pid: u32) -> Result<()> {
     // See `/proc/pid/clear_refs` in proc(5).
     std::fs::write(format!("/proc/{pid}/clear_refs"), "5").context("the server's /proc entry")
 }
 
-/// The most resident memory that there was since then, in bytes.
+/// The highest resident memory since the reset, in bytes.
 pub(crate) fn peak(pid: u32) -> Result<u64> {
     memory(pid, "VmHWM:")
 }
@@ -44,8 +44,8 @@ fn memory(pid: u32, name: &str) -> Result<u64> {
 pub(crate) fn processor_time(pid: u32) -> Result<Duration> {
     let stat =
         std::fs::read_to_string(format!("/proc/{pid}/stat")).context("the server's /proc entry")?;
-    // The name in parentheses may hold anything; user and system time are the 14th and 15th field
-    // of the line, the 12th and 13th after it.
+    // The name in parentheses may contain anything; user and system time are the 14th and 15th field of the
+    // line, the 12th and 13th after it.
     let ticks = stat.rsplit_once(')').and_then(|(_, rest)| {
         let mut fields = rest.split_whitespace().skip(11);
         let user: u64 = fields.next()?.parse().ok()?;
@@ -60,7 +60,7 @@ fn in_ticks(ticks: u64) -> Duration {
     Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second().max(1) as u32
 }
 
-/// How busy a stretch of time was, to tell a slow spell of the machine from a slow program.
+/// Measures how busy the machine is, to tell a slow phase of the machine from a slow program.
 pub(crate) struct Watch {
     server: u32,
     begun: Instant,
@@ -69,25 +69,25 @@ pub(crate) struct Watch {
     generator: Duration,
 }
 
-/// Cores in use over a stretch of time.
+/// Cores in use on average over a time.
 pub(crate) struct Load {
     /// By the server.
     pub(crate) server: f64,
     /// By the load generator.
     pub(crate) generator: f64,
-    /// By others on this machine, and by those that it shares its processor with.
+    /// By other processes on this machine, and by other guests of its processor.
     pub(crate) others: f64,
 }
 
 impl Load {
-    /// Whether others used so much that rates and latencies are not to be trusted.
+    /// Whether others used so much that rates and latencies are not reliable.
     pub(crate) fn disturbed(&self) -> bool {
         self.others > QUIET
     }
 }
 
 impl Watch {
-    /// Begins now.
+    /// Starts to measure.
     pub(crate) fn start(server: u32) -> Result<Self> {
         Ok(Self {
             server,
@@ -98,7 +98,7 @@ impl Watch {
         })
     }
 
-    /// Ends now.
+    /// Stops and returns the load since the start.
     pub(crate) fn stop(&self) -> Result<Load> {
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
         let cores = |after: Duration, before: Duration| {
@@ -115,7 +115,7 @@ impl Watch {
     }
 }
 
-/// Processor time of everything on all cores that was not idle; stolen time is not.
+/// Processor time on all cores that was not idle. Stolen time counts as busy.
 fn machine_time() -> Result<Duration> {
     let stat = std::fs::read_to_string("/proc/stat").context("/proc/stat")?;
     let line = stat.lines().next().unwrap_or_default();
@@ -126,7 +126,7 @@ fn machine_time() -> Result<Duration> {
         .filter_map(|time| time.parse().ok())
         .collect();
     let all: u64 = times.iter().sum();
-    // The fourth and fifth are idle and waiting for the disk.
+    // The fourth and fifth field are idle and waiting for the disk.
     let idle: u64 = times.iter().skip(3).take(2).sum();
     Ok(in_ticks(all - idle))
 }

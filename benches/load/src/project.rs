@@ -11,16 +11,16 @@ use super::{
     load::{Load, Template, Wallets},
 };
 
-/// Where the admin API has projects.
+/// The path of projects in the admin API.
 pub(crate) const PROJECTS: &str = "/api/admin/v1/projects";
-/// Credits that every wallet starts with: no load comes near it.
+/// Credits that every wallet starts with: more than any load deducts.
 const FUNDS: u64 = 1_000_000_000;
 /// Items in a batch.
 pub(crate) const BATCH: usize = 1_000;
 
 const DEDUCTED: &str = "\"deducted\":true";
 
-/// Whose keys a load uses.
+/// The project of a load, with its product and secret key.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
     pub(crate) id: String,
@@ -29,7 +29,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Creates it over the admin API.
+    /// Creates it by the admin API.
     pub(crate) fn create(server: &Server) -> Result<Self> {
         let admin = server.admin();
         let project = admin.post(
@@ -59,7 +59,7 @@ impl Project {
         )
     }
 
-    /// A request that deducts a thousand times one credit.
+    /// A request that deducts one credit in each of its thousand items.
     pub(crate) fn batch(&self) -> Template {
         let item = item_json(&self.product, "{w}", "{k}");
         Template::batch(
@@ -71,7 +71,7 @@ impl Project {
         )
     }
 
-    /// A request that grants credits, and makes the wallet if need be.
+    /// A request that grants credits, and creates the wallet if needed.
     pub(crate) fn credit(&self) -> Template {
         let body = format!(
             r#"{{"externalUserId":"{{w}}","productId":"{}","amount":{FUNDS},"idempotencyKey":"{{k}}"}}"#,
@@ -94,7 +94,7 @@ impl Project {
         )
     }
 
-    /// Makes and funds the first `wallets` wallets.
+    /// Creates and funds the first `wallets` wallets.
     pub(crate) fn fund(&self, server: &Server, threads: usize, wallets: u64) -> Result<()> {
         every(
             server,
@@ -106,7 +106,7 @@ impl Project {
     }
 }
 
-/// Sends a template as often as `wallets` says, over 64 connections; requests per second.
+/// Sends a template as often as `wallets` says, over 64 connections; returns requests per second.
 pub(crate) fn every(
     server: &Server,
     threads: usize,
@@ -127,7 +127,7 @@ pub(crate) fn every(
     Ok(load.run()?.rate())
 }
 
-/// A text in an answer.
+/// A text field of a response.
 pub(crate) fn text(body: &Value, field: &str) -> Result<String> {
     body.get(field)
         .and_then(Value::as_str)

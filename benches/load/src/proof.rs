@@ -1,5 +1,5 @@
-//! The daily proof: the provider's lists of money, held against the orders. Beside one order all that was
-//! charged is another product's, each time another customer.
+//! The daily reconciliation: the provider's lists of payments compared with the orders. Except for one order
+//! all charges are for another product, each of another customer.
 
 use std::{
     sync::Arc,
@@ -20,12 +20,12 @@ use super::{
     shop::Shop,
 };
 
-/// How often it is looked whether it has ended.
+/// Pause between two checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
-/// What has not ended by then never does.
+/// After this it counts as never ending.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// What the server says of its proofs.
+/// The state of reconciliations, as the server returns it.
 #[derive(Deserialize)]
 struct State {
     running: Option<IgnoredAny>,
@@ -33,7 +33,7 @@ struct State {
     error: Option<String>,
 }
 
-/// One that has ended.
+/// A finished reconciliation.
 #[derive(Deserialize)]
 struct Proof {
     charges: u64,
@@ -41,7 +41,7 @@ struct Proof {
 }
 
 impl Bench {
-    /// The suite of the proof.
+    /// The suite of the reconciliation.
     pub(crate) fn proof(&mut self, charges: Option<u64>) -> Result<()> {
         let charges = charges.unwrap_or_else(|| self.args.count(100_000));
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -88,7 +88,7 @@ impl Bench {
         let requests = shop.account().requests().saturating_sub(asked);
         let grown = peak(real.pid())?.saturating_sub(before) as f64 / 1e6;
         real.terminate()?;
-        shop.asked_in_order()?;
+        shop.assert_no_complaints()?;
 
         let Proof {
             charges: all,

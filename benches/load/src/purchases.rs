@@ -1,7 +1,6 @@
-//! Fulfilments beside deductions: payments that come in at a steady rate must not make the
-//! deductions wait. Both loads are open: they do not slow down when the server does. Deductions are
-//! kept well below what the server can do, since at its limit a percentile says only how long the
-//! queue is.
+//! Fulfilments beside deductions: payments at a steady rate must not make the deductions wait. Both loads are
+//! open: they do not slow down when the server does. Deductions are kept well below what the server can do, as
+//! at its limit a percentile says only how long the queue is.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,19 +18,19 @@ use super::{
     proc::Watch,
     project::Project,
     report::Target,
-    shop::{Opening, Sales, Shop},
+    shop::{BuyerLoad, Sales, Shop},
 };
 
-/// Wallets that both are spread over.
+/// Wallets that both loads use.
 const WALLETS: u64 = 10_000;
 /// Connections of the deductions.
 const CONNECTIONS: usize = 256;
-/// Rounds are longer than elsewhere: each is to see what was logged being folded.
+/// Rounds are longer than elsewhere, so that each includes folds of what it logged.
 const ROUND: Duration = Duration::from_secs(10);
-/// And more of them, since one stall of the disk makes a percentile.
+/// And there are more of them, since one stall of the disk determines a percentile.
 const ROUNDS: usize = 5;
 
-/// Deductions of one kind of round.
+/// The measured deductions of one kind of round.
 #[derive(Default)]
 struct Series {
     p50: Vec<f64>,
@@ -54,7 +53,7 @@ impl Series {
     }
 }
 
-/// All that was bought.
+/// The measured purchases of all rounds.
 struct Bought {
     rates: Vec<f64>,
     checkouts: Histogram<u64>,
@@ -62,20 +61,20 @@ struct Bought {
     orders: Vec<(String, u64)>,
 }
 
-/// What every round has.
+/// What all rounds share.
 struct Stage {
     real: Server,
     runtime: Runtime,
     shop: Arc<Shop>,
     deduct: Template,
-    /// Deductions a second.
+    /// Deductions per second.
     offered: f64,
-    /// Fulfilments a second.
+    /// Fulfilments per second.
     per_second: f64,
 }
 
 impl Bench {
-    /// One of each, alone, on an account that is as unkind as Stripe.
+    /// Costs of a purchase, a refund and a renewal, each alone, on an account that behaves like a real one.
     fn look_ups(&mut self, runtime: &Runtime) -> Result<()> {
         let stripe = runtime.block_on(Stripe::start());
         stripe.unkind(Unkindness::as_stripe());
@@ -98,7 +97,7 @@ impl Bench {
                 "suite": "purchases", "one": cost.name, "requests": requests, "milliseconds": took,
             }));
         }
-        shop.asked_in_order()
+        shop.assert_no_complaints()
     }
 
     /// The suite of purchases.
@@ -144,7 +143,7 @@ impl Bench {
         let paid = stage.shop.paid_once(&stage.runtime, &bought.orders)?;
         self.purchase_figures(&stage, &alone, &beside, &bought, paid);
         stage.real.terminate()?;
-        stage.shop.asked_in_order()?;
+        stage.shop.assert_no_complaints()?;
         if paid == bought.orders.len() as u64 {
             Ok(())
         } else {
@@ -152,7 +151,7 @@ impl Bench {
         }
     }
 
-    /// Deductions a second when each connection sends the next one after each answer.
+    /// The highest rate of deductions: each connection sends the next one after each response.
     fn capacity(&mut self, stage: &mut Stage) -> Result<f64> {
         let load = Load {
             rate: None,
@@ -181,7 +180,7 @@ impl Bench {
         }
     }
 
-    /// Deductions alone, or beside purchases.
+    /// A round of deductions, alone or beside purchases.
     fn round_of(
         &mut self,
         stage: &mut Stage,
@@ -192,7 +191,7 @@ impl Bench {
         let load = self.deductions(stage);
         let watch = Watch::start(stage.real.pid())?;
         let selling = bought.as_ref().map(|bought| {
-            let opening = Opening {
+            let opening = BuyerLoad {
                 per_second: stage.per_second,
                 warm_up: load.warm_up,
                 length: load.length,
@@ -208,7 +207,7 @@ impl Bench {
             Some(selling) => Some(stage.runtime.block_on(selling).context("selling")??),
             None => None,
         };
-        // What was put off must not slow the next one down.
+        // Work that was put off must not slow the next round down.
         stage.real.folded()?;
         series.add(&outcome, busy.disturbed());
         let fulfilled = sales.as_ref().map(|sales| sales.fulfilled);

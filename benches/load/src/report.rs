@@ -1,4 +1,4 @@
-//! What was measured, beside what was asked for.
+//! The measured figures and their targets.
 
 use std::io::Write;
 
@@ -9,29 +9,29 @@ use super::{
     format::thousands,
 };
 
-/// What a figure is held against.
+/// The target of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Target {
-    /// At least this; the aim is more.
+    /// At least this; the second number is what is aimed for.
     AtLeast(f64, Option<f64>),
     /// At most this.
     AtMost(f64),
-    /// Nothing: it explains another one.
+    /// None: the figure explains another one.
     None,
 }
 
 /// One measured number.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figure {
-    /// Of what.
+    /// What is measured.
     pub(crate) name: String,
-    /// How much.
+    /// The measured value.
     pub(crate) value: f64,
-    /// Of which unit; a ratio has none.
+    /// The value's unit; a ratio has none.
     pub(crate) unit: &'static str,
-    /// What it should be.
+    /// What the value should be.
     pub(crate) target: Target,
-    /// What else is worth knowing, in a few words.
+    /// More information, in a few words.
     pub(crate) note: String,
 }
 
@@ -44,8 +44,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// An empty one. Figures that are not `judged` were taken in a hurry: nothing is called met or
-    /// missed for them.
+    /// An empty report. If not `judged`, as with `--quick`, no figure is called met or missed.
     pub(crate) const fn new(judged: bool) -> Self {
         Self {
             figures: Vec::new(),
@@ -72,14 +71,14 @@ impl Report {
         });
     }
 
-    /// Adds words to the latest figure.
+    /// Adds a note to the latest figure.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         if let Some(figure) = self.figures.last_mut() {
             figure.note = note.into();
         }
     }
 
-    /// Adds what only `--json` shows.
+    /// Adds details that only `--json` shows.
     pub(crate) fn detail(&mut self, detail: Value) {
         self.details.push(detail);
     }
@@ -130,7 +129,7 @@ impl Figure {
     }
 
     fn amount(&self, value: f64) -> String {
-        // Ratios and seconds need their decimals, rates and megabytes do not.
+        // Ratios and seconds need decimals, rates and megabytes do not.
         let number = if value.abs() < 100.0 {
             format!("{value:.2}")
         } else {

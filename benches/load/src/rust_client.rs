@@ -1,5 +1,5 @@
-//! What the Rust client costs: its calls beside the same ones by bare reqwest, in turns, one after the
-//! other on one connection each.
+//! What the Rust client costs: its calls compared with the same calls by bare reqwest, in turns, sequentially
+//! over one connection each.
 
 use std::time::Instant;
 
@@ -18,10 +18,10 @@ use super::{
 const CALLS: u64 = 500;
 /// Turns of each kind.
 const TURNS: usize = 20;
-/// More than all of them take.
+/// Credits for all deductions, and more.
 const FUNDS: u64 = 1_000_000_000;
 
-/// Microseconds of a call in each turn.
+/// Microseconds per call in each turn.
 #[derive(Default)]
 struct Series {
     bare: Vec<f64>,
@@ -35,7 +35,7 @@ impl Series {
     }
 }
 
-/// Both ways to call.
+/// Both ways to make a call.
 struct Callers {
     http: reqwest::Client,
     base: String,
@@ -53,7 +53,7 @@ impl Callers {
         answer.context("a bare answer")
     }
 
-    /// Reading who one is: nothing is written.
+    /// Reads `/me`, which writes nothing.
     async fn me(&self, series: &mut Series) -> Result<()> {
         let url = format!("{}/api/v1/me", self.base);
         let begun = Instant::now();
@@ -69,7 +69,7 @@ impl Callers {
         Ok(())
     }
 
-    /// Deductions: each waits for the disk.
+    /// Deducts; each call waits for the disk.
     async fn deduct(&self, series: &mut Series, turn: usize) -> Result<()> {
         let url = format!("{}/api/v1/wallets/external/deduct", self.base);
         let begun = Instant::now();
@@ -142,7 +142,7 @@ impl Bench {
     }
 }
 
-/// Microseconds of each call since then.
+/// Microseconds per call since `begun`.
 fn each(begun: Instant) -> f64 {
     begun.elapsed().as_secs_f64() * 1e6 / CALLS as f64
 }

@@ -1,4 +1,4 @@
-//! What a load did in one way of running it, over all rounds.
+//! The results of one kind of load over all rounds.
 
 use hdrhistogram::Histogram;
 
@@ -8,7 +8,7 @@ use super::{
     load::{Outcome, histogram},
 };
 
-/// Rates and latencies, a round at a time.
+/// Rates and latencies, collected round by round.
 pub(crate) struct Series {
     pub(crate) rates: Vec<f64>,
     pub(crate) latency: Histogram<u64>,
@@ -28,7 +28,7 @@ impl Series {
         added.context("adding latencies")
     }
 
-    /// The middle one.
+    /// The median rate.
     pub(crate) fn rate(&self) -> f64 {
         median(self.rates.iter().copied())
     }

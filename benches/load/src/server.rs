@@ -1,4 +1,4 @@
-//! Which server is measured.
+//! Finds the server's binary that is measured.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,12 +10,12 @@ use super::{
     error::{Context, Error, Result},
 };
 
-/// The server's program, which was there when it was looked for.
+/// The server's binary, which existed when it was looked for.
 #[derive(Debug)]
 pub(crate) struct Binary(PathBuf);
 
 impl Binary {
-    /// The one that was named, else the one beside this program.
+    /// The binary at `named`, otherwise the one beside this program.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self> {
         if let Some(named) = named {
             return Self::at(named.to_owned(), |path| {
@@ -31,23 +31,23 @@ impl Binary {
     }
 
     fn at(path: PathBuf, missing: impl FnOnce(&Path) -> String) -> Result<Self> {
-        // Made absolute: without a slash it would be looked for on PATH.
+        // Absolute, as a name without a slash would be looked for on PATH.
         match path.canonicalize() {
             Ok(found) if found.is_file() => Ok(Self(found)),
             _ => Err(Error(missing(&path))),
         }
     }
 
-    /// To start it.
+    /// A command that starts it.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.0);
-        // Ours, and not a setting of the server.
+        // This variable is for this program and not a setting of the server.
         command.env_remove(SERVER_VARIABLE);
         command
     }
 }
 
-/// What builds the server into the folder of this path: Cargo names it after the profile.
+/// The command that builds the server into this path's folder, which Cargo names after the profile.
 fn build(path: &Path) -> &'static str {
     let folder = path.parent().and_then(Path::file_name);
     match folder.and_then(|name| name.to_str()) {
@@ -67,11 +67,11 @@ mod tests {
         let named = folder.path().join("elsewhere");
         let error = Binary::find(Some(&named)).unwrap_err().to_string();
         assert!(error.contains(named.to_str().unwrap()), "{error}");
-        // A folder can not be started.
+        // A folder cannot be started.
         assert!(Binary::find(Some(folder.path())).is_err());
         std::fs::write(&named, "").unwrap();
         assert!(Binary::find(Some(&named)).is_ok());
-        // Tests lie in a folder of their own, beside which there is no server.
+        // Test binaries are in a folder of their own, without a server beside them.
         let error = Binary::find(None).unwrap_err().to_string();
         assert!(error.contains("deps/scrip: `cargo build"), "{error}");
         assert!(error.contains("--server PATH"), "{error}");

@@ -1,5 +1,5 @@
-//! A project that sells: buyers who come at a given rate, whether the server keeps up or not, and
-//! what they have in the end.
+//! A project that sells: buyers who come at a given rate, whether the server keeps up or not, and the orders
+//! and credits that they have in the end.
 
 mod look_ups;
 
@@ -30,46 +30,46 @@ use super::{
     stop,
 };
 
-/// Credits for each payment.
+/// Credits per purchase.
 const CREDITS: i64 = 100;
-/// Reads at once when all is looked at in the end.
+/// Concurrent reads when everything is checked at the end.
 const READERS: usize = 16;
 
-/// The project's prices and its provider.
+/// The project's prices and its provider's double.
 pub(crate) struct Shop {
     stripe: Stripe,
     http: reqwest::Client,
     server: String,
     project: String,
     secret: String,
-    /// Bought credits are a balance of their own, which deductions leave alone.
+    /// The product of the bought credits, whose balance deductions do not touch.
     product: String,
     price: String,
 }
 
-/// When buyers come, and whose wallets they fill.
+/// When buyers come, and which wallets they fill.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Opening {
-    /// Buyers a second.
+pub(crate) struct BuyerLoad {
+    /// Buyers per second.
     pub(crate) per_second: f64,
-    /// Before it counts.
+    /// Time before measuring begins.
     pub(crate) warm_up: Duration,
-    /// While it counts.
+    /// Time that is measured.
     pub(crate) length: Duration,
-    /// The first so many wallets.
+    /// Number of wallets.
     pub(crate) wallets: u64,
-    /// Of the first buyer, who is no buyer before.
+    /// Number of the first buyer, beyond all earlier ones.
     pub(crate) first: u64,
 }
 
-/// A checkout that waits for its buyer.
+/// A checkout that is open.
 pub(crate) struct Open {
     pub(crate) order: String,
     checkout: String,
     pub(crate) wallet: u64,
 }
 
-/// An order that was paid for, and acknowledged.
+/// An order that was paid for, and whose webhook was acknowledged.
 struct Sold {
     order: String,
     wallet: u64,
@@ -78,20 +78,20 @@ struct Sold {
     webhook: Duration,
 }
 
-/// What came of an opening.
+/// The results of an [`BuyerLoad`].
 pub(crate) struct Sales {
-    /// Fulfilled while it counted.
+    /// Orders fulfilled in the measured time.
     pub(crate) fulfilled: u64,
-    /// Nanoseconds until a checkout was begun.
+    /// Nanoseconds until a checkout was open.
     pub(crate) checkouts: Histogram<u64>,
     /// Nanoseconds from a webhook to its acknowledgement.
     pub(crate) webhooks: Histogram<u64>,
-    /// All orders, also those of the warm-up, and the wallets that they fill.
+    /// All orders, those of the warm-up included, and the wallets that they fill.
     pub(crate) orders: Vec<(String, u64)>,
 }
 
 impl Shop {
-    /// Has the project sell through the double.
+    /// Sets the project up to sell through the double of Stripe.
     pub(crate) fn open(server: &Server, project: &Project, stripe: Stripe) -> Result<Self> {
         let admin = server.admin();
         let path = format!("{PROJECTS}/{}", project.id);
@@ -123,7 +123,7 @@ impl Shop {
         })
     }
 
-    /// The same at the server that was started anew.
+    /// The same shop at a restarted server.
     pub(crate) fn at(&self, server: &Server) -> Self {
         Self {
             server: format!("http://{}", server.address()),
@@ -136,7 +136,7 @@ impl Shop {
         }
     }
 
-    /// Opens so many checkouts, each for another wallet.
+    /// Opens this many checkouts, each for another wallet.
     pub(crate) fn open_all(self: &Arc<Self>, runtime: &Runtime, count: u64) -> Result<Vec<Open>> {
         runtime.block_on(async {
             let mut buyers = JoinSet::new();
@@ -170,7 +170,7 @@ impl Shop {
         })
     }
 
-    /// Has them paid in this order, of which only the provider's list tells.
+    /// Pays checkouts in this order; only the provider's list tells of it.
     pub(crate) fn pay_silently(&self, checkouts: &[Open]) {
         let now = now_seconds();
         for Open { checkout, .. } in checkouts {
@@ -181,12 +181,12 @@ impl Shop {
         }
     }
 
-    /// The account that it sells through.
+    /// The double of the Stripe account.
     pub(crate) const fn account(&self) -> &Stripe {
         &self.stripe
     }
 
-    /// Charges so many customers for another product, within the last minute.
+    /// Charges this many customers for another product, within the last minute.
     pub(crate) fn charge_others(&self, charges: u64) {
         let created = now_seconds() - 60;
         for number in 0..charges {
@@ -201,8 +201,8 @@ impl Shop {
         }
     }
 
-    /// Tells of the other product's sales, so many a second, until all that time is over; how many were
-    /// taken.
+    /// Sends webhooks about the other product's sales at this rate for this long; returns how many were
+    /// accepted.
     pub(crate) fn tell_of_others(
         self: &Arc<Self>,
         runtime: &Runtime,
@@ -242,8 +242,8 @@ impl Shop {
         Ok(text(&order, "status")? == "paid")
     }
 
-    /// That Stripe was asked nothing that it would not have taken.
-    pub(crate) fn asked_in_order(&self) -> Result<()> {
+    /// Checks that the server sent no request that Stripe would refuse.
+    pub(crate) fn assert_no_complaints(&self) -> Result<()> {
         match self.stripe.complaints().as_slice() {
             [] => Ok(()),
             complaints => Err(Error(format!(
@@ -253,21 +253,21 @@ impl Shop {
         }
     }
 
-    /// Lets buyers in, beside whatever else is done meanwhile.
+    /// Starts to let buyers in, while the caller does something else.
     pub(crate) fn sell(
         self: &Arc<Self>,
         runtime: &Runtime,
-        opening: Opening,
+        opening: BuyerLoad,
     ) -> JoinHandle<Result<Sales>> {
         let shop = Arc::clone(self);
         runtime.spawn(async move { shop.open_for(opening).await })
     }
 
-    async fn open_for(self: Arc<Self>, opening: Opening) -> Result<Sales> {
+    async fn open_for(self: Arc<Self>, opening: BuyerLoad) -> Result<Sales> {
         let begin = Instant::now() + opening.warm_up;
         let end = begin + opening.length;
         let mut door = tokio::time::interval(Duration::from_secs_f64(1.0 / opening.per_second));
-        // Whoever was kept waiting comes in at once.
+        // Buyers who were delayed come in at once.
         door.set_missed_tick_behavior(MissedTickBehavior::Burst);
         let mut buyers = JoinSet::new();
         let mut number = opening.first;
@@ -301,7 +301,7 @@ impl Shop {
         Ok(sales)
     }
 
-    /// A checkout, its payment, and the report of that.
+    /// A checkout, its payment, and the webhook about it.
     async fn buy(&self, wallet: u64) -> Result<Sold> {
         let begun = Instant::now();
         let opened = self.begin(wallet).await?;
@@ -330,8 +330,8 @@ impl Shop {
         })
     }
 
-    /// Orders that are paid, each once: every order is read, and every wallet has the credits of its
-    /// orders and no more.
+    /// Number of orders that are paid once: reads every order, and checks that every wallet has exactly the
+    /// credits of its orders.
     pub(crate) fn paid_once(
         self: &Arc<Self>,
         runtime: &Runtime,
@@ -365,7 +365,7 @@ impl Shop {
         })
     }
 
-    /// How many of a wallet's orders are paid; none where its balance is not theirs.
+    /// How many of a wallet's orders are paid; 0 where its balance does not match them.
     async fn paid_in(&self, wallet: u64, orders: &[String]) -> Result<u64> {
         stop::check()?;
         let mut paid = 0;

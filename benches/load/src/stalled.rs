@@ -1,5 +1,5 @@
-//! Nine hundred clients that send half of a webhook's body and wait, beside deductions: what that does to
-//! those, and to memory, until they are cut off.
+//! Nine hundred clients that send half of a webhook's body and wait, beside deductions: what they cost the
+//! deductions and the memory until they are cut off.
 
 use std::{
     io::{Read as _, Write as _},
@@ -22,12 +22,12 @@ use super::{
     series::Series,
 };
 
-/// Connections that stall: fewer than a client address may have.
+/// Stalled connections: fewer than one client address may have.
 const STALLED: usize = 900;
-/// Of a body that says it is larger.
+/// Bytes sent of a body, and its announced length.
 const SENT_BYTES: usize = 20 * 1024;
 const SAID_BYTES: usize = 500_000;
-/// For so long a webhook's body is waited for, and some patience.
+/// Timeout of a webhook's body, and some tolerance.
 const CUT_OFF_WITHIN: Duration = Duration::from_secs(30);
 const WALLETS: u64 = 10_000;
 const CONNECTIONS: usize = 64;
@@ -105,14 +105,14 @@ impl Bench {
             rate: None,
             patient: false,
             warm_up: self.args.warm_up(),
-            // While they stall: no longer than a body is waited for.
+            // While they stall: no longer than the body's timeout.
             length: self.args.round().min(Duration::from_secs(8)),
         };
         load.run()
     }
 }
 
-/// Both of us need a descriptor for each connection.
+/// Raises the limit of open files: both this process and the server need one per connection.
 fn allow_many_files() -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -122,7 +122,7 @@ fn allow_many_files() -> Result<()> {
     setrlimit(Resource::Nofile, raised).context("descriptors")
 }
 
-/// Sends half of webhooks that look like a provider's.
+/// Sends halves of webhooks that look like a provider's.
 fn stall(server: SocketAddr, project: &str) -> Result<Vec<TcpStream>> {
     let head = format!(
         "POST /webhooks/stripe/{project} HTTP/1.1\r\nHost: x\r\nContent-Length: {SAID_BYTES}\r\n\
@@ -142,7 +142,7 @@ fn stall(server: SocketAddr, project: &str) -> Result<Vec<TcpStream>> {
 
 fn wait_for_end(mut stream: TcpStream) -> Result<()> {
     match stream.read_to_end(&mut Vec::new()) {
-        // A reset ends it, too.
+        // A reset ends the connection, too.
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Ok(()),
         Err(error) => Err(Error(format!(

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: every loop here asks [`check`] and returns, so that children and data
-//! directories are removed by their owners' destructors, as at any other end.
+//! Ctrl-C and SIGTERM: every loop here calls [`check`] and returns, so that destructors remove child processes
+//! and data directories, as at any other end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +33,7 @@ pub(crate) fn listen() -> Result<()> {
     Ok(())
 }
 
-/// Whether to end.
+/// Whether the user wants to end.
 pub(crate) fn asked() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }

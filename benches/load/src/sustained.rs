@@ -1,7 +1,7 @@
-//! Whether it stays as fast and as small: single deductions for minutes, then batches until the ledger
-//! has very many entries, then single ones again. Nothing is waited for in between, so that what was
-//! put off is paid for as it would be. These minutes are long enough for a machine that is shared to
-//! change its speed: each window is set beside what a bare handler did in the seconds before it.
+//! Whether it stays fast and small: single deductions for minutes, then batches until the ledger has very many
+//! entries, then single ones again. There are no pauses in between, so that work that was put off is paid for
+//! as in real use. A shared machine may change its speed within these minutes: each window is compared with a
+//! bare handler in the seconds before it.
 
 use std::time::Duration;
 
@@ -23,40 +23,40 @@ use super::{
 /// Wallets that deductions are spread over.
 const WALLETS: u64 = 10_000;
 const CONNECTIONS: usize = 256;
-/// What a rate may fall to, of the first window's.
+/// The least part of the first window's rate that must remain.
 const KEPT: f64 = 0.8;
-/// Windows that the last figure is the mean of: two minutes.
+/// Number of windows that the last figure is the mean of: two minutes.
 const LAST: usize = 4;
-/// How long the bare handler is asked before each window.
+/// How long the bare handler runs before each window.
 const BARE: Duration = Duration::from_secs(3);
 
-/// What is sent for a while.
+/// A kind of request that is sent for a while.
 struct Phase<'a> {
     name: &'static str,
     template: &'a Template,
 }
 
-/// Half a minute.
+/// The results of one window of half a minute.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     /// Deductions a second.
     rate: f64,
-    /// The same by the handler that does nothing, just before.
+    /// Deductions per second of the handler that does nothing, just before.
     bare: f64,
     p99: Duration,
-    /// Bytes of memory at its end.
+    /// Resident memory in bytes at its end.
     resident: u64,
     /// Bytes on the disk at its end.
     disk: u64,
 }
 
-/// The server under load.
+/// The server under load, and its totals.
 struct Run<'a> {
     server: &'a Server,
     bare: &'a Server,
     data: std::path::PathBuf,
     window: Duration,
-    /// Seconds that it has been loaded for.
+    /// Seconds of load so far.
     elapsed: f64,
     /// Entries in its ledger.
     entries: u64,
@@ -93,13 +93,13 @@ impl Bench {
             name: "batches",
             template: &batch,
         };
-        // The first window's bare handler then runs beside a server that folds, as all later ones do.
+        // So that the first window's bare handler runs beside a server that folds, as all later ones do.
         let warmed = self.load(&single, run.server, BARE.min(window))?;
         run.entries += warmed.latency.len();
         let singles = self.windows(&mut run, &single, |done, _| done as u64 >= windows)?;
         let after_singles = run.entries;
         let batched = self.windows(&mut run, &batches, |done, total| {
-            // One at least: there has to be a first.
+            // At least one, which is the first.
             done >= 1 && total >= entries
         })?;
         let again = self.windows(&mut run, &single, |done, _| done >= 2)?;
@@ -122,7 +122,7 @@ impl Bench {
         server.terminate().map(drop)
     }
 
-    /// Loads the server window by window until it is enough.
+    /// Loads the server window by window until `enough`.
     fn windows(
         &mut self,
         run: &mut Run<'_>,
@@ -142,7 +142,7 @@ impl Bench {
         let bare = self.load(phase, run.bare, BARE.min(run.window))?;
         let outcome = self.load(phase, run.server, run.window)?;
         run.elapsed += outcome.elapsed.as_secs_f64();
-        // Those that were answered after the window are in the ledger too.
+        // Those answered after the window are in the ledger, too.
         run.entries += outcome.latency.len() * items;
         let window = Window {
             rate: outcome.rate() * items as f64,
@@ -202,7 +202,7 @@ impl Bench {
         ));
     }
 
-    /// What is left of the first rate in the last windows.
+    /// The last windows' rate as a part of the first rate.
     fn kept(&mut self, first: &[Window], last: &[Window], name: &str, when: &str) {
         let Some(first) = first.first() else { return };
         let last = last.iter().rev().take(LAST);
@@ -261,7 +261,7 @@ impl Bench {
 }
 
 impl Window {
-    /// The part of what the bare handler did.
+    /// The rate as a part of the bare handler's.
     fn of_bare(&self) -> f64 {
         self.rate / self.bare.max(1e-9)
     }

@@ -1,5 +1,5 @@
-//! What it costs to tell projects' servers: a thousand deliveries a second beside deductions, what one
-//! endpoint that hangs costs nine others, and what events and usage take on the disk. The receivers run in
+//! What webhooks to projects' servers cost: a thousand deliveries per second beside deductions, what an
+//! endpoint that hangs costs nine others, and how much disk space events and usage take. The receivers run in
 //! this process and share its processor.
 
 mod receiver;
@@ -9,7 +9,7 @@ use std::{path::Path, time::Duration};
 use hdrhistogram::Histogram;
 use serde_json::json;
 
-use self::receiver::{Hanging, Receiver};
+use self::receiver::{HangingServer, Receiver};
 use super::{
     Bench,
     child::Server,
@@ -25,22 +25,22 @@ use super::{
 
 /// Wallets that everything is spread over.
 const WALLETS: u64 = 10_000;
-/// Connections of the deductions, and of the grants that there is something to tell of.
+/// Connections of the deductions, and of the grants whose events are delivered.
 const DEDUCTING: usize = 64;
 const GRANTING: usize = 16;
-/// Endpoints of which one hangs, and grants a second while it does: each of them is told to all.
+/// Endpoints, one of which hangs, and grants per second meanwhile, each of which is delivered to all.
 const ENDPOINTS: usize = 10;
 const GRANTS_BESIDE_HANGING: f64 = 50.0;
-/// What is left after a round has to be delivered within this.
+/// How long the deliveries left after a round may take.
 const DRAINED_WITHIN: Duration = Duration::from_secs(60);
 
-/// A percentile in milliseconds.
+/// A percentile of a latency, in milliseconds.
 fn at(latency: &Histogram<u64>, percent: f64) -> f64 {
     latency.value_at_percentile(percent) as f64 / 1e6
 }
 
-/// What is measured on.
-struct Ground {
+/// What all measurements share.
+struct Setup {
     server: Server,
     project: Project,
     threads: usize,
@@ -49,7 +49,7 @@ struct Ground {
 }
 
 impl Bench {
-    /// The suite of what is told.
+    /// The suite of webhooks.
     pub(crate) fn told(&mut self, per_second: f64) -> Result<()> {
         let data = self.place.data("told");
         let near = ("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true".to_owned());
@@ -59,7 +59,7 @@ impl Bench {
         eprintln!("told: funding {WALLETS} wallets");
         project.fund(&server, self.args.load_threads, WALLETS)?;
         server.folded()?;
-        let mut ground = Ground {
+        let mut ground = Setup {
             server,
             project,
             threads: self.args.load_threads,
@@ -73,7 +73,7 @@ impl Bench {
         self.on_disk(&data)
     }
 
-    fn beside_deductions(&mut self, ground: &mut Ground, per_second: f64) -> Result<()> {
+    fn beside_deductions(&mut self, ground: &mut Setup, per_second: f64) -> Result<()> {
         let receiver = Receiver::start()?;
         let (mut without, mut with) = (Series::new()?, Series::new()?);
         let (mut delivered, mut drained) = (Vec::new(), Vec::new());
@@ -150,8 +150,8 @@ impl Bench {
         Ok(())
     }
 
-    fn beside_hanging(&mut self, ground: &mut Ground) -> Result<()> {
-        let hanging = Hanging::start()?;
+    fn beside_hanging(&mut self, ground: &mut Setup) -> Result<()> {
+        let hanging = HangingServer::start()?;
         let mut of = Vec::new();
         for hangs in [false, true] {
             let receiver = Receiver::start()?;
@@ -165,7 +165,7 @@ impl Bench {
             let grants = ground.grants(GRANTS_BESIDE_HANGING, length);
             receiver.count(true);
             let granted = grants.run()?;
-            // What is left is the hanging one's: it is given some seconds, not waited for.
+            // The rest is for the endpoint that hangs: wait some seconds, but not for all.
             std::thread::sleep(Duration::from_secs(1));
             receiver.count(false);
             let expected = granted.answers * (ENDPOINTS as u64 - 1);
@@ -207,9 +207,9 @@ impl Bench {
             "{} entries, as stored, with wallets and without the index of keys",
             thousands(found.records as f64)
         ));
-        let event = each(found.notice_bytes, found.notices);
+        let event = each(found.notice_bytes, found.project_events);
         report.add("event, each", event, "bytes", Target::None);
-        report.note(format!("{} events", thousands(found.notices as f64)));
+        report.note(format!("{} events", thousands(found.project_events as f64)));
         let told = each(found.notice_bytes + found.usage_bytes, found.records);
         let name = "events and usage / ledger";
         report.add(name, told / ledger.max(1e-9), "", Target::AtMost(2.0));
@@ -221,12 +221,12 @@ impl Bench {
     }
 }
 
-impl Ground {
+impl Setup {
     fn webhooks(&self) -> String {
         format!("{PROJECTS}/{}/webhooks", self.project.id)
     }
 
-    /// An endpoint, which hears of what happens from now on.
+    /// Adds an endpoint, which gets the events from now on.
     fn add(&self, url: &str) -> Result<String> {
         let body = json!({"url": url, "events": ["wallet.credited"]});
         let made = self.server.admin().post(&self.webhooks(), &body)?;
@@ -238,7 +238,7 @@ impl Ground {
         self.server.admin().delete(&path)
     }
 
-    /// So many grants a second, for so long.
+    /// A load of grants at this rate, for this long.
     fn grants(&self, per_second: f64, length: Duration) -> Paced<'_> {
         Paced {
             ground: self,
@@ -248,8 +248,8 @@ impl Ground {
         }
     }
 
-    /// Deductions as fast as they go beside so many grants a second: the deductions, and how many
-    /// deliveries arrived in a second of that time.
+    /// Deductions as fast as possible beside grants at this rate: returns the deductions, and deliveries per
+    /// second that arrived meanwhile.
     fn load(&self, per_second: f64, receiver: &Receiver) -> Result<(Outcome, f64)> {
         let template = self.project.deduct();
         let deductions = Load {
@@ -285,7 +285,7 @@ impl Ground {
         })
     }
 
-    /// Waits until all is delivered; how long that took.
+    /// Waits until everything is delivered; returns how long that took.
     fn drained(&self) -> Result<Duration> {
         let begun = std::time::Instant::now();
         while self.server.gauge("scrip_webhook_deliveries_pending ")? > 0 {
@@ -299,9 +299,9 @@ impl Ground {
     }
 }
 
-/// Grants at a pace.
+/// Grants at a fixed rate.
 struct Paced<'a> {
-    ground: &'a Ground,
+    ground: &'a Setup,
     per_second: f64,
     warm_up: Duration,
     length: Duration,

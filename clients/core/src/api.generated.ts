@@ -20,11 +20,11 @@ export interface components {
             nextExpiry?: components["schemas"]["NextExpiry"] | null;
             productId: string;
         };
-        /** @description A stretch of time. */
+        /** @description The usage of one interval. */
         Bucket: {
             /**
              * Format: int64
-             * @description Credits used.
+             * @description Credits that were used.
              */
             deducted: number;
             /**
@@ -52,7 +52,7 @@ export interface components {
             /** @description Its first instant, UTC. */
             start: components["schemas"]["Instant"];
         };
-        /** @description Which subscription. The wallet is named by exactly one of `externalUserId` and `code`. */
+        /** @description The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`. */
         CancelSubscription: {
             /**
              * @description Whether it ends with its period, and can be resumed until then, rather than at once; true when left
@@ -61,7 +61,7 @@ export interface components {
             atPeriodEnd?: boolean | null;
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
-            /** @description To which product. */
+            /** @description The product that is subscribed to. */
             productId: components["schemas"]["ProductId"];
         } & ({
             code?: null;
@@ -76,7 +76,7 @@ export interface components {
          *     shows its code.
          */
         Checkout: {
-            /** @description Whether the buyer may enter a code of the provider's. */
+            /** @description Whether the buyer may enter one of the provider's promotion codes. */
             allowPromotionCodes?: boolean | null;
             cancelUrl?: components["schemas"]["RedirectUrl"] | null;
             customerEmail?: components["schemas"]["Email"] | null;
@@ -99,9 +99,9 @@ export interface components {
         });
         /** @description A checkout that waits for its buyer. */
         CheckoutResult: {
-            /** @description `cs_…` */
+            /** @description The checkout's identifier: `cs_…` */
             checkoutId: string;
-            /** @description `ord_…` */
+            /** @description The order's identifier: `ord_…` */
             orderId: string;
             /** @description Where to send the buyer. */
             url: string;
@@ -124,7 +124,7 @@ export interface components {
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             meta?: components["schemas"]["Meta"] | null;
-            /** @description Whose credits. */
+            /** @description The product whose credits to grant. */
             productId: components["schemas"]["ProductId"];
         } & ({
             code?: null;
@@ -133,7 +133,7 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
-        /** @description What came of a grant. */
+        /** @description The result of a grant. */
         Credited: {
             /**
              * Format: int64
@@ -143,7 +143,7 @@ export interface components {
             /** @description Whether this very request granted them; false on a repeat. */
             credited: boolean;
         };
-        /** @description What it is about. */
+        /** @description What the event is about. */
         Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"];
         /** @description Credits to use up. */
         Deduct: {
@@ -166,11 +166,11 @@ export interface components {
         DeductBatch: {
             items: components["schemas"]["Deduct"][];
         };
-        /** @description What came of an item: either a deduction or its refusal. */
+        /** @description The result of an item: either a deduction or its refusal. */
         DeductBatchResult: components["schemas"]["Deducted"] | {
             error: components["schemas"]["Error"];
         };
-        /** @description What came of each item, in their order. */
+        /** @description The result of each item, in their order. */
         DeductBatchResults: {
             results: components["schemas"]["DeductBatchResult"][];
         };
@@ -185,7 +185,7 @@ export interface components {
             meta?: components["schemas"]["Meta"] | null;
             productId: components["schemas"]["ProductId"];
         };
-        /** @description What came of a deduction or of settling a hold. */
+        /** @description The result of a deduction or of settling a hold. */
         Deducted: {
             /**
              * Format: int64
@@ -208,29 +208,29 @@ export interface components {
             productId?: components["schemas"]["ProductId"] | null;
         };
         DiscountCode: string;
-        /** @description A buyer's bank asks for an order's money back, or what it was for. */
+        /** @description A buyer's bank asks for an order's money back, or asks what the payment was for. */
         Dispute: {
             /**
              * Format: int64
-             * @description What is asked back, in the minor unit of its own currency.
+             * @description The disputed amount, in the minor unit of its own currency.
              */
             amountCents: number;
             /** @description ISO 4217, in capitals. */
             currency: string;
-            /** @description Whether the bank only asks, and takes nothing. */
+            /** @description Whether it is only an inquiry, for which the bank takes nothing. */
             inquiry: boolean;
             /**
-             * @description Why, in the provider's word.
+             * @description The reason, in the provider's word.
              * @example fraudulent
              */
             reason: string;
             respondBy: components["schemas"]["Instant"] | null;
-            /** @description Of one that is closed: whether the money is back, or was never taken. */
+            /** @description Once it is closed: whether the money is back, or was never taken. */
             won?: boolean | null;
         };
         /** @example ann@mail.example */
         Email: string;
-        /** @description What every refusal looks like. */
+        /** @description The body of every refusal. */
         Error: {
             /**
              * Format: int64
@@ -243,7 +243,8 @@ export interface components {
              */
             code: string;
             /**
-             * @description What the wallet's subscriptions are charged in; with `currency_mismatch`, where it is known.
+             * @description The currency in which the wallet's subscriptions are charged; with `currency_mismatch`,
+             *     where it is known.
              * @example EUR
              */
             currency?: string | null;
@@ -270,7 +271,7 @@ export interface components {
             refundableCents?: number | null;
             /**
              * Format: int64
-             * @description Credits asked for.
+             * @description Credits that were asked for.
              */
             requested?: number | null;
             /**
@@ -280,24 +281,25 @@ export interface components {
             requestId?: string | null;
             /**
              * Format: int64
-             * @description Credits missing.
+             * @description Credits that are missing for the request.
              */
             shortfall?: number | null;
         };
-        /** @description Something that happened. What it says was fixed then: it is the same whenever and however it is read. */
+        /** @description Something that happened. Its content was fixed then: it is the same whenever and however it is read. */
         Event: {
             data: components["schemas"]["Data"];
-            /** @description `evt_…` */
+            /** @description The event's identifier: `evt_…` */
             id: string;
             /**
-             * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then. Much
-             *     later than `timestamp` where a wallet was not touched for long, whose credits expired meanwhile, say.
+             * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
+             *     say.
              */
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             /**
-             * @description What kind of thing.
+             * @description The type of the event.
              * @example order.paid
              */
             type: string;
@@ -308,9 +310,9 @@ export interface components {
             /** @description Pass as `after` for what comes next: the last event's identifier, or `after` as it was given. */
             nextCursor?: string | null;
         };
-        /** @description How long from now. */
+        /** @description How long a hold lasts from now. */
         ExtendHold: {
-            /** @description From now until the credits come back by themselves. */
+            /** @description Seconds from now until the credits come back by themselves. */
             expiresInSeconds: components["schemas"]["HoldSeconds"];
         };
         /**
@@ -321,7 +323,7 @@ export interface components {
         /** @description A wallet of a user of the caller's. */
         ExternalWallet: components["schemas"]["Holdings"] & {
             externalUserId: string;
-            /** @description `wal_…` */
+            /** @description The wallet's identifier: `wal_…` */
             walletId: string;
         };
         /** @description Credits used for one feature. */
@@ -335,14 +337,14 @@ export interface components {
         };
         /** @enum {string} */
         FeatureAction: "grant" | "revoke";
-        /** @description What the wallet unlocks. */
+        /** @description The features that the wallet unlocks. */
         Features: {
             /** @description All features, sorted. */
             features: string[];
         };
         /** @example history */
         FeatureSlug: string;
-        /** @description Credits for nothing. */
+        /** @description Credits that are granted for free. */
         FreeGrant: {
             /** Format: int64 */
             credits: number;
@@ -352,7 +354,7 @@ export interface components {
              */
             period: "once" | "daily" | "weekly" | "monthly" | "yearly" | (string & {});
         };
-        /** @description How a hold stands. */
+        /** @description A hold with its status. */
         Hold: {
             /**
              * Format: int64
@@ -360,7 +362,7 @@ export interface components {
              */
             amount: number;
             expiresAt: components["schemas"]["Instant"];
-            /** @description `hold_…` */
+            /** @description The hold's identifier: `hold_…` */
             holdId: string;
             productId: string;
             /**
@@ -377,7 +379,7 @@ export interface components {
         /** @description What a wallet holds. */
         Holdings: {
             balances: components["schemas"]["Balance"][];
-            /** @description Unlocked features. */
+            /** @description Features that the wallet unlocked. */
             features: string[];
             /** @description Active and past-due subscriptions. */
             subscriptions: components["schemas"]["Subscription"][];
@@ -389,7 +391,7 @@ export interface components {
          * @example order-7-refill
          */
         IdempotencyKey: string;
-        /** @description What a key is. */
+        /** @description A key's project and kind. */
         Identity: {
             /**
              * @description `publishable` or `secret`
@@ -403,7 +405,7 @@ export interface components {
             mode: "credit_codes" | "external_users" | (string & {});
             /** @description The project's name. */
             project: string;
-            /** @description `proj_…` */
+            /** @description The project's identifier: `proj_…` */
             projectId: string;
         };
         /**
@@ -418,7 +420,7 @@ export interface components {
             /** @description Pass as `cursor` for the next page; null on the last one. */
             nextCursor?: string | null;
         };
-        /** @description One change of a balance. It never changes itself. */
+        /** @description One change of a balance. An entry never changes. */
         LedgerEntry: {
             /**
              * Format: int64
@@ -434,11 +436,11 @@ export interface components {
              */
             delta: number;
             expiresAt?: components["schemas"]["Instant"] | null;
-            /** @description `led_…` */
+            /** @description The entry's identifier: `led_…` */
             id: string;
             idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
             meta?: components["schemas"]["Meta"] | null;
-            /** @description The order behind it. */
+            /** @description The order behind the change. */
             orderId?: string | null;
             productId: string;
             reason: components["schemas"]["Reason"];
@@ -462,7 +464,7 @@ export interface components {
             amount: number;
             at: components["schemas"]["Instant"];
         };
-        /** @description Whose wallet. */
+        /** @description The user whose wallet to get or create. */
         OpenExternalWallet: {
             externalUserId: components["schemas"]["ExternalUserId"];
         };
@@ -479,10 +481,10 @@ export interface components {
             /** @description The provider's page on which the buyer pays it. */
             url: string;
         };
-        /** @description Which portal. */
+        /** @description Where a portal leads back to. */
         OpenPortalExternal: {
             externalUserId: components["schemas"]["ExternalUserId"];
-            /** @description Where the portal leads back to. */
+            /** @description The address that the portal leads back to. */
             returnUrl: components["schemas"]["RedirectUrl"];
         };
         /** @description A checkout, a subscription's renewal or its switch to another tier. */
@@ -512,7 +514,7 @@ export interface components {
             customerEmail?: string | null;
             /** @description The caller's own id of the user; null for an anonymous wallet. */
             externalUserId?: string | null;
-            /** @description `ord_…` */
+            /** @description The order's identifier: `ord_…` */
             id: string;
             /** @description The provider's page about the invoice; null where there is none. */
             invoiceUrl?: string | null;
@@ -554,12 +556,12 @@ export interface components {
             /** @description `wal_…`; null until a payment has made the wallet. */
             walletId?: string | null;
         };
-        /** @description Of an order's events. */
+        /** @description The data of an order's events. */
         OrderData: {
             dispute?: components["schemas"]["Dispute"] | null;
-            /** @description As it stood, as a secret key reads it. */
+            /** @description The order as it stood then, as a secret key reads it. */
             order: components["schemas"]["Order"];
-            /** @description Of `order.dispute_closed`: whether the money is back, or was never taken. */
+            /** @description With `order.dispute_closed`: whether the money is back, or was never taken. */
             won?: boolean | null;
         };
         /** @description A page of a project's orders, newest first. */
@@ -595,7 +597,7 @@ export interface components {
              */
             balance: number;
             expiresAt: components["schemas"]["Instant"];
-            /** @description `hold_…` */
+            /** @description The hold's identifier: `hold_…` */
             holdId: string;
         };
         /** @description Credits to set aside. */
@@ -619,10 +621,10 @@ export interface components {
         };
         /** @description A portal for one customer. */
         Portal: {
-            /** @description Where to send the customer, soon: it opens for a short time. */
+            /** @description Where to send the customer, soon: the address works for a short time. */
             url: string;
         };
-        /** @description A price. */
+        /** @description A price of a product; of a subscription, a tier. */
         Price: {
             /**
              * Format: int64
@@ -636,7 +638,7 @@ export interface components {
             creditsExpireAfterDays?: number | null;
             /**
              * Format: int64
-             * @description For a subscription tier: each cycle.
+             * @description Credits that it grants; for a subscription tier, each cycle.
              */
             creditsGranted: number;
             /** @description The product whose balance it fills, where that is not its own. */
@@ -645,7 +647,7 @@ export interface components {
             currency: string;
             /** @description Features that it unlocks. */
             features: string[];
-            /** @description `price_…` */
+            /** @description The price's identifier: `price_…` */
             id: string;
             /**
              * @description `one_time`, `month` or `year`
@@ -677,7 +679,7 @@ export interface components {
             creditUnit?: string | null;
             description?: string | null;
             freeGrant?: components["schemas"]["FreeGrant"] | null;
-            /** @description `prod_…` */
+            /** @description The product's identifier: `prod_…` */
             id: string;
             name: string;
             prices: components["schemas"]["Price"][];
@@ -696,7 +698,7 @@ export interface components {
         };
         /** @enum {string} */
         Reason: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | (string & {});
-        /** @description Who wants their codes. */
+        /** @description The buyer who wants their codes. */
         Recover: {
             /** @description The address that was given when paying. */
             email: components["schemas"]["Email"];
@@ -712,13 +714,13 @@ export interface components {
          * @example https://shop.example/thanks
          */
         RedirectUrl: string;
-        /** @description What is to go back. */
+        /** @description How much to refund. */
         RefundOrder: {
             amountCents?: components["schemas"]["WholeFrom1To9007199254740991"] | null;
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
         };
-        /** @description The balance with what was given back. */
+        /** @description The balance after the release. */
         Released: {
             /**
              * Format: int64
@@ -726,11 +728,11 @@ export interface components {
              */
             balance: number;
         };
-        /** @description Which subscription. The wallet is named by exactly one of `externalUserId` and `code`. */
+        /** @description The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`. */
         ResumeSubscription: {
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
-            /** @description To which product. */
+            /** @description The product that is subscribed to. */
             productId: components["schemas"]["ProductId"];
         } & ({
             code?: null;
@@ -739,7 +741,7 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
-        /** @description What a rotation may be given. */
+        /** @description The body of a rotation, which may be left out. */
         RotateCode: {
             idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
         };
@@ -757,7 +759,7 @@ export interface components {
          */
         SetFeature: {
             action?: components["schemas"]["FeatureAction"] | null;
-            /** @description Its slug. */
+            /** @description The feature's slug. */
             feature: components["schemas"]["FeatureSlug"];
         } & ({
             code?: null;
@@ -779,8 +781,8 @@ export interface components {
             /** @description Whether it ends with the cycle that is paid; left out when it does not. */
             cancelAtPeriodEnd?: boolean;
             /**
-             * @description Whether nothing is collected for it for the time being, though it keeps its features; left out
-             *     where it is collected.
+             * @description Whether its collection is paused for the time being, though it keeps its features; left out
+             *     where it is not.
              */
             collectionPaused?: boolean;
             currentPeriodEnd: components["schemas"]["Instant"];
@@ -800,33 +802,39 @@ export interface components {
             /** @description Oldest first, without gaps; at most 1,000. */
             buckets: components["schemas"]["Bucket"][];
         };
-        /** @description Of all others'. What does not belong to an event's kind is left out. */
+        /** @description The data of all other events. Fields that do not belong to an event's type are left out. */
         WalletData: {
-            /** @description What it did not unlock before. */
+            /** @description Features that it did not unlock before. */
             added?: string[] | null;
             /**
              * Format: int64
-             * @description Credits that could be spent then, of the same.
+             * @description Credits that could be spent then, with the same events.
              */
             balance?: number | null;
             /**
              * Format: int64
-             * @description Credits that came, of `wallet.credited`.
+             * @description Credits that came, with `wallet.credited`.
              */
             delta?: number | null;
-            /** @description The caller's own user, of an external wallet; else null. */
+            /** @description The project's own user, for an external wallet; otherwise null. */
             externalUserId?: string | null;
-            /** @description What the wallet unlocked since, of `features.changed`; left out where that is more than 12 KiB. */
+            /**
+             * @description All features that the wallet unlocks after it, with `features.changed`; left out where they
+             *     are more than 12 KiB.
+             */
             features?: string[] | null;
             /** @description The order behind them. */
             orderId?: string | null;
-            /** @description Whose credits, of `wallet.credited`, `wallet.balance_low` and `wallet.depleted`. */
+            /**
+             * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low` and
+             *     `wallet.depleted`.
+             */
             productId?: string | null;
             reason?: components["schemas"]["Reason"] | null;
-            /** @description What it does not unlock any more. */
+            /** @description Features that it does not unlock any more. */
             removed?: string[] | null;
             subscription?: components["schemas"]["Subscription"] | null;
-            /** @description `wal_…` */
+            /** @description The wallet's identifier: `wal_…` */
             walletId: string;
         };
         /** Format: int64 */
@@ -868,7 +876,7 @@ export interface queries {
         after?: string;
         /** @description Events on a page. */
         limit?: number;
-        /** @description Only these kinds. */
+        /** @description Only events of these types. */
         types?: string;
     };
     list_orders: {
@@ -878,15 +886,15 @@ export interface queries {
         limit?: number;
     };
     read_usage: {
-        /** @description From then on; 30 intervals before `to` when left out. Cut to the interval. */
+        /** @description The first instant; 30 intervals before `to` when left out. Cut to the interval. */
         from?: string;
-        /** @description Adds what was used by `meta.feature`. */
+        /** @description Adds how much was used for each `meta.feature`. */
         groupBy?: "feature";
         /** @description `day` when left out. Hours are kept for 90 days, days for three years, months for good. */
         interval?: "hour" | "day" | "month";
         /** @description The product; may be left out where the project has exactly one that holds credits. */
         productId?: string;
-        /** @description Until then; now, with the interval under way, when left out. Cut to the interval. */
+        /** @description The first instant after; the end of the current interval when left out. Cut to the interval. */
         to?: string;
     };
     read_ledger: {
@@ -900,7 +908,7 @@ export interface queries {
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry";
     };
     open_portal: {
-        /** @description Where the portal leads back to. */
+        /** @description The address that the portal leads back to. */
         returnUrl: string;
     };
     read_external_wallet: {

@@ -1,4 +1,4 @@
-//! One call: what is sent, and what the answer says.
+//! One API call: the request, and how its response is read.
 
 use crate::error::{Error, ErrorKind, Refusal};
 use reqwest::{Method, Response, header::RETRY_AFTER};
@@ -6,22 +6,22 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What is asked for.
+/// A request, not sent yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) method: Method,
-    /// Below `/api/v1`.
+    /// The segments of the path below `/api/v1`.
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(&'static str, String)>,
     pub(crate) body: Option<Value>,
-    /// Whether doing it twice is doing it once.
+    /// Whether repeating it has no further effect.
     pub(crate) repeatable: bool,
-    /// Said to the caller when it fails.
+    /// The idempotency key, returned to the caller with an error.
     pub(crate) key: Option<String>,
 }
 
 impl Call {
-    /// Reads something.
+    /// A GET request, which may be repeated.
     pub(crate) fn get<'a>(path: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             method: Method::GET,
@@ -33,7 +33,7 @@ impl Call {
         }
     }
 
-    /// Changes something.
+    /// A POST request, which may not be repeated unless said so.
     pub(crate) fn post<'a>(path: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             method: Method::POST,
@@ -42,7 +42,7 @@ impl Call {
         }
     }
 
-    /// A value that is left out where there is none.
+    /// Adds a query parameter if there is a value.
     #[must_use]
     pub(crate) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         self.query
@@ -50,7 +50,7 @@ impl Call {
         self
     }
 
-    /// What is sent along.
+    /// Sets the JSON body.
     pub(crate) fn body(mut self, body: &impl Serialize) -> Result<Self, Error> {
         let value = serde_json::to_value(body)
             .map_err(|error| Error::misused(format!("this cannot be sent as JSON: {error}")))?;
@@ -58,14 +58,14 @@ impl Call {
         Ok(self)
     }
 
-    /// Doing it twice is doing it once.
+    /// Says that repeating the request has no further effect.
     #[must_use]
     pub(crate) fn repeatable(mut self) -> Self {
         self.repeatable = true;
         self
     }
 
-    /// The same, by a key that is in the body.
+    /// Says that repeating the request has no further effect, thanks to this idempotency key in its body.
     #[must_use]
     pub(crate) fn keyed(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
@@ -73,12 +73,12 @@ impl Call {
     }
 }
 
-/// The caller's key, or one that nobody else has.
+/// The caller's key, or a new unique one.
 pub(crate) fn key_or_new(key: Option<String>) -> String {
     key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string())
 }
 
-/// Takes an answer apart.
+/// Reads a response: its body as `T`, or the error in it.
 pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, ErrorKind> {
     let status = response.status();
     let retry_after = response.headers().get(RETRY_AFTER);
@@ -94,7 +94,7 @@ pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, E
         problem,
     };
     if status.is_success() {
-        // An answer without a body has nothing in it.
+        // An empty body reads as `null`.
         let bytes: &[u8] = if bytes.is_empty() { b"null" } else { &bytes };
         return serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()));
     }

@@ -15,7 +15,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 const TIMEOUT: Duration = Duration::from_secs(15);
 const RETRIES: u32 = 3;
 
-/// Calls one Scrip server with one key. Clones share connections, so make one and clone it.
+/// Calls one Scrip server with one key. Clones share connections, so create one and clone it.
 #[derive(Clone)]
 pub struct Scrip {
     inner: Arc<Inner>,
@@ -28,7 +28,7 @@ struct Inner {
     retries: u32,
 }
 
-/// How a client is set up, where the defaults do not fit.
+/// Options of a client, where the defaults do not fit.
 pub struct Builder {
     base: String,
     key: SecretString,
@@ -55,17 +55,17 @@ impl fmt::Debug for Builder {
 }
 
 impl Scrip {
-    /// A client of the server at `base` (`https://credits.example`) with a key: a secret one
+    /// A client for the server at `base` (`https://credits.example`) with a key: a secret one
     /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) for what a browser may do.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Misused`] where that is no address or no key.
+    /// [`ErrorKind::Misused`] where `base` is not an address or `key` is not a key.
     pub fn new(base: impl Into<String>, key: impl Into<String>) -> Result<Self, Error> {
         Self::builder(base, key).build()
     }
 
-    /// The same, to be set up first.
+    /// A builder, to set options first.
     pub fn builder(base: impl Into<String>, key: impl Into<String>) -> Builder {
         Builder {
             base: base.into(),
@@ -76,11 +76,11 @@ impl Scrip {
         }
     }
 
-    /// Whom the key belongs to.
+    /// The project that the key belongs to.
     ///
     /// # Errors
     ///
-    /// `invalid_api_key`, and what any call may answer.
+    /// `invalid_api_key`, and the errors of any call.
     pub async fn me(&self) -> Result<Identity, Error> {
         self.call(Call::get(["me"])).await
     }
@@ -89,7 +89,7 @@ impl Scrip {
     ///
     /// # Errors
     ///
-    /// What any call may answer.
+    /// The errors of any call.
     pub async fn products(&self) -> Result<Vec<Product>, Error> {
         #[derive(Deserialize)]
         struct Products {
@@ -99,7 +99,7 @@ impl Scrip {
         Ok(found.products)
     }
 
-    /// Makes a call, and makes it again where that is safe and helps.
+    /// Makes a call, and repeats it where that is safe and may help.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         let mut attempt = 0;
         loop {
@@ -133,7 +133,7 @@ impl Scrip {
         if let Some(body) = &call.body {
             request = request.json(body);
         }
-        // The address can have a recovery code in it, and an error is printed.
+        // The URL may contain a recovery code, and errors are printed.
         let sent = request.send().await;
         let response = sent.map_err(|error| ErrorKind::NoAnswer(error.without_url()))?;
         call::read(response).await
@@ -141,34 +141,36 @@ impl Scrip {
 }
 
 impl Builder {
-    /// How long one attempt may take; 15 s.
+    /// Sets how long one attempt may take; 15 s by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How often a call is repeated at most; 3. Repeated is what was turned away before anything was
-    /// done (429, `overloaded`, no connection), and what does no harm twice (reads, and whatever has an
-    /// idempotency key) also where no answer came. `Retry-After` is honoured up to 30 s; beyond that the
-    /// refusal is the caller's.
+    /// Sets how often a call is repeated at most; 3 by default. A call that had no effect (429, `overloaded`,
+    /// no connection) is repeated; one that may be done twice without harm (a read, or one with an idempotency
+    /// key) also where no response came. `Retry-After` is honoured up to 30 s; a longer one is returned as an
+    /// error.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Another HTTP client, with its own timeout, proxy and certificates.
+    /// Uses another HTTP client, with its own timeout, proxy and certificates.
     #[must_use]
     pub fn http(mut self, http: reqwest::Client) -> Self {
         self.http = Some(http);
         self
     }
 
+    /// Builds the client.
+    ///
     /// # Errors
     ///
-    /// [`ErrorKind::Misused`] where the base is no `http` address, the key is none of Scrip's, or the
-    /// system's certificates cannot be had.
+    /// [`ErrorKind::Misused`] where the base is not an `http` or `https` address, the key is not one of
+    /// Scrip's, or the system's certificates cannot be loaded.
     pub fn build(self) -> Result<Scrip, Error> {
         let base = Url::parse(&self.base).ok();
         let base = base.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -199,8 +201,8 @@ impl Builder {
     }
 }
 
-/// Goes nowhere by itself: a redirect would take the key along, and so would a proxy on the way to this
-/// machine, which is never its business.
+/// Follows no redirects, which would pass the key on, and uses no proxy to this machine, which would see the
+/// key without need.
 fn http(base: &Url, timeout: Duration) -> Result<reqwest::Client, Error> {
     let mut client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls(base)?)
@@ -221,7 +223,8 @@ fn is_loopback(base: &Url) -> bool {
     })
 }
 
-/// Trusts whom the system trusts. Without TLS nobody is asked for, and a system without certificates will do.
+/// Trusts the certificates that the system trusts. Without TLS none are loaded, so a system without any will
+/// do.
 fn tls(base: &Url) -> Result<rustls::ClientConfig, Error> {
     let wrong = |error| Error::misused(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -1,4 +1,4 @@
-//! Credits given and taken, each once by its key.
+//! Grants and deducts credits, each once per idempotency key.
 
 use crate::{
     call::{Call, key_or_new},
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Credits to give.
+/// A grant of credits.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credit {
@@ -24,7 +24,7 @@ pub struct Credit {
     meta: Option<Value>,
 }
 
-/// Credits to take.
+/// A deduction of credits.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deduct {
@@ -39,14 +39,14 @@ pub struct Deduct {
 /// One deduction of a batch.
 #[derive(Debug, Clone)]
 pub struct BatchItem {
-    /// Whose credits.
+    /// The wallet to deduct from.
     pub wallet: Wallet,
-    /// How many.
+    /// The deduction itself.
     pub deduct: Deduct,
 }
 
 impl Credit {
-    /// So many credits of a product, which never expire.
+    /// Grants `amount` credits of a product that never expire.
     pub fn new(product: impl Into<String>, amount: u64) -> Self {
         Self {
             product_id: product.into(),
@@ -57,21 +57,21 @@ impl Credit {
         }
     }
 
-    /// What it belongs to: giving them again with the same key gives nothing.
+    /// Sets the idempotency key: a repetition with the same key grants nothing. A new one is used by default.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// When they are gone if they are not used.
+    /// Sets when unused credits expire.
     #[must_use]
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.expires_at = Some(at);
         self
     }
 
-    /// A note in the ledger: a JSON object of at most 4 KiB.
+    /// Sets a note for the ledger: a JSON object of at most 4 KiB.
     #[must_use]
     pub fn meta(mut self, meta: Value) -> Self {
         self.meta = Some(meta);
@@ -80,7 +80,7 @@ impl Credit {
 }
 
 impl Deduct {
-    /// So many credits, of the project's only product that has any.
+    /// Deducts `amount` credits of the project's only product with credits.
     #[must_use]
     pub fn new(amount: u64) -> Self {
         Self {
@@ -91,21 +91,21 @@ impl Deduct {
         }
     }
 
-    /// Of which product: needed where a project has several, and for anonymous wallets.
+    /// Sets the product: required where a project has several, and for anonymous wallets.
     #[must_use]
     pub fn product(mut self, product: impl Into<String>) -> Self {
         self.product_id = Some(product.into());
         self
     }
 
-    /// What it belongs to: taking them again with the same key takes nothing.
+    /// Sets the idempotency key: a repetition with the same key deducts nothing. A new one is used by default.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// A note in the ledger: a JSON object of at most 4 KiB. Usage is told apart by its `feature`.
+    /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
     #[must_use]
     pub fn meta(mut self, meta: Value) -> Self {
         self.meta = Some(meta);
@@ -113,7 +113,7 @@ impl Deduct {
     }
 }
 
-/// A body, as a map to be added to.
+/// A body as a map, to add fields to.
 pub(crate) fn object(body: &impl Serialize) -> Result<Map<String, Value>, Error> {
     match serde_json::to_value(body) {
         Ok(Value::Object(map)) => Ok(map),
@@ -122,12 +122,12 @@ pub(crate) fn object(body: &impl Serialize) -> Result<Map<String, Value>, Error>
 }
 
 impl Scrip {
-    /// Gives credits by hand. A user who has no wallet gets one.
+    /// Grants credits. A user without a wallet gets one.
     ///
     /// # Errors
     ///
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`,
-    /// `balance_limit`, `too_many_lots`, and what any call may answer.
+    /// `balance_limit`, `too_many_lots`, and the errors of any call.
     pub async fn credit(&self, wallet: &Wallet, mut credit: Credit) -> Result<Credited, Error> {
         let key = key_or_new(credit.idempotency_key.take());
         credit.idempotency_key = Some(key.clone());
@@ -137,12 +137,12 @@ impl Scrip {
             .await
     }
 
-    /// Takes credits, all of them or none.
+    /// Deducts credits, all of them or none.
     ///
     /// # Errors
     ///
-    /// `insufficient_credits` (the refusal says what is missing and which prices would cover it),
-    /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and what any call may answer.
+    /// `insufficient_credits` (the refusal says how many are missing and which prices would cover them),
+    /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and the errors of any call.
     pub async fn deduct(&self, wallet: &Wallet, mut deduct: Deduct) -> Result<Deducted, Error> {
         let key = key_or_new(deduct.idempotency_key.take());
         deduct.idempotency_key = Some(key.clone());
@@ -150,13 +150,12 @@ impl Scrip {
         self.call(call.keyed(&key)).await
     }
 
-    /// Takes credits of up to 1,000 wallets, each on its own: what became of each, in order. Those of
-    /// one wallet are taken in order.
+    /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several
+    /// deductions from one wallet are made in order.
     ///
     /// # Errors
     ///
-    /// `invalid_request` names the item that is ill-shaped, and then nothing is done; what any call may
-    /// answer.
+    /// `invalid_request` names a malformed item, and then nothing is deducted; the errors of any call.
     pub async fn deduct_batch(
         &self,
         items: Vec<BatchItem>,

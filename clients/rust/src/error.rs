@@ -1,74 +1,74 @@
-//! What can go wrong with a call, each with what a caller needs to go on.
+//! Errors of calls, each with what a caller needs to react.
 
 use crate::types::Price;
 use serde::Deserialize;
 use std::{fmt, time::Duration};
 
-/// A call that did not do what was asked for.
+/// Why a call failed.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,
     idempotency_key: Option<String>,
 }
 
-/// How it went wrong.
+/// The kinds of failure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Scrip answered, and says why not.
+    /// Scrip refused the request.
     #[error("{0}")]
     Refused(Box<Refusal>),
-    /// No whole answer came: it may have been done or not. Repeat it with the same key.
+    /// No complete response came: it may have been done or not. Repeat it with the same key.
     #[error("no answer from Scrip: {0}")]
     NoAnswer(#[source] reqwest::Error),
-    /// Something answered that is not Scrip's API, a proxy perhaps.
+    /// The response is not one of Scrip's API, but perhaps a proxy's.
     #[error("status {status}, and not what the API describes: {problem}")]
     Unreadable {
-        /// HTTP status.
+        /// The response's HTTP status.
         status: u16,
-        /// What could not be read.
+        /// Why the response cannot be read.
         problem: String,
     },
-    /// The client was set up wrongly, or was asked for what cannot be.
+    /// The client was set up or called incorrectly.
     #[error("{0}")]
     Misused(String),
 }
 
-/// A refusal, as the API words it.
+/// An error of the API, as in its response.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// HTTP status.
+    /// The response's HTTP status.
     #[serde(skip)]
     pub status: u16,
-    /// What went wrong, for programs: `insufficient_credits`. New ones may come.
+    /// The error code, for programs, such as `insufficient_credits`. A newer server may have new ones.
     pub code: String,
-    /// What went wrong, for people: one plain sentence.
+    /// What went wrong, for people, in a sentence.
     pub message: String,
-    /// The one input at fault, as a path.
+    /// The input at fault, as a path.
     pub param: Option<String>,
-    /// Names the request in the server's logs.
+    /// The request's id in the server's logs.
     pub request_id: Option<String>,
-    /// Where the server explains the code, and what to do about it; relative to its address.
+    /// Path of the server's documentation of the code and what to do about it.
     pub docs: Option<String>,
-    /// When to come back.
+    /// How long to wait before the next attempt.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
     /// With `insufficient_credits`: credits that can be spent now.
     pub balance: Option<i64>,
-    /// With `insufficient_credits`: credits asked for.
+    /// With `insufficient_credits`: credits that were requested.
     pub requested: Option<i64>,
-    /// With `insufficient_credits`: credits missing.
+    /// With `insufficient_credits`: credits that are missing.
     pub shortfall: Option<i64>,
-    /// With `insufficient_credits`: whose balance fell short.
+    /// With `insufficient_credits`: the product whose balance is too low.
     pub product_id: Option<String>,
     /// With `insufficient_credits`: active prices that would cover the shortfall.
     #[serde(default)]
     pub prices: Option<Vec<Price>>,
-    /// With `currency_mismatch`: what the wallet's subscriptions are charged in.
+    /// With `currency_mismatch`: the currency of the wallet's subscriptions.
     pub currency: Option<String>,
-    /// With `already_refunded`: what can still be refunded, in the currency's minor unit.
+    /// With `already_refunded`: the amount that can still be refunded, in the currency's minor unit.
     pub refundable_cents: Option<i64>,
 }
 
@@ -94,13 +94,13 @@ impl Error {
         Self::new(ErrorKind::Misused(why.into()), None)
     }
 
-    /// How it went wrong.
+    /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// Scrip's refusal, if it answered.
+    /// The API's error, if there was a response.
     #[must_use]
     pub fn refusal(&self) -> Option<&Refusal> {
         match &*self.kind {
@@ -109,13 +109,13 @@ impl Error {
         }
     }
 
-    /// The refusal's code: `insufficient_credits`.
+    /// The API's error code, such as `insufficient_credits`.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.refusal().map(|refusal| refusal.code.as_str())
     }
 
-    /// The key that the call was sent with: repeating it with that one does it once.
+    /// The idempotency key of the call: repeated with this key, it is done once.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()

@@ -1,4 +1,4 @@
-//! What happened, and what was used.
+//! Events, and usage.
 
 use crate::{
     call::Call,
@@ -10,35 +10,35 @@ use crate::{
 use jiff::Timestamp;
 use serde::Deserialize;
 
-/// How finely usage is told.
+/// The length of the intervals in which usage is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Interval {
-    /// Kept for 90 days.
+    /// An hour; kept for 90 days.
     Hour,
-    /// Kept for three years.
+    /// A day in UTC; kept for three years.
     Day,
-    /// Kept for ever.
+    /// A month in UTC; kept for ever.
     Month,
 }
 
-/// Which usage is asked for.
+/// Which usage to read.
 #[derive(Debug, Clone, Default)]
 pub struct UsageQuery {
-    /// Of one product; needed where a project has several.
+    /// The product; required where a project has several.
     pub product_id: Option<String>,
-    /// The first instant, cut to the interval.
+    /// The begin, rounded down to the interval.
     pub from: Option<Timestamp>,
-    /// The first instant that is not asked for, likewise.
+    /// The end, not included, rounded down to the interval.
     pub to: Option<Timestamp>,
-    /// How finely; the server's choice by default.
+    /// The interval; the server chooses one by default.
     pub interval: Option<Interval>,
-    /// Whether to tell apart what the credits were used for, by `meta.feature`.
+    /// Whether to divide usage by `meta.feature`.
     pub by_feature: bool,
 }
 
 impl Scrip {
-    /// What happened after an event, the oldest first, up to 100 of them, of these kinds or of all; and
-    /// what to go on from. The last 30 days are kept. Needs a secret key.
+    /// Up to 100 events after an event, of these types or of all, oldest first; and the id to continue after.
+    /// Events are kept for 30 days. Needs a secret key.
     ///
     /// ```no_run
     /// # async fn example(scrip: scrip_client::Scrip) -> Result<(), scrip_client::Error> {
@@ -58,7 +58,7 @@ impl Scrip {
     ///
     /// # Errors
     ///
-    /// `secret_key_required`, `event_not_found` where it is no event's id, and what any call may answer.
+    /// `secret_key_required`, `event_not_found` where `after` is not an event's id, and the errors of any call.
     pub async fn events(
         &self,
         after: Option<&str>,
@@ -72,11 +72,11 @@ impl Scrip {
         Ok((page.items, page.next))
     }
 
-    /// What was granted and used, empty stretches included, at most 1,000 of them. Needs a secret key.
+    /// Usage by interval, empty intervals included, at most 1,000 of them. Needs a secret key.
     ///
     /// # Errors
     ///
-    /// `secret_key_required`, `product_not_found`, `invalid_request`, and what any call may answer.
+    /// `secret_key_required`, `product_not_found`, `invalid_request`, and the errors of any call.
     pub async fn usage(&self, query: UsageQuery) -> Result<Vec<Bucket>, Error> {
         #[derive(Deserialize)]
         struct Usage {

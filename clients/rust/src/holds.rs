@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Credits to set aside.
+/// A hold to be placed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaceHold {
@@ -26,20 +26,20 @@ pub struct PlaceHold {
     meta: Option<Value>,
 }
 
-/// What work under a hold cost, and what it made.
+/// The result of work under a hold, and its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spent<T> {
-    /// Credits used: at most what is held, or a little more where the balance has it.
+    /// Credits used: at most what is held, or more where the balance covers it.
     pub credits: u64,
-    /// What came of it.
+    /// The work's result.
     pub made: T,
 }
 
-/// How long a hold lasts where nobody says otherwise.
+/// Default lifetime of a hold.
 const DEFAULT: Duration = Duration::from_secs(900);
 
 impl PlaceHold {
-    /// At most so many credits, for a quarter of an hour.
+    /// Holds at most `amount` credits, for a quarter of an hour.
     #[must_use]
     pub fn new(amount: u64) -> Self {
         Self {
@@ -51,28 +51,29 @@ impl PlaceHold {
         }
     }
 
-    /// Of which product: needed where a project has several, and for anonymous wallets.
+    /// Sets the product: required where a project has several, and for anonymous wallets.
     #[must_use]
     pub fn product(mut self, product: impl Into<String>) -> Self {
         self.product_id = Some(product.into());
         self
     }
 
-    /// What it belongs to: placing it again with the same key answers the same hold.
+    /// Sets the idempotency key: a repetition with the same key returns the same hold. A new one is used by
+    /// default.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// When it gives the credits back by itself; in whole seconds, at most a day.
+    /// Sets after how long the hold expires and its credits are returned; in whole seconds, at most a day.
     #[must_use]
     pub fn expires_in(mut self, after: Duration) -> Self {
         self.expires_in_seconds = Some(after.as_secs());
         self
     }
 
-    /// A note in the ledger: a JSON object of at most 4 KiB. Usage is told apart by its `feature`.
+    /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
     #[must_use]
     pub fn meta(mut self, meta: Value) -> Self {
         self.meta = Some(meta);
@@ -81,11 +82,11 @@ impl PlaceHold {
 }
 
 impl Scrip {
-    /// Sets credits aside: nobody else can spend them until it is settled, released or over.
+    /// Sets credits aside: nobody else can spend them until the hold is settled, released or expired.
     ///
     /// # Errors
     ///
-    /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and what any call may answer.
+    /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
     pub async fn hold(&self, wallet: &Wallet, mut hold: PlaceHold) -> Result<PlacedHold, Error> {
         let key = key_or_new(hold.idempotency_key.take());
         hold.idempotency_key = Some(key.clone());
@@ -93,31 +94,31 @@ impl Scrip {
         self.call(call.keyed(&key)).await
     }
 
-    /// How a hold stands.
+    /// Reads a hold.
     ///
     /// # Errors
     ///
-    /// `hold_not_found`, and what any call may answer.
+    /// `hold_not_found`, and the errors of any call.
     pub async fn read_hold(&self, hold: &str) -> Result<Hold, Error> {
         self.call(Call::get(["holds", hold])).await
     }
 
-    /// Takes what was used and gives the rest back; doing it again takes nothing more.
+    /// Deducts what was used and returns the rest; a repetition deducts nothing more.
     ///
     /// # Errors
     ///
-    /// `hold_closed` where it was released, expired or settled otherwise; `insufficient_credits` for
-    /// more than was held, and then it stays open; `hold_not_found`; what any call may answer.
+    /// `hold_closed` where it was released, expired or settled with another amount; `insufficient_credits` for
+    /// more than was held, and then it stays open; `hold_not_found`; the errors of any call.
     pub async fn settle(&self, hold: &str, amount: u64) -> Result<Deducted, Error> {
         let call = Call::post(["holds", hold, "settle"]).body(&json!({"amount": amount}))?;
         self.call(call.repeatable()).await
     }
 
-    /// Gives all of it back; what can be spent now.
+    /// Returns all held credits; the result is the balance that can be spent now.
     ///
     /// # Errors
     ///
-    /// `hold_closed`, `hold_not_found`, and what any call may answer.
+    /// `hold_closed`, `hold_not_found`, and the errors of any call.
     pub async fn release(&self, hold: &str) -> Result<i64, Error> {
         #[derive(Deserialize)]
         struct Released {
@@ -128,24 +129,24 @@ impl Scrip {
         Ok(released.balance)
     }
 
-    /// Lets it last so long from now on; in whole seconds, at most a day.
+    /// Sets the hold's remaining lifetime, counted from now; in whole seconds, at most a day.
     ///
     /// # Errors
     ///
-    /// `hold_closed`, `hold_not_found`, and what any call may answer.
+    /// `hold_closed`, `hold_not_found`, and the errors of any call.
     pub async fn extend(&self, hold: &str, by: Duration) -> Result<Hold, Error> {
         let body = json!({"expiresInSeconds": by.as_secs()});
         let call = Call::post(["holds", hold, "extend"]).body(&body)?;
         self.call(call.repeatable()).await
     }
 
-    /// Works under a hold: places it, extends it for as long as the work goes on, settles it for what the
-    /// work says it cost, and releases it where the work fails, panics or is dropped.
+    /// Runs work under a hold: places it, extends it as long as the work runs, settles it for the cost that the
+    /// work returns, and releases it where the work fails, panics or is dropped.
     ///
     /// # Errors
     ///
-    /// What placing and settling may answer, as the work's own error type. Work that cost more than was
-    /// held and than the balance has takes all that was held, and is `insufficient_credits`. A hold that
+    /// The errors of placing and settling, as the work's own error type. Where the cost exceeds both the hold
+    /// and the balance, all that was held is deducted and the error is `insufficient_credits`. A hold that
     /// could not be settled for another reason stays open until it expires: settle it by its id.
     pub async fn with_hold<T, E: From<Error>>(
         &self,
@@ -167,7 +168,7 @@ impl Scrip {
                 tokio::select! {
                     spent = &mut work => break spent,
                     _ = renew.tick() => {
-                        // Should it be over after all, settling says so.
+                        // If the hold has expired after all, settling fails and says so.
                         let _ = self.extend(&placed.hold_id, lasts).await;
                     }
                 }
@@ -177,7 +178,7 @@ impl Scrip {
             Ok(spent) => spent,
             Err(error) => {
                 open.hold = None;
-                // What cannot be released now gives itself back; the work's error says more.
+                // A hold that cannot be released now expires by itself; the work's error is more useful.
                 let _ = self.release(&placed.hold_id).await;
                 return Err(error);
             }
@@ -196,13 +197,13 @@ impl Scrip {
     }
 }
 
-/// A third of its life, so that a call or two may fail.
+/// A third of the lifetime, so that a call or two may fail.
 fn between_renewals(lasts: Duration) -> Duration {
     let third = lasts.checked_div(3).unwrap_or_default();
     third.max(Duration::from_millis(100))
 }
 
-/// Releases a hold whose work was dropped or panicked.
+/// Releases a hold on drop, when its work was dropped or panicked.
 struct Open<'a> {
     scrip: &'a Scrip,
     hold: Option<&'a str>,

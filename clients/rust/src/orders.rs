@@ -13,28 +13,28 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, time::Duration};
 
-/// How long between two looks at an order that is waited for, at first and at most.
+/// Pause between two reads of an order that is waited for: at first, and at most.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
-/// What a buyer is sent to pay for. Everything but the price may be left out.
+/// A checkout to be opened. Everything except the price is optional.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCheckout {
-    /// `price_…`
+    /// The price to buy, `price_…`.
     pub price_id: String,
-    /// Where the buyer goes once it is paid; a page of Scrip's own by default.
+    /// Where the buyer is sent after paying; a page of Scrip's by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success_url: Option<String>,
-    /// Where the buyer goes without paying.
+    /// Where the buyer is sent when they leave without paying.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_url: Option<String>,
-    /// Filled in on the provider's page.
+    /// The buyer's e-mail address, prefilled on the provider's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub customer_email: Option<String>,
-    /// Whether the buyer may type a promotion code.
+    /// Whether the buyer may enter a promotion code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_promotion_codes: Option<bool>,
-    /// A promotion code that is used.
+    /// A promotion code to apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<String>,
     /// At most 20 pairs, returned on the order and in events.
@@ -43,36 +43,36 @@ pub struct NewCheckout {
     /// The language of the provider's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
-    /// How many, of what is paid once; 1 to 1,000.
+    /// The quantity of a one-time price; 1 to 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<u32>,
 }
 
-/// Money to give back.
+/// A refund to be made.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Refund {
-    /// How much, in the currency's minor unit; all that is left by default.
+    /// The amount in the currency's minor unit; all that can still be refunded by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_cents: Option<u64>,
-    /// What it belongs to: with the same key it goes back once. One is made up by default.
+    /// The idempotency key: with the same key it is refunded once. A new one is used by default.
     pub idempotency_key: Option<String>,
 }
 
-/// A subscription to end.
+/// A subscription to be canceled.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// Of which product.
+    /// The subscription's product.
     pub product_id: String,
-    /// Whether with the period that is paid for, or at once.
+    /// Whether it ends with the paid period, or at once.
     pub at_period_end: bool,
-    /// What it belongs to. One is made up by default.
+    /// The idempotency key. A new one is used by default.
     pub idempotency_key: Option<String>,
 }
 
 impl NewCheckout {
-    /// Of one price.
+    /// A checkout for one price.
     pub fn new(price: impl Into<String>) -> Self {
         Self {
             price_id: price.into(),
@@ -82,7 +82,7 @@ impl NewCheckout {
 }
 
 impl Cancel {
-    /// At the end of the period that is paid for.
+    /// Cancels at the end of the paid period.
     pub fn at_period_end(product: impl Into<String>) -> Self {
         Self {
             product_id: product.into(),
@@ -91,7 +91,7 @@ impl Cancel {
         }
     }
 
-    /// At once.
+    /// Cancels at once, before the paid period ends.
     pub fn now(product: impl Into<String>) -> Self {
         Self {
             at_period_end: false,
@@ -101,14 +101,14 @@ impl Cancel {
 }
 
 impl Scrip {
-    /// Opens a checkout: send the buyer to its address. Without a wallet the payment makes an anonymous
-    /// one, whose code is on the order.
+    /// Opens a checkout: send the buyer to its `url`. Without a wallet the payment creates an anonymous one,
+    /// whose recovery code is on the order.
     ///
     /// # Errors
     ///
     /// `price_not_found`, `already_subscribed`, `currency_mismatch`, `invalid_discount_code`,
     /// `redirect_not_allowed`, `provider_not_configured`, `provider_error`, `too_many_pending_orders`, and
-    /// what any call may answer.
+    /// the errors of any call.
     pub async fn checkout(
         &self,
         wallet: Option<&Wallet>,
@@ -121,21 +121,21 @@ impl Scrip {
         self.call(Call::post(["checkout"]).body(&body)?).await
     }
 
-    /// An order, by its own id or its checkout's.
+    /// Reads an order, by its own id or its checkout's.
     ///
     /// # Errors
     ///
-    /// `order_not_found`, and what any call may answer.
+    /// `order_not_found`, and the errors of any call.
     pub async fn order(&self, order_or_checkout: &str) -> Result<Order, Error> {
         self.call(Call::get(["orders", order_or_checkout])).await
     }
 
-    /// Looks at an order until its money has come or will not come, or `patience` is over: the order as
-    /// it stood at last.
+    /// Reads an order repeatedly until its payment has succeeded or failed, or `patience` is over; returns it
+    /// as it was last read.
     ///
     /// # Errors
     ///
-    /// As [`Scrip::order`].
+    /// The errors of [`Scrip::order`].
     pub async fn wait_for_order(
         &self,
         order_or_checkout: &str,
@@ -154,19 +154,19 @@ impl Scrip {
         }
     }
 
-    /// The project's orders, the newest first. Needs a secret key.
+    /// The project's orders, newest first. Needs a secret key.
     #[must_use]
     pub fn orders(&self) -> Pages<Order> {
         let call = Call::get(["orders"]).query("limit", Some(100));
         Pages::new(self, call, "cursor")
     }
 
-    /// Has the provider give money back; credits go as it goes.
+    /// Has the provider refund an order; credits are taken back in proportion.
     ///
     /// # Errors
     ///
-    /// `order_not_found`, `already_refunded`, `provider_error`, `idempotency_key_reused`, and what any
-    /// call may answer.
+    /// `order_not_found`, `already_refunded`, `provider_error`, `idempotency_key_reused`, and the errors of any
+    /// call.
     pub async fn refund(&self, order: &str, mut refund: Refund) -> Result<Order, Error> {
         let key = key_or_new(refund.idempotency_key.take());
         refund.idempotency_key = Some(key.clone());
@@ -174,11 +174,11 @@ impl Scrip {
         self.call(call.keyed(&key)).await
     }
 
-    /// Ends a wallet's subscription.
+    /// Cancels a wallet's subscription.
     ///
     /// # Errors
     ///
-    /// `subscription_not_found`, `wallet_not_found`, `provider_error`, and what any call may answer.
+    /// `subscription_not_found`, `wallet_not_found`, `provider_error`, and the errors of any call.
     pub async fn cancel_subscription(
         &self,
         wallet: &Wallet,
@@ -190,11 +190,11 @@ impl Scrip {
         self.subscription("cancel", wallet, body, &key).await
     }
 
-    /// Takes back an end that was to come with the period.
+    /// Takes back a cancellation at the end of the period.
     ///
     /// # Errors
     ///
-    /// As [`Scrip::cancel_subscription`].
+    /// The errors of [`Scrip::cancel_subscription`].
     pub async fn resume_subscription(
         &self,
         wallet: &Wallet,

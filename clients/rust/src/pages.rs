@@ -1,10 +1,10 @@
-//! Lists that come a page at a time.
+//! Lists that the API returns in pages.
 
 use crate::{call::Call, client::Scrip, error::Error};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{collections::VecDeque, fmt};
 
-/// One thing after another, fetched a page at a time as they are taken.
+/// An asynchronous iterator over a list, which fetches pages as they are needed.
 ///
 /// ```no_run
 /// # async fn example(scrip: scrip_client::Scrip) -> Result<(), scrip_client::Error> {
@@ -18,7 +18,7 @@ use std::{collections::VecDeque, fmt};
 pub struct Pages<T> {
     scrip: Scrip,
     call: Call,
-    /// What the place to go on from is called in the query.
+    /// The cursor's name in the query.
     cursor: &'static str,
     here: VecDeque<T>,
     next: Next,
@@ -30,7 +30,7 @@ enum Next {
     Nothing,
 }
 
-/// One page.
+/// A page of a list, with the cursor of the next one.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Page<T> {
     #[serde(alias = "entries", alias = "orders", alias = "events")]
@@ -58,11 +58,11 @@ impl<T: DeserializeOwned> Pages<T> {
         }
     }
 
-    /// The next one; `None` after the last. After an error it can be asked again.
+    /// The next item; `None` after the last. After an error it can be called again.
     ///
     /// # Errors
     ///
-    /// What any call may answer, and what reading the list may.
+    /// The errors of any call, and of reading this list.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while self.here.is_empty() {
             let call = match &self.next {
@@ -77,11 +77,11 @@ impl<T: DeserializeOwned> Pages<T> {
         Ok(self.here.pop_front())
     }
 
-    /// All that are left. Mind that a ledger can be long.
+    /// All remaining items. A ledger can be long.
     ///
     /// # Errors
     ///
-    /// As [`Pages::next`].
+    /// The errors of [`Pages::next`].
     pub async fn all(mut self) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         while let Some(item) = self.next().await? {

@@ -1,18 +1,17 @@
-//! When a call is made again, and how long it waits first. Nothing is repeated that could be done twice.
+//! When a call is repeated, and after which pause. Nothing is repeated that might be done twice.
 
 use crate::error::ErrorKind;
 use std::time::Duration;
 
-/// Waited before the first repeat, doubled for each one after it.
+/// Pause before the first repetition; doubled for each later one.
 const FIRST: Duration = Duration::from_millis(100);
-/// Between two repeats, unless the server says otherwise.
+/// Longest pause between two repetitions, unless the server asks for more.
 const MOST: Duration = Duration::from_secs(5);
-/// A server that says to come back later than this is told to the caller instead.
+/// A server's `Retry-After` beyond this is returned to the caller instead.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long to wait before the `attempt`th repeat, counted from 0; `None`: it is not to be repeated.
-/// `repeatable` says whether doing it twice is doing it once. `chance` is any number, to spread
-/// callers who failed together.
+/// The pause before the `attempt`th repetition, counted from 0; `None`: do not repeat. `repeatable` says
+/// whether repeating has no further effect. `chance` is any number: it spreads callers who failed together.
 pub(crate) fn pause(
     kind: &ErrorKind,
     repeatable: bool,
@@ -20,7 +19,7 @@ pub(crate) fn pause(
     chance: u64,
 ) -> Option<Duration> {
     let asked = match kind {
-        // These say that nothing was done.
+        // These errors mean that nothing was done.
         ErrorKind::Refused(it) if it.status == 429 || it.code == "overloaded" => it.retry_after,
         ErrorKind::Refused(it) if it.status == 503 && repeatable => it.retry_after,
         ErrorKind::NoAnswer(error) if repeatable || error.is_connect() => None,

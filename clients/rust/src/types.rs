@@ -1,23 +1,23 @@
-//! What the API answers. Fields that a newer server adds are passed over, and what has a fixed set of
-//! values today is a text, so that a new one breaks nobody.
+//! The API's responses. Fields that a newer server adds are ignored, and a field with a fixed set of values is
+//! a text, so that a new value breaks nobody.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Whom a key belongs to.
+/// The project and kind of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Identity {
-    /// `proj_…`
+    /// The project's id, `proj_…`.
     pub project_id: String,
     /// The project's name.
     pub project: String,
-    /// `credit_codes` or `external_users`
+    /// How wallets are addressed: `credit_codes` or `external_users`.
     pub mode: String,
-    /// `publishable` or `secret`
+    /// The key's kind: `publishable` or `secret`.
     pub key_kind: String,
 }
 
@@ -26,20 +26,20 @@ pub struct Identity {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Product {
-    /// `prod_…`
+    /// The product's id, `prod_…`.
     pub id: String,
-    /// For people.
+    /// The name, for people.
     pub name: String,
-    /// For people.
+    /// The description, for people.
     pub description: Option<String>,
-    /// `credits`, `subscription` or `one_time`
+    /// The type: `credits`, `subscription` or `one_time`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What its credits are called; `None` when it holds none.
+    /// The unit of its credits, as a plural; `None` if it holds none.
     pub credit_unit: Option<String>,
     /// Credits that every wallet gets each period.
     pub free_grant: Option<FreeGrant>,
-    /// Active ones.
+    /// Its active prices.
     pub prices: Vec<Price>,
 }
 
@@ -47,68 +47,68 @@ pub struct Product {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FreeGrant {
-    /// How many.
+    /// Credits per period.
     pub credits: i64,
-    /// `once`, `daily`, `weekly`, `monthly` or `yearly`
+    /// The period: `once`, `daily`, `weekly`, `monthly` or `yearly`.
     pub period: String,
 }
 
-/// A price.
+/// A price of a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Price {
-    /// `price_…`
+    /// The price's id, `price_…`.
     pub id: String,
     /// The tier's name, for a subscription.
     pub label: Option<String>,
-    /// In the currency's minor unit.
+    /// The amount in the currency's minor unit.
     pub amount_cents: i64,
-    /// ISO 4217, upper case.
+    /// The currency as in ISO 4217, upper case.
     pub currency: String,
-    /// For a subscription tier: each cycle.
+    /// Credits granted per purchase, or per cycle of a subscription.
     pub credits_granted: i64,
     /// Features that it unlocks.
     pub features: Vec<String>,
-    /// `one_time`, `month` or `year`
+    /// How often it is paid: `one_time`, `month` or `year`.
     pub interval: String,
     /// Days until the credits expire; `None`: never.
     pub credits_expire_after_days: Option<u32>,
-    /// The product whose balance it fills, where that is not its own.
+    /// The product whose balance it fills, where that is another one.
     pub credits_product_id: Option<String>,
-    /// Whether a cycle's unused credits stay.
+    /// Whether a cycle's unused credits roll over.
     #[serde(default)]
     pub rollover: bool,
-    /// Days for which a subscription is free at first.
+    /// Free days at the start of a subscription.
     pub trial_days: Option<u32>,
-    /// Credits for those days.
+    /// Credits granted for the free days.
     pub trial_credits: Option<i64>,
     /// Whether a wallet that has bought what it unlocks may buy it again.
     #[serde(default)]
     pub repeatable: bool,
 }
 
-/// A wallet as it stands.
+/// A wallet in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WalletView {
-    /// The recovery code, of an anonymous wallet. Whoever has it has the credits.
+    /// The recovery code of an anonymous wallet. Whoever has it can spend the credits.
     pub code: Option<String>,
-    /// `wal_…`, of an external wallet.
+    /// The id of an external wallet, `wal_…`.
     pub wallet_id: Option<String>,
-    /// Your own user, of an external wallet.
+    /// Your own user's id, for an external wallet.
     pub external_user_id: Option<String>,
-    /// A balance a product.
+    /// Balances, one per product.
     pub balances: Vec<Balance>,
-    /// Everything that is unlocked.
+    /// All unlocked features.
     pub features: Vec<String>,
-    /// All that are not over.
+    /// Subscriptions that have not ended.
     pub subscriptions: Vec<Subscription>,
 }
 
 impl WalletView {
-    /// Credits of a product that can be spent now; 0 where it has none.
+    /// Credits of a product that can be spent now; 0 if it has none.
     #[must_use]
     pub fn balance(&self, product: &str) -> i64 {
         let of = self.balances.iter().find(|it| it.product_id == product);
@@ -121,26 +121,26 @@ impl WalletView {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Balance {
-    /// Whose.
+    /// The product of the credits.
     pub product_id: String,
-    /// What can be spent now.
+    /// Credits that can be spent now.
     pub balance: i64,
-    /// What they are called.
+    /// The unit of the credits, as a plural.
     pub credit_unit: Option<String>,
-    /// What is set aside by open holds.
+    /// Credits that open holds have set aside.
     #[serde(default)]
     pub held: i64,
-    /// Which credits expire next.
+    /// The credits that expire next.
     pub next_expiry: Option<NextExpiry>,
 }
 
-/// Credits that will expire.
+/// Credits that will expire, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NextExpiry {
-    /// How many.
+    /// The number of credits.
     pub amount: i64,
-    /// When.
+    /// When they expire.
     pub at: Timestamp,
 }
 
@@ -149,64 +149,64 @@ pub struct NextExpiry {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Subscription {
-    /// `prod_…`
+    /// The subscription's product, `prod_…`.
     pub product_id: String,
-    /// `price_…`
+    /// The price of its tier, `price_…`.
     pub price_id: String,
     /// The tier's name.
     pub label: Option<String>,
-    /// `active`, `past_due` or `paused`; `canceled` as the answer to a cancellation.
+    /// `active`, `past_due` or `paused`; `canceled` in the response to a cancellation.
     pub status: String,
-    /// When what is paid for ends.
+    /// When the paid period ends.
     pub current_period_end: Timestamp,
-    /// Whether it ends with that.
+    /// Whether the subscription ends with it.
     #[serde(default)]
     pub cancel_at_period_end: bool,
-    /// The bill that waits for the buyer, where one does.
+    /// The open invoice that waits for the buyer, if any.
     pub open_invoice: Option<OpenInvoice>,
-    /// Whether nothing is collected for it for the time being, though it keeps its features.
+    /// Whether payment collection is paused; it keeps its features.
     #[serde(default)]
     pub collection_paused: bool,
 }
 
-/// A bill of a subscription that waits for the buyer, whose card was declined or whose bank asks them to
-/// confirm.
+/// An open invoice of a subscription, whose buyer has to act: the card was declined, or the bank asks for a
+/// confirmation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OpenInvoice {
-    /// What is left to pay, in the currency's minor unit.
+    /// The amount due, in the currency's minor unit.
     pub amount_cents: i64,
-    /// ISO 4217, in capitals.
+    /// The currency as in ISO 4217, upper case.
     pub currency: String,
     /// The provider's page on which the buyer pays it.
     pub url: String,
-    /// When the provider tries again by itself.
+    /// When the provider tries the payment again by itself.
     pub next_attempt_at: Option<Timestamp>,
 }
 
-/// One change of a balance. It never changes itself.
+/// One change of a balance. It is never modified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LedgerEntry {
-    /// `led_…`
+    /// The entry's id, `led_…`.
     pub id: String,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
-    /// `purchase`, `deduction`, `free_grant`, `manual`, `refund` or `expiry`
+    /// `purchase`, `deduction`, `free_grant`, `manual`, `refund` or `expiry`.
     pub reason: String,
-    /// Whose credits.
+    /// The product of the credits.
     pub product_id: String,
-    /// What they are called.
+    /// The unit of the credits, as a plural.
     pub credit_unit: Option<String>,
-    /// The sum of all deltas of this product up to and with this one.
+    /// The sum of all deltas of this product up to and including this entry.
     pub balance_after: i64,
-    /// When.
+    /// When the change was made.
     pub created_at: Timestamp,
-    /// The order behind it.
+    /// The order that caused it, `ord_…`.
     pub order_id: Option<String>,
-    /// The key that the caller gave.
+    /// The caller's idempotency key.
     pub idempotency_key: Option<String>,
     /// The caller's note.
     pub meta: Option<Map<String, Value>>,
@@ -214,23 +214,23 @@ pub struct LedgerEntry {
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a deduction or a settled hold did.
+/// The result of a deduction or of settling a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Deducted {
-    /// What can be spent now.
+    /// Credits that can be spent now.
     pub balance: i64,
-    /// Whether this call took the credits: `false` when an earlier one with the same key did.
+    /// Whether this call deducted the credits; `false` when an earlier one with the same key did.
     pub deducted: bool,
 }
 
-/// What a grant did.
+/// The result of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Credited {
-    /// What can be spent now.
+    /// Credits that can be spent now.
     pub balance: i64,
-    /// Whether this call gave the credits: `false` when an earlier one with the same key did.
+    /// Whether this call granted the credits; `false` when an earlier one with the same key did.
     pub credited: bool,
 }
 
@@ -239,135 +239,135 @@ pub struct Credited {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacedHold {
-    /// `hold_…`
+    /// The hold's id, `hold_…`.
     pub hold_id: String,
-    /// What can be spent now, without it.
+    /// Credits that can be spent now, those held excluded.
     pub balance: i64,
     /// Credits set aside.
     pub amount: i64,
-    /// When it gives them back by itself.
+    /// When it expires and its credits are returned.
     pub expires_at: Timestamp,
 }
 
-/// How a hold stands.
+/// A hold in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Hold {
-    /// `hold_…`
+    /// The hold's id, `hold_…`.
     pub hold_id: String,
-    /// Whose credits.
+    /// The product of the credits.
     pub product_id: String,
     /// Credits set aside when it was placed.
     pub amount: i64,
     /// `open`, `settled`, `released` or `expired`
     pub status: String,
-    /// Credits deducted when it was settled, else 0.
+    /// Credits that were deducted when it was settled; 0 otherwise.
     pub settled_amount: i64,
-    /// When it gives them back by itself, or did.
+    /// When it expires and its credits are returned, or when it expired.
     pub expires_at: Timestamp,
 }
 
-/// Where a buyer pays.
+/// An open checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Checkout {
-    /// Send the buyer there.
+    /// The page on which the buyer pays.
     pub url: String,
-    /// The provider's `cs_…`.
+    /// The provider's id of the checkout, `cs_…`.
     pub checkout_id: String,
-    /// `ord_…`
+    /// The order's id, `ord_…`.
     pub order_id: String,
 }
 
-/// A checkout, a subscription's renewal or its switch to another tier.
+/// An order: a checkout, a renewal of a subscription, or its switch to another tier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Order {
-    /// `ord_…`
+    /// The order's id, `ord_…`.
     pub id: String,
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     pub status: String,
-    /// Whether the buyer is done and the money is on its way.
+    /// Whether the buyer is done and the payment is processing.
     #[serde(default)]
     pub processing: bool,
-    /// `checkout`, `renewal` or `switch`
+    /// The kind: `checkout`, `renewal` or `switch`.
     pub kind: String,
-    /// The code of the anonymous wallet that it fills.
+    /// The recovery code of the anonymous wallet that it fills.
     pub code: Option<String>,
-    /// What that wallet can spend now of what was bought.
+    /// The wallet's spendable balance of the product that was bought.
     pub balance: i64,
-    /// What was charged once it is paid, the price before; in the currency's minor unit.
+    /// The amount in the currency's minor unit: what was charged, or the price before it is paid.
     pub amount_cents: i64,
-    /// ISO 4217, upper case.
+    /// The currency as in ISO 4217, upper case.
     pub currency: String,
-    /// What went back to the buyer, likewise.
+    /// The amount returned to the buyer, in the currency's minor unit.
     pub refunded_cents: i64,
     /// When it was placed.
     pub created_at: Timestamp,
     /// When it was paid.
     pub paid_at: Option<Timestamp>,
-    /// The provider's session.
+    /// The provider's id of the checkout, `cs_…`.
     pub checkout_id: Option<String>,
-    /// `price_…`
+    /// The price's id, `price_…`.
     pub price_id: String,
-    /// `prod_…`
+    /// The product's id, `prod_…`.
     pub product_id: String,
-    /// Your own user, of an external wallet.
+    /// Your own user's id, for an external wallet.
     pub external_user_id: Option<String>,
-    /// `wal_…`
+    /// The wallet's id, `wal_…`.
     pub wallet_id: Option<String>,
-    /// How many were bought.
+    /// The quantity that was bought.
     pub quantity: u32,
-    /// What the checkout was given to remember.
+    /// The metadata of the checkout.
     pub metadata: BTreeMap<String, String>,
     /// The provider's page about the payment.
     pub receipt_url: Option<String>,
     /// The provider's page about the invoice.
     pub invoice_url: Option<String>,
-    /// How it was paid; with a secret key.
+    /// The provider's ids; only with a secret key.
     pub payment: Option<Payment>,
-    /// The buyer's address; with a secret key.
+    /// The buyer's e-mail address; only with a secret key.
     pub customer_email: Option<String>,
 }
 
 impl Order {
-    /// Whether there is nothing to wait for any more.
+    /// Whether it is neither pending nor processing, so that there is nothing to wait for.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.status != "pending" && !self.processing
     }
 }
 
-/// The provider's names for what belongs to an order.
+/// The provider's ids of what belongs to an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Payment {
-    /// `sandbox` or `stripe`
+    /// The provider: `sandbox` or `stripe`.
     pub provider: String,
     /// Whether it was real money.
     pub livemode: bool,
-    /// Of the money.
+    /// The payment's id.
     pub payment_id: Option<String>,
-    /// Of the bill.
+    /// The invoice's id.
     pub invoice_id: Option<String>,
-    /// Of what recurs.
+    /// The subscription's id.
     pub subscription_id: Option<String>,
-    /// Of who paid.
+    /// The customer's id.
     pub customer_id: Option<String>,
 }
 
-/// Something that happened, as a webhook tells it too.
+/// An event, as the feed and webhooks deliver it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// `evt_…`, the same however often it is told. What comes by a webhook has it in its header.
+    /// The event's id, `evt_…`, the same in every delivery. A webhook has it in a header, not in its body.
     #[serde(default)]
     pub id: String,
-    /// `order.paid`, `wallet.balance_low`, …
+    /// The type, such as `order.paid` or `wallet.balance_low`.
     #[serde(rename = "type")]
     pub kind: String,
     /// When it happened.
@@ -375,38 +375,38 @@ pub struct Event {
     /// When it was recorded: later where a wallet was not touched for long. `None` from an older server.
     #[serde(rename = "recordedAt", default)]
     pub recorded_at: Option<Timestamp>,
-    /// What belongs to its kind.
+    /// Data that depends on the type.
     pub data: Value,
 }
 
-/// What was used in a stretch of time.
+/// Usage within one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// Its first instant, UTC.
+    /// The begin of the interval, in UTC.
     pub start: Timestamp,
-    /// Credits bought, given by hand and for free.
+    /// Credits granted: bought, by hand and for free.
     pub granted: i64,
-    /// Credits used.
+    /// Credits that were deducted.
     pub deducted: i64,
-    /// Credits taken for refunds and disputes, less what was given back.
+    /// Credits taken back for refunds and disputes, less those returned.
     pub refunded: i64,
     /// Credits that expired.
     pub expired: i64,
-    /// How often credits were used.
+    /// The number of deductions.
     pub deductions: i64,
-    /// What they were used for, where that was asked for.
+    /// Usage by feature, where that was requested.
     pub features: Option<Vec<FeatureUse>>,
 }
 
-/// Credits that went into one feature.
+/// Usage of one feature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FeatureUse {
-    /// `meta.feature`; `None` where there was none.
+    /// The feature, from `meta.feature`; `None` for deductions without one.
     pub feature: Option<String>,
-    /// Credits used.
+    /// Credits deducted for it.
     pub credits: i64,
-    /// How often.
+    /// The number of deductions.
     pub deductions: i64,
 }

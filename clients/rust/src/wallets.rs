@@ -1,4 +1,4 @@
-//! Wallets: their views, ledgers, codes, features and portals.
+//! Wallets: creating and reading them, their ledgers, recovery codes, features and portals.
 
 use crate::{
     call::{Call, key_or_new},
@@ -11,38 +11,38 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Which wallet is meant.
+/// The address of a wallet: a user's id or a recovery code.
 #[derive(Debug, Clone)]
 pub struct Wallet(Address);
 
 #[derive(Debug, Clone)]
 enum Address {
     External(String),
-    /// Whoever has it has the credits: it is in no log.
+    /// Whoever has the code can spend the credits, so it is kept out of logs.
     Code(SecretString),
 }
 
-/// Which entries of a ledger; all by default.
+/// Which ledger entries to read; all by default.
 #[derive(Debug, Clone, Default)]
 pub struct LedgerFilter {
-    /// Of one product.
+    /// Only those of this product.
     pub product_id: Option<String>,
-    /// Of one reason: `deduction`.
+    /// Only those with this reason, such as `deduction`.
     pub reason: Option<String>,
 }
 
 impl Wallet {
-    /// Of your own user. Needs a secret key.
+    /// The wallet of your own user. Needs a secret key.
     pub fn external(user: impl Into<String>) -> Self {
         Self(Address::External(user.into()))
     }
 
-    /// An anonymous one, by its recovery code.
+    /// An anonymous wallet, by its recovery code.
     pub fn code(code: impl Into<String>) -> Self {
         Self(Address::Code(SecretString::from(code.into())))
     }
 
-    /// Writes it into a body, as `externalUserId` or `code`.
+    /// Adds it to a body, as `externalUserId` or `code`.
     pub(crate) fn write(&self, body: &mut Map<String, Value>) {
         let (name, value) = match &self.0 {
             Address::External(user) => ("externalUserId", user.as_str()),
@@ -51,7 +51,7 @@ impl Wallet {
         body.insert(name.to_owned(), Value::from(value));
     }
 
-    /// A change of this wallet at its own address, which is below `/wallets`.
+    /// A POST to this wallet's own path below `/wallets`.
     pub(crate) fn post(&self, verb: &str, mut body: Map<String, Value>) -> Result<Call, Error> {
         let call = match &self.0 {
             Address::External(_) => {
@@ -63,7 +63,7 @@ impl Wallet {
         call.body(&body)
     }
 
-    /// Something to be read of this wallet.
+    /// A GET of this wallet's own path below `/wallets`.
     fn get(&self, what: &[&str]) -> Call {
         match &self.0 {
             Address::External(user) => {
@@ -79,36 +79,36 @@ impl Wallet {
 }
 
 impl Scrip {
-    /// Makes an anonymous wallet; its code is in the view, and nowhere else.
+    /// Creates an anonymous wallet; its recovery code is only in the result.
     ///
     /// # Errors
     ///
-    /// `wallet_creation_limit`, `anonymous_wallets_disabled`, and what any call may answer.
+    /// `wallet_creation_limit`, `anonymous_wallets_disabled`, and the errors of any call.
     pub async fn create_wallet(&self) -> Result<WalletView, Error> {
         self.call(Call::post(["wallets"])).await
     }
 
-    /// Makes the wallet of your own user, or finds it.
+    /// Creates the wallet of your own user, or returns the existing one.
     ///
     /// # Errors
     ///
-    /// `secret_key_required`, and what any call may answer.
+    /// `secret_key_required`, and the errors of any call.
     pub async fn open_wallet(&self, user: impl Into<String>) -> Result<WalletView, Error> {
         let body = json!({"externalUserId": user.into()});
         let call = Call::post(["wallets", "external"]).body(&body)?;
         self.call(call.repeatable()).await
     }
 
-    /// A wallet as it stands. Never makes one.
+    /// Reads a wallet. Never creates one.
     ///
     /// # Errors
     ///
-    /// `wallet_not_found`, and what any call may answer.
+    /// `wallet_not_found`, and the errors of any call.
     pub async fn wallet(&self, wallet: &Wallet) -> Result<WalletView, Error> {
         self.call(wallet.get(&[])).await
     }
 
-    /// A wallet's ledger, the newest entry first.
+    /// A wallet's ledger, newest entry first.
     #[must_use]
     pub fn ledger(&self, wallet: &Wallet, filter: LedgerFilter) -> Pages<LedgerEntry> {
         let call = wallet
@@ -119,13 +119,13 @@ impl Scrip {
         Pages::new(self, call, "cursor")
     }
 
-    /// Gives an anonymous wallet another code; the old one opens it no more, and holds that a
-    /// publishable key placed are released. The same key answers the same new code for a day.
+    /// Replaces an anonymous wallet's recovery code; the old code no longer works, and holds that were placed
+    /// with a publishable key are released. For a day the same idempotency key returns the same new code.
     ///
     /// # Errors
     ///
-    /// `wallet_not_found`, and what any call may answer; [`crate::ErrorKind::Misused`] for an external
-    /// wallet, which has no code.
+    /// `wallet_not_found`, and the errors of any call; [`crate::ErrorKind::Misused`] for an external wallet,
+    /// which has no code.
     pub async fn rotate_code(
         &self,
         wallet: &Wallet,
@@ -145,11 +145,12 @@ impl Scrip {
         Ok(rotated.code)
     }
 
-    /// Mails the codes of paid anonymous wallets to their buyer, if there are any: that is not said.
+    /// Mails the codes of paid anonymous wallets to their buyer. The response does not say whether there are
+    /// any.
     ///
     /// # Errors
     ///
-    /// What any call may answer.
+    /// The errors of any call.
     pub async fn recover(&self, email: impl Into<String>) -> Result<(), Error> {
         let body = json!({"email": email.into()});
         let call = Call::post(["wallets", "recover"]).body(&body)?;
@@ -157,11 +158,11 @@ impl Scrip {
         Ok(())
     }
 
-    /// Unlocks a feature by hand; all that the wallet unlocks now.
+    /// Grants a feature by hand; returns all of the wallet's features.
     ///
     /// # Errors
     ///
-    /// `secret_key_required`, `wallet_not_found`, and what any call may answer.
+    /// `secret_key_required`, `wallet_not_found`, and the errors of any call.
     pub async fn grant_feature(
         &self,
         wallet: &Wallet,
@@ -170,11 +171,11 @@ impl Scrip {
         self.set_feature(wallet, feature.into(), "grant").await
     }
 
-    /// Takes back what was unlocked by hand, and nothing that was bought; all that the wallet unlocks now.
+    /// Revokes a feature granted by hand, but none that was bought; returns all of the wallet's features.
     ///
     /// # Errors
     ///
-    /// As [`Scrip::grant_feature`].
+    /// The errors of [`Scrip::grant_feature`].
     pub async fn revoke_feature(
         &self,
         wallet: &Wallet,
@@ -202,11 +203,11 @@ impl Scrip {
         Ok(now.features)
     }
 
-    /// The provider's page where the buyer manages invoices, payment methods and subscriptions.
+    /// The address of the provider's page where the buyer manages invoices, payment methods and subscriptions.
     ///
     /// # Errors
     ///
-    /// `no_purchase`, `provider_not_configured`, `provider_error`, and what any call may answer.
+    /// `no_purchase`, `provider_not_configured`, `provider_error`, and the errors of any call.
     pub async fn portal(
         &self,
         wallet: &Wallet,

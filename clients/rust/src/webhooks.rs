@@ -1,16 +1,16 @@
-//! What Scrip tells your own server, once its signature is checked.
+//! Verifies webhooks that Scrip sends to your server.
 
 use crate::types::Event;
 use http::HeaderMap;
 use standardwebhooks::Webhook;
 use std::fmt;
 
-/// Checks signatures after Standard Webhooks 1.0.
+/// Verifies signatures as in Standard Webhooks 1.0.
 pub struct WebhookVerifier {
     webhook: Webhook,
 }
 
-/// A delivery that is not to be believed.
+/// A delivery that is not authentic, or a secret that is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("not a delivery of Scrip's: {0}")]
 pub struct Unverified(String);
@@ -22,23 +22,24 @@ impl fmt::Debug for WebhookVerifier {
 }
 
 impl WebhookVerifier {
-    /// By the endpoint's secret, `whsec_…`.
+    /// A verifier with the endpoint's secret, `whsec_…`.
     ///
     /// # Errors
     ///
-    /// Where that is none.
+    /// [`Unverified`] where the text is not a secret.
     pub fn new(secret: &str) -> Result<Self, Unverified> {
-        // The library's words could have the secret in them.
+        // The library's error could contain the secret.
         let webhook = Webhook::new(secret).map_err(|_| Unverified("no such secret".to_owned()))?;
         Ok(Self { webhook })
     }
 
-    /// The event in a delivery, from its body as it came, byte by byte, and its headers. Answer 2xx once
-    /// it is safe with you; it comes again otherwise, and can come twice in any case: see [`Event::id`].
+    /// Verifies a delivery and returns its event; needs the body's exact bytes and the headers. Respond with
+    /// 2xx once you have stored the event; otherwise it is sent again, and may come twice in any case: see
+    /// [`Event::id`].
     ///
     /// # Errors
     ///
-    /// Where the signature is not Scrip's, or is older than five minutes.
+    /// [`Unverified`] where the signature is not Scrip's, or is older than five minutes.
     pub fn verify(&self, body: &[u8], headers: &HeaderMap) -> Result<Event, Unverified> {
         self.webhook
             .verify(body, headers)

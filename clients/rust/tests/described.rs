@@ -1,4 +1,4 @@
-//! The client's types have every field that the API's description has, and need none that it does not
+//! The client's types have every field of the OpenAPI document, and require none that the document does not
 //! promise.
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ fn schemas() -> Value {
     document["components"]["schemas"].clone()
 }
 
-/// A value of a schema: with all that it may have, or with what it must have.
+/// An example value for a schema: with all properties, or only with the required ones.
 fn example(schema: &Value, schemas: &Value, whole: bool) -> Value {
     let of = |schema| example(schema, schemas, whole);
     if let Some(name) = schema["$ref"].as_str() {
@@ -63,7 +63,7 @@ fn check<T: Serialize + DeserializeOwned>(name: &str, schemas: &Value) {
     let whole = example(&schemas[name], schemas, true);
     let read: T = serde_json::from_value(whole.clone()).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut back = serde_json::to_value(read).unwrap();
-    // A wallet's view has the fields of both kinds.
+    // A wallet's view has the fields of both kinds of wallet.
     if let Some(fields) = back.as_object_mut() {
         fields.retain(|field, value| whole.get(field).is_some() || !value.is_null());
     }

@@ -1,6 +1,6 @@
-//! Amounts that no payment provider takes: refused when a price is made, not when the first buyer
-//! stands before it. Source: Stripe, "Supported currencies" (minimum and maximum amounts, special cases). They
-//! may change there; so prices that exist are not held against this.
+//! Amounts that no payment provider takes: refused when a price is made, not when the first buyer wants to pay.
+//! Source: Stripe, "Supported currencies" (minimum and maximum amounts, special cases). Stripe may change them, so
+//! existing prices are not checked.
 
 use super::Refusal;
 
@@ -38,11 +38,11 @@ const MAXIMUMS: [(&str, i64); 3] = [
     ("IDR", 999_999_999_999),
     ("INR", 999_999_999),
 ];
-/// Eight digits, everywhere else.
+/// Eight digits, in every other currency.
 const MAXIMUM: i64 = 99_999_999;
-/// Without decimals, but written with two.
+/// Currencies without decimals whose amounts are written with two.
 const WHOLE_UNITS: [&str; 2] = ["ISK", "UGX"];
-/// With three decimals, of which the last is 0.
+/// Currencies with three decimals, the last of which has to be 0.
 const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
 /// The largest amount that can be charged at once in a currency (ISO 4217, in capitals), in its minor unit.
@@ -52,7 +52,7 @@ pub(super) fn most(currency: &str) -> i64 {
     larger.map_or(MAXIMUM, |(_, most)| *most)
 }
 
-/// An amount that can be charged, or nothing: what is free is not charged at all.
+/// Checks that an amount can be charged; 0 passes, because nothing is charged then.
 pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
     let refused = |message| Err(Refusal::invalid("amountCents", message));
     if amount_cents == 0 {
@@ -74,7 +74,7 @@ pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
     }
     if WHOLE_UNITS.contains(&currency) && !ends_in_zeros(amount_cents, 100) {
         return refused(format!(
-            "In {currency} amountCents is a multiple of 100: there are no fractions of it."
+            "In {currency} amountCents is a multiple of 100: the currency has no fractions."
         ));
     }
     if THREE_DECIMALS.contains(&currency) && !ends_in_zeros(amount_cents, 10) {
@@ -101,7 +101,7 @@ mod tests {
             assert!(check(1, currency).is_err(), "{currency}");
             assert!(check(0, currency).is_ok(), "{currency}");
         }
-        // None is documented.
+        // No minimum is documented.
         assert!(check(1, "XPF").is_ok());
     }
 

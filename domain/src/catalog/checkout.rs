@@ -1,7 +1,7 @@
-//! What a project has its provider's checkout ask for, and make, beside the money.
+//! What the provider's checkout of a project asks buyers for, and makes, besides the payment.
 
 use serde::{Deserialize, Serialize};
-/// Settings of a project, each off until it is set.
+/// A project's checkout settings, each off until it is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckoutSettings {
     /// The provider adds the tax that is due where the buyer is.
@@ -10,14 +10,14 @@ pub struct CheckoutSettings {
     pub collect_tax_ids: bool,
     /// Buyers have to enter their billing address.
     pub collect_billing_address: bool,
-    /// What is paid once gets an invoice too. Each cycle of a subscription has one anyway.
+    /// One-time purchases get an invoice too. Each cycle of a subscription has one anyway.
     pub invoices: bool,
     /// Buyers have to agree to the terms of service.
     pub terms_of_service: bool,
 }
 
 impl CheckoutSettings {
-    /// Nothing but the money.
+    /// All settings off: the checkout only takes the payment.
     pub const NONE: Self = Self {
         automatic_tax: false,
         collect_tax_ids: false,
@@ -27,23 +27,23 @@ impl CheckoutSettings {
     };
 }
 
-/// What to change of them; `None` leaves it.
+/// A change of the settings; `None` leaves one as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckoutChange {
-    /// See [`CheckoutSettings::automatic_tax`].
+    /// The new [`CheckoutSettings::automatic_tax`].
     pub automatic_tax: Option<bool>,
-    /// See [`CheckoutSettings::collect_tax_ids`].
+    /// The new [`CheckoutSettings::collect_tax_ids`].
     pub collect_tax_ids: Option<bool>,
-    /// See [`CheckoutSettings::collect_billing_address`].
+    /// The new [`CheckoutSettings::collect_billing_address`].
     pub collect_billing_address: Option<bool>,
-    /// See [`CheckoutSettings::invoices`].
+    /// The new [`CheckoutSettings::invoices`].
     pub invoices: Option<bool>,
-    /// See [`CheckoutSettings::terms_of_service`].
+    /// The new [`CheckoutSettings::terms_of_service`].
     pub terms_of_service: Option<bool>,
 }
 
 impl CheckoutChange {
-    /// The settings as they will be.
+    /// The settings after the change.
     #[must_use]
     pub fn decide(self, old: CheckoutSettings) -> CheckoutSettings {
         CheckoutSettings {

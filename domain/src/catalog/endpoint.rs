@@ -1,9 +1,9 @@
-//! Where a project's own servers are told what happens: an address, which kinds of events it wants, and
-//! what deliveries are signed with. Secrets arrive here encrypted.
+//! Webhook endpoints, where a project's own servers are told what happens: a URL, the kinds of events to send, and
+//! the secrets that sign deliveries. Secrets arrive here encrypted.
 
 use super::{Refusal, WebhookSecret, provider, rules};
 use crate::{
-    catalog::Sealed,
+    catalog::Ciphertext,
     id::{EndpointId, ProjectId},
     time::Timestamp,
 };
@@ -16,64 +16,64 @@ const MAX_URL: usize = 2048;
 pub const MAX_EVENTS: usize = 50;
 const MAX_EVENT: usize = 40;
 
-/// Somewhere to send events to.
+/// A URL of a project's own servers to send events to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
-    /// Its identifier.
+    /// The endpoint's identifier.
     pub id: EndpointId,
-    /// Whose.
+    /// The project that it belongs to.
     pub project: ProjectId,
-    /// Its address: `https`, or `http` where the operator allows it.
+    /// Its URL: `https`, or `http` where the operator allows it.
     pub url: String,
-    /// The kinds of events that it wants; `None`: all. Which there are is known outside.
+    /// The kinds of events that it wants; `None`: all. This crate does not know which kinds there are.
     pub events: Option<Vec<String>>,
-    /// What deliveries are signed with, the newest first.
+    /// The secrets that deliveries are signed with, the newest first.
     pub secrets: Vec<WebhookSecret>,
-    /// It is told of what has a larger number in the log.
-    pub told_after: u64,
-    /// Whether it is sent anything.
+    /// Only events with a larger number in the log are sent to it.
+    pub events_after: u64,
+    /// Whether events are sent to it.
     pub status: EndpointStatus,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-/// Whether an endpoint is sent anything, and if not, why.
+/// Whether events are sent to an endpoint, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndpointStatus {
-    /// It is.
+    /// Events are sent.
     Active,
     /// Somebody switched it off.
     Off,
-    /// It answered 410: there is nobody any more.
+    /// It answered 410 Gone, so nothing more is sent.
     Gone,
-    /// For days it took nothing.
+    /// It accepted nothing for days.
     Failing,
     /// It was deleted; nothing else of it is kept.
     Deleted,
 }
 
-/// An endpoint to make.
+/// A request to create an endpoint.
 #[derive(Debug, Clone)]
 pub struct NewEndpoint {
-    /// Its address.
+    /// The URL to send events to.
     pub url: String,
     /// The kinds of events that it wants; `None`: all.
     pub events: Option<Vec<String>>,
 }
 
-/// What to change of an endpoint; `None` leaves it.
+/// A change of an endpoint; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
 pub struct EndpointChange {
-    /// Its address.
+    /// The URL to send events to.
     pub url: Option<String>,
     /// The kinds of events that it wants.
     pub events: Option<Option<Vec<String>>>,
-    /// Whether it is sent anything.
+    /// Whether events are sent to it.
     pub active: Option<bool>,
 }
 
 impl NewEndpoint {
-    /// The endpoint as it will be: told of all that has a larger number than `told_after`.
+    /// The new endpoint. Events with a larger number in the log than `events_after` are sent to it.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ impl NewEndpoint {
     pub fn decide(
         self,
         (project, id): (ProjectId, EndpointId),
-        secret: Sealed,
-        told_after: u64,
+        secret: Ciphertext,
+        events_after: u64,
         now: Timestamp,
     ) -> Result<Endpoint, Refusal> {
         let secret = WebhookSecret {
@@ -95,7 +95,7 @@ impl NewEndpoint {
             url: self.url,
             events: self.events,
             secrets: vec![secret],
-            told_after,
+            events_after,
             status: EndpointStatus::Active,
             created_at: now,
         };
@@ -105,7 +105,7 @@ impl NewEndpoint {
 }
 
 impl EndpointChange {
-    /// The endpoint as it will be.
+    /// The endpoint after the change.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl EndpointChange {
     pub fn decide(self, old: &Endpoint) -> Result<Endpoint, Refusal> {
         let status = match self.active {
             Some(true) => EndpointStatus::Active,
-            // Why it was switched off before stays to be read.
+            // The reason for which it was switched off before stays.
             Some(false) if old.is_active() => EndpointStatus::Off,
             Some(false) | None => old.status,
         };
@@ -129,7 +129,7 @@ impl EndpointChange {
 }
 
 impl Endpoint {
-    /// Whether it is sent anything.
+    /// Whether events are sent to it.
     #[must_use]
     pub const fn is_active(&self) -> bool {
         matches!(self.status, EndpointStatus::Active)
@@ -142,9 +142,9 @@ impl Endpoint {
         self.events.as_ref().is_none_or(listed)
     }
 
-    /// With a new secret. The one before signs beside it for a day more.
+    /// The endpoint with a new secret. The former one signs too for another day.
     #[must_use]
-    pub fn rotated(&self, secret: Sealed, now: Timestamp) -> Self {
+    pub fn rotated(&self, secret: Ciphertext, now: Timestamp) -> Self {
         let known = self.secrets.clone();
         Self {
             secrets: provider::rotate(known, secret, |_| true, now),
@@ -152,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// Switched off for a reason of its own; `None`: it is off already.
+    /// The endpoint switched off for this reason; `None` if it is off already.
     #[must_use]
     pub fn disabled(&self, why: EndpointStatus) -> Option<Self> {
         self.is_active().then(|| Self {
@@ -161,7 +161,7 @@ impl Endpoint {
         })
     }
 
-    /// What is left of it once it is deleted: that it was there.
+    /// The endpoint after its deletion: only the fact that it existed is kept.
     #[must_use]
     pub fn deleted(&self) -> Self {
         Self {
@@ -173,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// Holds it against the rules.
+    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.status == EndpointStatus::Deleted {
             return Ok(());
@@ -184,7 +184,7 @@ impl Endpoint {
         }
         provider::check_secrets("secrets", &self.secrets)?;
         if self.secrets.is_empty() {
-            return Err(Refusal::invalid("secrets", "An endpoint has a secret."));
+            return Err(Refusal::invalid("secrets", "An endpoint needs a secret."));
         }
         Ok(())
     }
@@ -198,7 +198,7 @@ fn url(url: &str) -> Result<(), Refusal> {
     if has_host && url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(());
     }
-    let message = format!("url is an address with https, of at most {MAX_URL} characters.");
+    let message = format!("url is an https address of at most {MAX_URL} characters.");
     Err(Refusal::invalid("url", message))
 }
 
@@ -206,7 +206,7 @@ fn kinds(events: &[String]) -> Result<(), Refusal> {
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
     let most = i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX);
     if rules::within("events", count, 1, most).is_err() {
-        let message = "events is a list of at least one kind; null: all.";
+        let message = "events is a list of at least one kind; null means all.";
         return Err(Refusal::invalid("events", message));
     }
     let letters = |byte: u8| byte.is_ascii_lowercase() || b"._".contains(&byte);
@@ -225,8 +225,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn sealed(byte: u8) -> Sealed {
-        Sealed(Box::new([byte]))
+    fn sealed(byte: u8) -> Ciphertext {
+        Ciphertext(Box::new([byte]))
     }
 
     fn made(url: &str, events: Option<Vec<String>>) -> Result<Endpoint, Refusal> {

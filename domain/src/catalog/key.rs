@@ -1,4 +1,4 @@
-//! An API key, as it is kept: by its hash. Drawing one takes randomness and is done outside.
+//! API keys, which are stored by their hash. Drawing one takes randomness and is done elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
-    /// Browser-safe.
+    /// May be used in browsers.
     Publishable,
-    /// Server only.
+    /// For servers only.
     Secret,
 }
 
@@ -29,18 +29,18 @@ impl KeyKind {
     }
 }
 
-/// An API key, by its hash.
+/// An API key, stored by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
-    /// Its name.
+    /// The key's identifier, safe to show.
     pub id: KeyId,
-    /// Whose.
+    /// The project that it belongs to.
     pub project: ProjectId,
     /// What it may do.
     pub kind: KeyKind,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
-    /// The key itself where it is public, so that it can be shown again.
+    /// The key itself if it is publishable, so that it can be shown again.
     pub public: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -49,7 +49,7 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// What is kept of a key that was just drawn; the key itself only where it is public.
+    /// The document of a key that was just drawn. It contains the key itself only if that is publishable.
     #[must_use]
     pub fn new(
         (project, id): (ProjectId, KeyId),
@@ -68,7 +68,7 @@ impl ApiKey {
         }
     }
 
-    /// The key as it will be once it is revoked; `None`: it is already.
+    /// The key after it is revoked now; `None` if it is revoked already.
     #[must_use]
     pub fn revoke(&self, now: Timestamp) -> Option<Self> {
         let works = self.revoked_at.is_none();
@@ -78,7 +78,7 @@ impl ApiKey {
         })
     }
 
-    /// Only what is public may be kept in the clear.
+    /// Checks that only a publishable key is stored in the clear.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let fits = match (self.kind, &self.public) {
             (KeyKind::Publishable, Some(key)) => key.starts_with(self.kind.prefix()),
@@ -88,7 +88,7 @@ impl ApiKey {
         if fits {
             return Ok(());
         }
-        let message = "A publishable key is kept to be shown again, a secret one is not.";
+        let message = "A publishable key is stored in the clear, a secret key only as a hash.";
         Err(Refusal::invalid("key", message))
     }
 }

@@ -1,15 +1,16 @@
-//! The catalog: projects, their keys, products, prices, payment providers and webhook endpoints. Each is a document
-//! that replaces its former self; a file holds one kind with the commands that make and change it
-//! and the rules that decide them. Which requests find a document, how it is stored and what a
-//! secret says are no affair of this module.
+//! The catalog: projects, their keys, products, prices, payment providers and webhook endpoints. Each is a
+//! document, and a new version replaces all of the old one. A file holds one kind with the commands that make and
+//! change it and the rules that decide them. Finding documents for requests, storing them and decrypting secrets is
+//! done elsewhere.
 //!
-//! A command is decided by [`NewProject::decide`] and its like: the document as it will be, or a
-//! [`Refusal`]. [`verify`] holds stored documents against the same rules.
+//! [`NewProject::decide`] and the like decide a command: they return the new document, or a [`Refusal`]. [`verify`]
+//! checks stored documents against the same rules.
 
 use serde::{Deserialize, Serialize};
 mod charge;
 mod checkout;
 mod endpoint;
+mod epoch;
 mod key;
 mod origin;
 mod price;
@@ -18,7 +19,6 @@ mod project;
 mod provider;
 mod refusal;
 mod rules;
-mod tenure;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -26,17 +26,17 @@ mod verify;
 pub use self::{
     checkout::{CheckoutChange, CheckoutSettings},
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
+    epoch::{AccountCheck, ProviderAccount, ProviderEpoch},
     key::{ApiKey, KeyKind},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
     product::{FreeGrant, NewProduct, Product, ProductChange, ProductType, Products},
     project::{CreationLimit, Mode, NewProject, Project, ProjectChange},
     provider::{
-        Account, Advance, Provider, ProviderChange, Sandbox, SandboxChange, Sealed, SecretText,
+        Account, Advance, Ciphertext, Provider, ProviderChange, Sandbox, SandboxChange, SecretText,
         Stripe, WebhookSecret,
     },
     refusal::Refusal,
-    tenure::{Found, Holder, Tenure},
     verify::verify,
 };
 use crate::id::ProjectId;
@@ -44,22 +44,22 @@ use crate::id::ProjectId;
 /// One document of the catalog, as it is logged and stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Document {
-    /// A project.
+    /// A project and its settings.
     Project(Project),
-    /// A key.
+    /// An API key.
     Key(ApiKey),
-    /// A product.
+    /// A product of a project.
     Product(Product),
-    /// A price.
+    /// A price of a product.
     Price(Price),
     /// A project's payment provider.
     Provider(Provider),
-    /// Where a project's own servers are told what happens.
+    /// A webhook endpoint of a project.
     Endpoint(Endpoint),
 }
 
 impl Document {
-    /// Kind and identifier: a document replaces the former one with the same.
+    /// Kind and identifier: a document replaces the former one with the same address.
     #[must_use]
     pub const fn address(&self) -> (u8, u128) {
         match self {

@@ -1,6 +1,5 @@
-//! Where a publishable key may send a buyer back to: scheme, host and port. Addresses as people
-//! type them are parsed at the edge, by the parser that also reads redirects; here is what may
-//! come of it.
+//! Origins (scheme, host and port) that a publishable key may send a buyer back to. Addresses as people type them
+//! are parsed at the edge, by the parser that also reads redirects; this module checks the result.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -15,7 +14,7 @@ const MAX_LENGTH: usize = 300;
 pub struct Origin(String);
 
 impl Origin {
-    /// `None` for what is no origin in its normal form.
+    /// `None` if the text is not an origin in its normal form.
     #[must_use]
     pub fn new(normal: &str) -> Option<Self> {
         let (scheme, authority) = normal.split_once("://")?;
@@ -30,7 +29,7 @@ impl Origin {
         fits.then(|| Self(normal.to_owned()))
     }
 
-    /// What is said of an entry of a project's list that is none.
+    /// The refusal of an entry of a project's list that is not an origin.
     #[must_use]
     pub fn refusal(at: usize) -> Refusal {
         Refusal::invalid(
@@ -39,14 +38,14 @@ impl Origin {
         )
     }
 
-    /// As a browser writes it.
+    /// The origin as a browser writes it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Host and port. An IPv6 address is in brackets.
+/// Splits host and port. An IPv6 address is in brackets.
 fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     let colon = authority.rfind(':');
     let Some(colon) = colon.filter(|_| !authority.ends_with(']')) else {

@@ -1,5 +1,4 @@
-//! A price: what a product costs and what it brings. Its terms never change: what was sold stays
-//! what it was.
+//! A price: what a product costs and what it brings. Its terms never change, so that what was sold stays as it was.
 
 use std::collections::BTreeSet;
 
@@ -16,72 +15,72 @@ use crate::{
     time::Timestamp,
 };
 
-/// A hundred years.
+/// A hundred years, in days.
 const MAX_EXPIRY_DAYS: i64 = 36_525;
-/// Two years: Stripe, "Configure free trials", takes no longer ones.
+/// Two years, the longest trial that Stripe takes (see its "Configure free trials").
 const MAX_TRIAL_DAYS: i64 = 730;
-/// Between so many a customer can choose in Stripe's portal (`subscription_update.products`).
+/// The most prices that a customer can choose between in Stripe's portal (`subscription_update.products`).
 const MAX_TIERS: usize = 10;
 
 /// How often a price is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
-    /// Once.
+    /// Charged once, at checkout.
     OneTime,
-    /// Each month.
+    /// Charged each month.
     Month,
-    /// Each year.
+    /// Charged each year.
     Year,
 }
 
 /// What a product costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
-    /// Its identifier.
+    /// The price's identifier.
     pub id: PriceId,
-    /// Whose.
+    /// The project that it belongs to.
     pub project: ProjectId,
-    /// Of which product.
+    /// The product that it is for.
     pub product: ProductId,
     /// The tier's name.
     pub label: Option<String>,
-    /// In the currency's minor unit, 0 to 2^53 - 1.
+    /// The amount in the currency's minor unit, 0 to 2^53 - 1.
     pub amount_cents: i64,
-    /// ISO 4217, upper case.
+    /// The currency's ISO 4217 code, upper case.
     pub currency: String,
-    /// Credits for it, 0 to 2^53 - 1; 0: none.
+    /// Credits that each payment brings, 0 to 2^53 - 1.
     pub credits_granted: i64,
     /// The product whose balance it fills, if not its own.
     pub credits_product: Option<ProductId>,
     /// Days until the credits expire, 1 to 36,525; `None`: never.
     pub credits_expire_after_days: Option<u32>,
-    /// Whether a cycle's unused credits stay; only for subscriptions.
+    /// Whether unused credits stay when their cycle ends; only for subscriptions.
     pub rollover: bool,
     /// Features that it unlocks.
     pub features: BTreeSet<Feature>,
     /// How often it is charged.
     pub interval: Interval,
-    /// Days for which a subscription is free at first, 1 to 730; `None`: none.
+    /// Days of a free trial at the start of a subscription, 1 to 730; `None`: no trial.
     pub trial_days: Option<u32>,
-    /// Credits for those days, 0 to 2^53 - 1.
+    /// Credits that the trial brings, 0 to 2^53 - 1.
     pub trial_credits: i64,
-    /// Whether a wallet may buy what it unlocks once more; only for what is paid once.
+    /// Whether a wallet that has its features may buy it again; only for one-time prices.
     pub repeatable: bool,
-    /// Whether it is offered.
+    /// Whether it is offered for sale.
     pub active: bool,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
 impl Price {
-    /// Whether so many of it cost more than payment providers take at once.
+    /// Whether this quantity costs more than payment providers take at once.
     #[must_use]
     pub fn is_too_much(&self, quantity: Quantity) -> bool {
         quantity.of(self.amount_cents) > charge::most(&self.currency)
     }
 
-    /// Holds it against the rules that need nothing else.
+    /// Checks it by itself, without its product.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         rules::optional_text("label", self.label.as_deref(), MAX_NAME)?;
         rules::whole("amountCents", self.amount_cents)?;
@@ -108,7 +107,7 @@ impl Price {
             if self.trial_credits == 0 {
                 return Ok(());
             }
-            let message = "trialCredits are for a trial: trialDays says how long it lasts.";
+            let message = "trialCredits need a trial: set trialDays, its length.";
             return Err(Refusal::invalid("trialCredits", message));
         };
         rules::within("trialDays", days.into(), 1, MAX_TRIAL_DAYS)?;
@@ -119,18 +118,18 @@ impl Price {
         Ok(())
     }
 
-    /// Holds it against its product and the one whose balance it fills.
+    /// Checks it against its product and the one whose balance it fills.
     ///
     /// # Errors
     ///
-    /// [`Refusal::ProductNotFound`] without its product. [`Refusal::Invalid`]: the product's type
-    /// asks for another interval, or nothing can hold the credits.
+    /// [`Refusal::ProductNotFound`] if its product is missing; [`Refusal::Invalid`] if the product's type needs
+    /// another interval, or no product can hold the credits.
     pub fn fits(self, products: &Products) -> Result<Self, Refusal> {
         let product = products.get(&self.product);
         let product = product.ok_or(Refusal::ProductNotFound(self.product))?;
         let recurs = self.interval != Interval::OneTime;
         if recurs != (product.kind == ProductType::Subscription) {
-            let message = "A subscription is priced by month or year, any other product one_time.";
+            let message = "Subscriptions are priced by month or year, other products one_time.";
             return Err(Refusal::invalid("interval", message));
         }
         let named = self.credits_product.map(|id| products.get(&id));
@@ -150,7 +149,7 @@ impl Price {
         }
     }
 
-    /// Whether a customer of this tier can switch to that one: of one product, in one currency.
+    /// Whether a customer of this tier can switch to the other: same product, same currency.
     #[must_use]
     pub fn can_become(&self, other: &Self) -> bool {
         let recurs = |price: &Self| price.interval != Interval::OneTime;
@@ -159,13 +158,13 @@ impl Price {
             && (self.product, &self.currency) == (other.product, &other.currency)
     }
 
-    /// Holds one that comes to be offered against those that are: a customer has to be able to switch
-    /// to every tier.
+    /// Checks a price that is to be offered against those that are: a customer has to be able to switch to every
+    /// tier.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for `param`: there are as many tiers as one can choose between.
-    pub fn joins<'a>(
+    /// [`Refusal::Invalid`] for `param` if there are as many tiers already as a customer can choose between.
+    pub fn checked_for_offer<'a>(
         self,
         offered: impl Iterator<Item = &'a Self>,
         param: &str,
@@ -186,37 +185,37 @@ fn no_unit(param: &str) -> Refusal {
     Refusal::invalid(param, message)
 }
 
-/// A price to make.
+/// A request to create a price.
 #[derive(Debug, Clone)]
 pub struct NewPrice {
     /// The tier's name.
     pub label: Option<String>,
-    /// In the currency's minor unit: 0, or an amount that providers take.
+    /// The amount in the currency's minor unit: 0, or one that providers take.
     pub amount_cents: i64,
-    /// ISO 4217, in capitals.
+    /// The currency's ISO 4217 code, in capitals.
     pub currency: String,
-    /// Credits for it, 0 to 2^53 - 1.
+    /// Credits that each payment brings, 0 to 2^53 - 1.
     pub credits_granted: i64,
     /// The product whose balance it fills, if not its own.
     pub credits_product: Option<ProductId>,
     /// Days until the credits expire; `None`: never.
     pub credits_expire_after_days: Option<u32>,
-    /// Whether a cycle's unused credits stay; only for subscriptions.
+    /// Whether unused credits stay when their cycle ends; only for subscriptions.
     pub rollover: bool,
-    /// Slugs of what it unlocks.
+    /// Slugs of the features that it unlocks.
     pub features: Vec<String>,
     /// `month` or `year` for a subscription, else `one_time`.
     pub interval: Interval,
-    /// Days for which a subscription is free at first.
+    /// Days of a free trial at the start of a subscription.
     pub trial_days: Option<u32>,
-    /// Credits for those days.
+    /// Credits that the trial brings.
     pub trial_credits: i64,
-    /// Whether a wallet may buy what it unlocks once more; only for what is paid once.
+    /// Whether a wallet that has its features may buy it again; only for one-time prices.
     pub repeatable: bool,
 }
 
 impl NewPrice {
-    /// The price by itself; it has yet to [fit](Price::fits) the project's products.
+    /// The new price, checked by itself; [`Price::fits`] checks it against the project's products.
     ///
     /// # Errors
     ///
@@ -251,17 +250,17 @@ impl NewPrice {
     }
 }
 
-/// What to change of a price; `None` leaves it, `Some(None)` clears it.
+/// A change of a price; `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct PriceChange {
-    /// Whether it is offered.
+    /// Whether it is offered for sale.
     pub active: Option<bool>,
     /// The tier's name.
     pub label: Option<Option<String>>,
 }
 
 impl PriceChange {
-    /// What is wrong with it whatever price it is for.
+    /// Checks the change by itself, whatever price it is for.
     ///
     /// # Errors
     ///
@@ -271,7 +270,7 @@ impl PriceChange {
         rules::optional_text("label", label, MAX_NAME)
     }
 
-    /// The price as it will be.
+    /// The price after the change.
     ///
     /// # Errors
     ///

@@ -17,11 +17,11 @@ use crate::{
 const MAX_DESCRIPTION: usize = 2000;
 const MAX_UNIT: usize = 100;
 
-/// What a product is.
+/// What kind of product it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProductType {
-    /// Prepaid credits.
+    /// Prepaid credits, bought when needed.
     Credits,
     /// Tiers billed each cycle.
     Subscription,
@@ -32,32 +32,32 @@ pub enum ProductType {
 /// Credits that every wallet gets each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeGrant {
-    /// How many.
+    /// Credits given each period.
     pub credits: Amount,
-    /// How often.
+    /// The period, such as a day.
     pub period: Period,
 }
 
 /// Something to sell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
-    /// Its identifier.
+    /// The product's identifier.
     pub id: ProductId,
-    /// Whose.
+    /// The project that it belongs to.
     pub project: ProjectId,
     /// Its name, 1 to 200 characters.
     pub name: String,
     /// A sentence about it, at most 2,000 characters.
     pub description: Option<String>,
-    /// What it is.
+    /// What kind of product it is.
     pub kind: ProductType,
-    /// What its credits are called, at most 100 characters; `None`: it holds none.
+    /// What its credits are called, at most 100 characters; `None`: it has no credits.
     pub credit_unit: Option<String>,
-    /// Credits for nothing; only with a credit unit.
+    /// Free credits each period; only with a credit unit.
     pub free_grant: Option<FreeGrant>,
-    /// At so many credits or fewer a balance is low, 0 or more; only with a credit unit.
+    /// A balance of this many credits or fewer is low; 0 or more, only with a credit unit.
     pub low_balance: Option<i64>,
-    /// Whether it is offered. Balances of an inactive product stay spendable.
+    /// Whether it is offered for sale. Balances of an inactive product stay spendable.
     pub active: bool,
     /// When it was made.
     pub created_at: Timestamp,
@@ -73,7 +73,7 @@ impl Product {
         self.credit_unit.is_some()
     }
 
-    /// Holds it against the rules.
+    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let Self {
             name,
@@ -108,27 +108,27 @@ impl Product {
     }
 }
 
-/// A product to make.
+/// A request to create a product.
 #[derive(Debug, Clone)]
 pub struct NewProduct {
-    /// 1 to 200 characters.
+    /// The name, 1 to 200 characters.
     pub name: String,
-    /// What it is.
+    /// What kind of product it is.
     pub kind: ProductType,
     /// A sentence about it.
     pub description: Option<String>,
     /// What its credits are called; a product of type `credits` has one.
     pub credit_unit: Option<String>,
-    /// Credits for nothing; only with a credit unit.
+    /// Free credits each period; only with a credit unit.
     pub free_grant: Option<FreeGrant>,
-    /// At so many credits or fewer a balance is low, 0 or more; only with a credit unit.
+    /// A balance of this many credits or fewer is low; 0 or more, only with a credit unit.
     pub low_balance: Option<i64>,
-    /// Whether it is offered.
+    /// Whether it is offered for sale.
     pub active: bool,
 }
 
 impl NewProduct {
-    /// The product.
+    /// Checks the inputs and makes the product.
     ///
     /// # Errors
     ///
@@ -155,27 +155,27 @@ impl NewProduct {
     }
 }
 
-/// What to change of a product; `None` leaves it, `Some(None)` clears it.
+/// A change of a product; `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct ProductChange {
-    /// 1 to 200 characters.
+    /// The name, 1 to 200 characters.
     pub name: Option<String>,
-    /// What it is; only while it has no prices.
+    /// What kind of product it is; can only change while it has no prices.
     pub kind: Option<ProductType>,
     /// A sentence about it.
     pub description: Option<Option<String>>,
     /// What its credits are called. It can be renamed but not removed: wallets may hold them.
     pub credit_unit: Option<Option<String>>,
-    /// Credits for nothing.
+    /// Free credits each period.
     pub free_grant: Option<Option<FreeGrant>>,
-    /// At so many credits or fewer a balance is low, 0 or more.
+    /// A balance of this many credits or fewer is low; 0 or more.
     pub low_balance: Option<Option<i64>>,
-    /// Whether it is offered.
+    /// Whether it is offered for sale.
     pub active: Option<bool>,
 }
 
 impl ProductChange {
-    /// What is wrong with it whatever product it is for.
+    /// Checks the change by itself, whatever product it is for.
     ///
     /// # Errors
     ///
@@ -188,12 +188,12 @@ impl ProductChange {
         )
     }
 
-    /// The product as it will be. `has_prices`: its type is settled.
+    /// The product after the change. With `has_prices` its type cannot change.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for the first input out of its bounds, or that what is sold already
-    /// does not allow.
+    /// [`Refusal::Invalid`] for the first input that is out of its bounds, or that existing prices or credits rule
+    /// out.
     pub fn decide(self, old: &Product, has_prices: bool) -> Result<Product, Refusal> {
         self.check()?;
         let new = Product {

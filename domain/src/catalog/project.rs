@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{id::ProjectId, time::Timestamp};
 
-/// So that any document fits one append of the log.
+/// The most origins, so that any document fits one append of the log.
 const MAX_ORIGINS: usize = 100;
 /// Seconds in a leap year: the longest window of a limit.
 const MAX_WINDOW_SECONDS: u32 = 366 * 24 * 3600;
@@ -25,19 +25,19 @@ pub enum Mode {
     ExternalUsers,
 }
 
-/// So many in so long.
+/// A limit of wallets created within a window of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreationLimit {
-    /// Wallets, at least 1.
+    /// The most wallets within a window, at least 1.
     pub max: u32,
-    /// Seconds, 1 to those of a leap year.
+    /// The window's length in seconds, up to a leap year.
     pub window_seconds: u32,
 }
 
-/// A tenant.
+/// A tenant: wallets and a catalog of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// Its identifier.
+    /// The project's identifier.
     pub id: ProjectId,
     /// Its name, 1 to 200 characters.
     pub name: String,
@@ -45,15 +45,15 @@ pub struct Project {
     pub mode: Mode,
     /// Where a publishable key may redirect to, each as [`Origin`] writes it; empty: anywhere.
     pub allowed_origins: Vec<String>,
-    /// Anonymous wallets per project; `None`: no limit.
+    /// Limit of new anonymous wallets in the project; `None`: no limit.
     pub wallet_creation_limit: Option<CreationLimit>,
-    /// Anonymous wallets per client address; `None`: no limit.
+    /// Limit of new anonymous wallets per client address; `None`: no limit.
     pub wallet_creation_limit_per_ip: Option<CreationLimit>,
     /// Whether anonymous wallets get free grants.
     pub free_grants_for_code_wallets: bool,
     /// Days for which a past-due subscription keeps its features, 0 to 365.
     pub subscription_grace_days: u32,
-    /// What the provider's checkout asks for beside the money.
+    /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutSettings,
     /// When it was made.
     pub created_at: Timestamp,
@@ -83,7 +83,7 @@ impl Project {
         }
     }
 
-    /// Holds its settings against the rules.
+    /// Checks its settings against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         rules::text("name", &self.name, MAX_NAME)?;
         origins_count(self.allowed_origins.len())?;
@@ -99,17 +99,17 @@ impl Project {
     }
 }
 
-/// A project to make.
+/// A request to create a project.
 #[derive(Debug, Clone, Default)]
 pub struct NewProject {
-    /// 1 to 200 characters.
+    /// The name, 1 to 200 characters.
     pub name: String,
     /// How its wallets are addressed.
     pub mode: Mode,
 }
 
 impl NewProject {
-    /// The project with the documented defaults.
+    /// The new project, with the documented defaults.
     ///
     /// # Errors
     ///
@@ -120,29 +120,29 @@ impl NewProject {
     }
 }
 
-/// What to change of a project; `None` leaves it, `Some(None)` clears it.
+/// A change of a project; `None` leaves a setting as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectChange {
-    /// 1 to 200 characters.
+    /// The name, 1 to 200 characters.
     pub name: Option<String>,
     /// How its wallets are addressed.
     pub mode: Option<Mode>,
-    /// Where a publishable key may redirect to; at most 100, and none: anywhere.
+    /// Where a publishable key may redirect to, at most 100 origins; empty: anywhere.
     pub allowed_origins: Option<Vec<Origin>>,
-    /// Anonymous wallets per project.
+    /// Limit of new anonymous wallets in the project.
     pub wallet_creation_limit: Option<Option<CreationLimit>>,
-    /// Anonymous wallets per client address.
+    /// Limit of new anonymous wallets per client address.
     pub wallet_creation_limit_per_ip: Option<Option<CreationLimit>>,
     /// Whether anonymous wallets get free grants.
     pub free_grants_for_code_wallets: Option<bool>,
-    /// 0 to 365.
+    /// Days for which a past-due subscription keeps its features, 0 to 365.
     pub subscription_grace_days: Option<u32>,
-    /// What the provider's checkout asks for beside the money.
+    /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutChange,
 }
 
 impl ProjectChange {
-    /// What is wrong with it whatever project it is for.
+    /// Checks the change by itself, whatever project it is for.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl ProjectChange {
         self.subscription_grace_days.map_or(Ok(()), grace_days)
     }
 
-    /// The project as it will be. An origin that is there twice is kept once.
+    /// The project after the change. An origin that is listed twice is kept once.
     ///
     /// # Errors
     ///

@@ -1,39 +1,39 @@
-//! Who takes a project's money, and how its sandbox behaves. Secrets arrive here encrypted; what
-//! they say is known outside only.
+//! The payment provider of a project, and how its sandbox behaves. Secrets arrive here encrypted; they are
+//! decrypted elsewhere.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::{Found, Holder, Refusal, Tenure, rules};
+use super::{AccountCheck, ProviderAccount, ProviderEpoch, Refusal, rules};
 use crate::{id::ProjectId, time::Timestamp};
 
 /// For how long a replaced webhook secret is still accepted: as long as the provider may sign with
 /// both while a secret is rolled.
 pub(super) const ROTATION_SECONDS: i64 = 24 * 3600;
-/// Longer than any secret of Stripe's.
+/// The most bytes of a secret, longer than any of Stripe's.
 const MAX_SECRET: usize = 255;
 /// Secrets kept at once: the current one and those replaced within a day.
 const MAX_WEBHOOK_SECRETS: usize = 4;
-/// Ten years: more would only prove patience.
+/// Ten years, in seconds.
 const MAX_ADVANCE_SECONDS: i64 = 10 * 366 * 24 * 3600;
 const MAX_DELAY_SECONDS: i64 = 7 * 24 * 3600;
 const MAX_DUPLICATES: i64 = 10;
 
 /// A secret, encrypted under the server key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed(pub Box<[u8]>);
+pub struct Ciphertext(pub Box<[u8]>);
 
 /// A project's payment provider. One document for each project that ever had one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
-    /// Whose.
+    /// The project that it belongs to.
     pub project: ProjectId,
-    /// Which one takes the money.
+    /// The provider that takes the money.
     pub account: Account,
     /// How the sandbox behaves. Kept while another provider is set, so that its clock never goes back.
     pub sandbox: Sandbox,
-    /// Whose turn it is.
-    pub tenure: Tenure,
+    /// The current provider epoch of a provider's account.
+    pub epoch: ProviderEpoch,
 }
 
 /// Which provider takes a project's money.
@@ -41,7 +41,7 @@ pub struct Provider {
 pub enum Account {
     /// None: nothing can be bought.
     None,
-    /// The one that is built in and moves no money.
+    /// The sandbox, which is built in and moves no money.
     Sandbox,
     /// A Stripe account.
     Stripe(Stripe),
@@ -51,8 +51,8 @@ pub enum Account {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
     /// Its API key.
-    pub secret_key: Sealed,
-    /// What its webhooks are signed with, the newest first.
+    pub secret_key: Ciphertext,
+    /// The secrets that its webhooks are signed with, the newest first.
     pub webhook_secrets: Vec<WebhookSecret>,
     /// Whether the key was tried and works.
     pub verified: bool,
@@ -61,8 +61,8 @@ pub struct Stripe {
 /// A secret that webhooks are signed with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSecret {
-    /// The secret.
-    pub secret: Sealed,
+    /// The secret, encrypted.
+    pub secret: Ciphertext,
     /// Until when it is accepted, by the machine's clock; `None`: it is the current one.
     pub until: Option<Timestamp>,
 }
@@ -74,14 +74,14 @@ pub struct Sandbox {
     pub ahead_millis: i64,
     /// Seconds before a webhook goes out.
     pub delay_seconds: u32,
-    /// How many times more each webhook goes out.
+    /// How many extra copies of each webhook go out.
     pub duplicates: u32,
-    /// Whether webhooks go out in another order than things happened.
+    /// Whether webhooks go out in another order than their events happened.
     pub shuffle: bool,
 }
 
 impl Provider {
-    /// Whether what has to be tried of it was tried.
+    /// Whether its key was tried and works; true for a provider without one.
     #[must_use]
     pub const fn is_verified(&self) -> bool {
         match &self.account {
@@ -121,7 +121,7 @@ impl SecretText {
         Ok(secret)
     }
 
-    /// What a provider's webhooks are signed with.
+    /// The secret that a provider signs its webhooks with.
     ///
     /// # Errors
     ///
@@ -157,44 +157,44 @@ impl fmt::Debug for SecretText {
 pub enum ProviderChange {
     /// None: nothing can be bought any more.
     None,
-    /// The one that is built in.
+    /// The sandbox, which is built in.
     Sandbox,
-    /// A Stripe account. What is left out stays, where there is something to stay.
+    /// A Stripe account. A secret that is left out stays as it was, if there was one.
     Stripe {
         /// Its API key.
-        secret_key: Option<Sealed>,
-        /// What its webhooks are signed with.
-        webhook_secret: Option<Sealed>,
+        secret_key: Option<Ciphertext>,
+        /// The secret that its webhooks are signed with.
+        webhook_secret: Option<Ciphertext>,
     },
 }
 
 impl ProviderChange {
-    /// The provider as it will be. `is_other` tells of a webhook secret that is kept whether it is
-    /// another one than the one to set: the same one again is no replacement.
+    /// The provider after the change. `is_other` says whether a stored webhook secret differs from the new one:
+    /// setting the same one again replaces nothing.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for a secret of Stripe's that is missing.
+    /// [`Refusal::Invalid`] for a Stripe account without a secret key, neither a new nor a stored one.
     pub fn decide(
         self,
         project: ProjectId,
         current: Option<&Provider>,
-        found: Found,
-        is_other: impl Fn(&Sealed) -> bool,
+        found: AccountCheck,
+        is_other: impl Fn(&Ciphertext) -> bool,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
-        let former = current.map(|current| current.tenure.clone());
+        let former = current.map(|current| current.epoch.clone());
         let former = former.unwrap_or_default();
-        let holder = match &self {
-            // It may come back: nobody else has had its turn.
-            Self::None => former.holder.clone(),
-            Self::Sandbox => Some(Holder::Sandbox),
+        let provider_account = match &self {
+            // The holder stays: the same account may be set again before any other.
+            Self::None => former.provider_account.clone(),
+            Self::Sandbox => Some(ProviderAccount::Sandbox),
             Self::Stripe {
                 secret_key: None, ..
-            } => former.holder.clone(),
-            Self::Stripe { .. } => Some(found.holder()),
+            } => former.provider_account.clone(),
+            Self::Stripe { .. } => Some(found.provider_account()),
         };
-        let tenure = former.next(holder, found.other);
+        let epoch = former.next(provider_account, found.other);
         let account = match self {
             Self::None => Account::None,
             Self::Sandbox => Account::Sandbox,
@@ -213,7 +213,7 @@ impl ProviderChange {
                 let key = secret_key.or_else(|| known.map(|known| known.secret_key.clone()));
                 let known = known.map(|known| known.webhook_secrets.clone());
                 let known = known.unwrap_or_default();
-                // Without one, what happened is read in the account's own list of events.
+                // Without one, events are read from the account's own list.
                 let webhook_secrets = match webhook_secret {
                     Some(secret) => rotate(known, secret, is_other, now),
                     None => known,
@@ -228,7 +228,7 @@ impl ProviderChange {
         Ok(Provider {
             project,
             account,
-            tenure,
+            epoch,
             sandbox: current.map(|current| current.sandbox).unwrap_or_default(),
         })
     }
@@ -238,11 +238,11 @@ fn missing(name: &str) -> Refusal {
     Refusal::invalid(format!("provider.{name}"), format!("{name} is missing."))
 }
 
-/// The new secret first; those before it for a day more.
+/// The new secret first, then the former ones, which end within a day.
 pub(super) fn rotate(
     known: Vec<WebhookSecret>,
-    secret: Sealed,
-    is_other: impl Fn(&Sealed) -> bool,
+    secret: Ciphertext,
+    is_other: impl Fn(&Ciphertext) -> bool,
     now: Timestamp,
 ) -> Vec<WebhookSecret> {
     let end = now.plus_seconds(ROTATION_SECONDS);
@@ -263,19 +263,19 @@ pub(super) fn rotate(
         .collect()
 }
 
-/// What to change of a sandbox; `None` leaves it.
+/// A change of a sandbox; `None` leaves a setting as it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SandboxChange {
     /// Seconds before a webhook goes out, 0 to a week.
     pub delay_seconds: Option<i64>,
-    /// How many times more each webhook goes out, 0 to 10.
+    /// How many extra copies of each webhook go out, 0 to 10.
     pub duplicates: Option<i64>,
-    /// Whether webhooks go out in another order than things happened.
+    /// Whether webhooks go out in another order than their events happened.
     pub shuffle: Option<bool>,
 }
 
 impl SandboxChange {
-    /// The sandbox as it will be.
+    /// The sandbox after the change.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ impl SandboxChange {
         Ok(sandbox)
     }
 
-    /// What is wrong with it whatever sandbox it is for.
+    /// Checks the change by itself, whatever sandbox it is for.
     ///
     /// # Errors
     ///
@@ -302,12 +302,12 @@ impl SandboxChange {
     }
 }
 
-/// By how much to move a sandbox's clock on.
+/// By how much to advance a sandbox's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advance(i64);
 
 impl Advance {
-    /// 1 second to ten years.
+    /// Takes 1 second to ten years.
     ///
     /// # Errors
     ///
@@ -317,7 +317,7 @@ impl Advance {
         Ok(Self(seconds))
     }
 
-    /// In seconds.
+    /// The advance in seconds.
     #[must_use]
     pub const fn seconds(self) -> i64 {
         self.0
@@ -325,10 +325,10 @@ impl Advance {
 }
 
 impl Sandbox {
-    /// With its clock so far ahead of the machine's; it never goes back. How far, not to which instant: the
-    /// machine's goes on meanwhile.
+    /// The sandbox with its clock this far ahead of the machine's; it never goes back. A distance and not an
+    /// instant, because the machine's clock goes on meanwhile.
     #[must_use]
-    pub fn moved_on(self, ahead_millis: i64) -> Self {
+    pub fn with_clock_ahead(self, ahead_millis: i64) -> Self {
         Self {
             ahead_millis: ahead_millis.max(self.ahead_millis),
             ..self
@@ -337,14 +337,14 @@ impl Sandbox {
 }
 
 impl Provider {
-    /// Holds it against the rules.
+    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let sandbox = &self.sandbox;
         rules::whole("aheadMillis", sandbox.ahead_millis)?;
         let delay = sandbox.delay_seconds.into();
         rules::within("delaySeconds", delay, 0, MAX_DELAY_SECONDS)?;
         rules::within("duplicates", sandbox.duplicates.into(), 0, MAX_DUPLICATES)?;
-        self.tenure.check(&self.account)?;
+        self.epoch.check(&self.account)?;
         let Account::Stripe(account) = &self.account else {
             return Ok(());
         };
@@ -352,13 +352,13 @@ impl Provider {
     }
 }
 
-/// A few, all but the newest with an end.
+/// Checks that there are few enough, and that all but the newest have an end.
 pub(super) fn check_secrets(param: &str, secrets: &[WebhookSecret]) -> Result<(), Refusal> {
     let known = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
     let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
     rules::within(param, known, 0, most)?;
     if secrets.iter().skip(1).any(|secret| secret.until.is_none()) {
-        let message = "Only the newest webhook secret is kept without an end.";
+        let message = "Only the newest webhook secret can be without an end.";
         return Err(Refusal::invalid(param, message));
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use crate::id::{EndpointId, KeyId, PriceId, ProductId, ProjectId};
 
-/// A refusal. Inputs come before what they name: what is wrong with a command by itself is said
-/// before anything is looked up.
+/// Why a command is refused. Inputs that are invalid by themselves are refused before anything that they name is
+/// looked up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// One input breaks a rule.
@@ -11,7 +11,7 @@ pub enum Refusal {
     Invalid {
         /// The input, as a path in the command: `features[1]`.
         param: String,
-        /// One plain sentence.
+        /// The rule, in one plain sentence.
         message: String,
     },
     /// No such project.
@@ -35,7 +35,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// One input breaks a rule, said in one plain sentence.
+    /// The refusal of one input, with a message of one plain sentence.
     #[must_use]
     pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid {

@@ -1,19 +1,18 @@
-//! The bounds of texts and numbers that an administrator may write. Each answers with the input at
-//! fault.
+//! The bounds of texts and numbers that an administrator may write. Each refusal names the input at fault.
 
 use std::collections::BTreeSet;
 
 use super::Refusal;
 use crate::{MAX_CREDITS, text::Feature};
 
-/// Characters of a name or a label.
+/// The most characters of a name or a label.
 pub(super) const MAX_NAME: usize = 200;
-/// So that any document fits one append of the log.
+/// The most features of a price, so that any document fits one append of the log.
 const MAX_FEATURES: usize = 100;
-/// A purchase carries its terms several times, and all of it has to fit one append.
+/// A purchase logs its terms several times, and all of that has to fit one append.
 const MAX_FEATURES_BYTES: usize = 3000;
 
-/// 1 to `max` characters, not only spaces, no control characters.
+/// Checks for 1 to `max` characters, not only spaces, no control characters.
 pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
     let fits = !text.trim().is_empty() && text.chars().count() <= max;
     if fits && !text.chars().any(char::is_control) {
@@ -25,17 +24,17 @@ pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
     ))
 }
 
-/// The same where there is a text at all.
+/// Checks a text that may be absent as [`text`] does.
 pub(super) fn optional_text(param: &str, value: Option<&str>, max: usize) -> Result<(), Refusal> {
     value.map_or(Ok(()), |value| text(param, value, max))
 }
 
-/// 0 to 2^53 - 1.
+/// Checks for 0 to 2^53 - 1.
 pub(super) fn whole(param: &str, number: i64) -> Result<(), Refusal> {
     within(param, number, 0, MAX_CREDITS)
 }
 
-/// `least` to `most`.
+/// Checks for `least` to `most`.
 pub(super) fn within(param: &str, number: i64, least: i64, most: i64) -> Result<(), Refusal> {
     if (least..=most).contains(&number) {
         return Ok(());
@@ -46,13 +45,13 @@ pub(super) fn within(param: &str, number: i64, least: i64, most: i64) -> Result<
     ))
 }
 
-/// The same, as the smaller number that it then is.
+/// Checks for `least` to `most`, and returns the number as a `u32`.
 pub(super) fn bounded(param: &str, number: i64, least: i64, most: i64) -> Result<u32, Refusal> {
     within(param, number, least, most)?;
     u32::try_from(number).map_err(|_| Refusal::invalid(param, format!("{param} is too large.")))
 }
 
-/// Three capitals, as in ISO 4217. Which currencies there are is the payment provider's affair.
+/// Checks for three capitals, as in ISO 4217. Only the payment provider knows which currencies exist.
 pub(super) fn currency(text: &str) -> Result<(), Refusal> {
     if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Ok(());
@@ -63,7 +62,7 @@ pub(super) fn currency(text: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// Feature slugs, each once.
+/// Parses feature slugs; a repeated one counts once.
 pub(super) fn features(slugs: Vec<String>) -> Result<BTreeSet<Feature>, Refusal> {
     features_count(slugs.len())?;
     let read = slugs.into_iter().enumerate().map(|(at, slug)| {
@@ -72,7 +71,6 @@ pub(super) fn features(slugs: Vec<String>) -> Result<BTreeSet<Feature>, Refusal>
     read.collect()
 }
 
-/// As many features as one price may unlock.
 fn features_count(count: usize) -> Result<(), Refusal> {
     if count <= MAX_FEATURES {
         return Ok(());
@@ -81,7 +79,7 @@ fn features_count(count: usize) -> Result<(), Refusal> {
     Err(Refusal::invalid("features", message))
 }
 
-/// The same, and that they are no longer than an order can carry.
+/// Checks that the features are few and short enough for an order to carry.
 pub(super) fn features_size(features: &BTreeSet<Feature>) -> Result<(), Refusal> {
     features_count(features.len())?;
     let bytes = features.iter().map(|slug| slug.as_str().len());
@@ -89,7 +87,7 @@ pub(super) fn features_size(features: &BTreeSet<Feature>) -> Result<(), Refusal>
         return Ok(());
     }
     let message =
-        format!("The features of a price have at most {MAX_FEATURES_BYTES} characters together.");
+        format!("The features of a price have at most {MAX_FEATURES_BYTES} characters in total.");
     Err(Refusal::invalid("features", message))
 }
 

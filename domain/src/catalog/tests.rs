@@ -69,7 +69,7 @@ fn price(interval: Interval) -> NewPrice {
     }
 }
 
-/// Made for one of the products.
+/// The price made for this product, checked against all products.
 fn priced(new: NewPrice, product: ProductId) -> Result<Price, Refusal> {
     new.decide((SHOP, product, PriceId(4)), NOW)?
         .fits(&products())
@@ -215,7 +215,7 @@ fn a_price_outside_its_bounds_names_the_input() {
     for (break_it, param) in cases {
         let mut new = price(Interval::OneTime);
         break_it(&mut new);
-        // Said whatever product it is for: before that one is looked for.
+        // Refused before the product is looked up, which does not exist here.
         assert_eq!(at_fault(priced(new, ProductId(9))), param);
     }
     let missing = priced(price(Interval::OneTime), ProductId(9));
@@ -305,14 +305,14 @@ fn an_origin_is_kept_once_and_where_it_was() {
 }
 
 fn stripe(secret_key: Option<&str>, webhook_secret: Option<&str>) -> ProviderChange {
-    let sealed = |text: &str| Sealed(text.as_bytes().into());
+    let sealed = |text: &str| Ciphertext(text.as_bytes().into());
     ProviderChange::Stripe {
         secret_key: secret_key.map(sealed),
         webhook_secret: webhook_secret.map(sealed),
     }
 }
 
-/// Sets a webhook secret beside those that are known.
+/// Sets a webhook secret in addition to the known ones.
 fn set(
     change: ProviderChange,
     current: Option<&Provider>,
@@ -322,8 +322,8 @@ fn set(
         ProviderChange::Stripe { webhook_secret, .. } => webhook_secret.clone(),
         _ => None,
     };
-    let is_other = |known: &Sealed| Some(known) != set.as_ref();
-    change.decide(SHOP, current, Found::default(), is_other, now)
+    let is_other = |known: &Ciphertext| Some(known) != set.as_ref();
+    change.decide(SHOP, current, AccountCheck::default(), is_other, now)
 }
 
 fn accepted(provider: &Provider, at: Timestamp) -> Vec<String> {
@@ -374,19 +374,19 @@ fn a_secret_is_visible_and_never_printed() {
 
 #[test]
 fn a_sandboxs_clock_never_goes_back() {
-    let sandbox = Sandbox::default().moved_on(60_000);
+    let sandbox = Sandbox::default().with_clock_ahead(60_000);
     assert_eq!(sandbox.ahead_millis, 60_000);
-    assert_eq!(sandbox.moved_on(0), sandbox);
+    assert_eq!(sandbox.with_clock_ahead(0), sandbox);
     assert_eq!(at_fault(Advance::new(0)), "seconds");
     assert_eq!(Advance::new(60).unwrap().seconds(), 60);
-    // It is kept while another provider is set.
+    // The sandbox's settings are kept while another provider is set.
     let with = Provider {
         project: SHOP,
         account: Account::Sandbox,
         sandbox,
-        tenure: Tenure {
-            holder: Some(Holder::Sandbox),
-            ..Tenure::default()
+        epoch: ProviderEpoch {
+            provider_account: Some(ProviderAccount::Sandbox),
+            ..ProviderEpoch::default()
         },
     };
     let none = set(ProviderChange::None, Some(&with), NOW).unwrap();

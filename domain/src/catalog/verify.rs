@@ -1,5 +1,5 @@
-//! Holds all documents of a stored catalog against the rules and against each other. It says what
-//! does not fit, in plain sentences, and repairs nothing.
+//! Checks all documents of a stored catalog against the rules and against each other. It reports problems in plain
+//! sentences and repairs nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,9 +9,9 @@ use std::{
 use super::{ApiKey, Document, Price, Products, Refusal};
 use crate::id::{KeyId, ProductId, ProjectId};
 
-/// What does not fit; empty: all does. Of documents with the same address only one may be given.
+/// The problems found, none if the catalog is sound. At most one document of each address may be given.
 ///
-/// What only new documents are asked for (amounts that today's providers take) is no part of it.
+/// Rules for new documents only (amounts that today's providers take) are not checked.
 #[must_use]
 pub fn verify(documents: &[Document]) -> Vec<String> {
     let shelves = Shelves::of(documents);
@@ -21,21 +21,21 @@ pub fn verify(documents: &[Document]) -> Vec<String> {
         let project = document.project();
         let name = name(document);
         if !shelves.projects.contains(&project) {
-            problems.say(format!("{name} is of {project}, which is missing"));
+            problems.say(format!("{name} belongs to {project}, which is missing"));
         }
         match document {
-            Document::Project(project) => problems.hear(&name, project.check()),
+            Document::Project(project) => problems.push_refusal(&name, project.check()),
             Document::Key(key) => {
-                problems.hear(&name, key.check());
-                same_key(&mut keys, key, &mut problems);
+                problems.push_refusal(&name, key.check());
+                check_key_is_unique(&mut keys, key, &mut problems);
             }
-            Document::Product(product) => problems.hear(&name, product.check()),
+            Document::Product(product) => problems.push_refusal(&name, product.check()),
             Document::Price(price) => {
-                problems.hear(&name, price.check());
+                problems.push_refusal(&name, price.check());
                 shelves.place(price, &mut problems);
             }
-            Document::Provider(provider) => problems.hear(&name, provider.check()),
-            Document::Endpoint(endpoint) => problems.hear(&name, endpoint.check()),
+            Document::Provider(provider) => problems.push_refusal(&name, provider.check()),
+            Document::Endpoint(endpoint) => problems.push_refusal(&name, endpoint.check()),
         }
     }
     problems.0
@@ -52,7 +52,11 @@ fn name(document: &Document) -> String {
     }
 }
 
-fn same_key(known: &mut BTreeMap<[u8; 32], KeyId>, key: &ApiKey, problems: &mut Problems) {
+fn check_key_is_unique(
+    known: &mut BTreeMap<[u8; 32], KeyId>,
+    key: &ApiKey,
+    problems: &mut Problems,
+) {
     if let Some(other) = known.insert(key.hash, key.id) {
         problems.say(format!("{} and {other} are the same key", key.id));
     }
@@ -66,7 +70,7 @@ impl Problems {
         self.0.push(problem);
     }
 
-    fn hear(&mut self, of: impl Display, checked: Result<(), Refusal>) {
+    fn push_refusal(&mut self, of: impl Display, checked: Result<(), Refusal>) {
         match checked {
             Ok(()) => {}
             Err(Refusal::Invalid { param, message }) => {
@@ -77,12 +81,12 @@ impl Problems {
     }
 }
 
-/// Where a document looks for those that it names.
+/// The projects and products that documents may name.
 #[derive(Default)]
 struct Shelves {
     projects: BTreeSet<ProjectId>,
     products: BTreeMap<ProjectId, Products>,
-    /// Whose a product is, whatever project asks.
+    /// The project of each product.
     owners: BTreeMap<ProductId, ProjectId>,
 }
 
@@ -122,7 +126,7 @@ impl Shelves {
             sound = false;
         }
         if let Some(products) = self.products.get(&price.project).filter(|_| sound) {
-            problems.hear(name, price.clone().fits(products).map(drop));
+            problems.push_refusal(name, price.clone().fits(products).map(drop));
         }
     }
 }

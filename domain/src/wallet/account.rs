@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 
 /// The last period in which a free grant was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FreeMark {
-    /// Which kind of period.
+pub struct LastFreeGrant {
+    /// The kind of period.
     pub period: Period,
     /// Its first instant.
     pub start: Timestamp,
-    /// Its end.
+    /// The first instant after it.
     pub end: Timestamp,
 }
 
 /// Credits that will expire next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextExpiry {
-    /// How many.
+    /// Credits that will expire.
     pub amount: i64,
-    /// When.
+    /// When they will expire.
     pub at: Timestamp,
 }
 
 /// Which order brought a lot, and which cycle it ends with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bought {
+pub(super) struct LotOrigin {
     pub(super) order: OrderSerial,
     pub(super) cycle: Option<CycleTag>,
 }
@@ -43,14 +43,14 @@ pub(super) struct Bought {
 /// A product's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Whose credits.
+    /// The product whose credits these are.
     pub product: ProductId,
     /// The sum of all deltas: spendable and held.
     pub balance: i64,
     /// Credits that open holds pin.
     pub held: i64,
     /// The last free grant.
-    pub free: Option<FreeMark>,
+    pub free: Option<LastFreeGrant>,
     pub(super) lots: Lots,
     pub(super) next_lot: u64,
 }
@@ -73,7 +73,7 @@ impl Account {
         self.balance.saturating_sub(self.held)
     }
 
-    /// Credits that still fit.
+    /// Credits that can be added before [`MAX_CREDITS`] is reached.
     #[must_use]
     pub const fn room(&self) -> i64 {
         MAX_CREDITS.saturating_sub(self.balance)
@@ -105,12 +105,7 @@ impl Account {
         (lot.expires_at != Timestamp::NEVER).then(|| (lot.number, lot.free(), lot.expires_at))
     }
 
-    /// Lots that lose free credits at this instant or before.
-    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = u64> {
-        self.lots.expiring(until)
-    }
-
-    /// Whether credits of this kind would lie in a lot that is there.
+    /// Whether credits of this source and end would join a lot that exists.
     pub(super) fn has_lot(&self, source: Reason, expires_at: Timestamp) -> bool {
         self.lots.same(source, expires_at).is_some()
     }
@@ -135,24 +130,24 @@ impl Account {
         }
     }
 
-    /// Adds credits that an order brought, as a lot of their own. The lot's number.
+    /// Adds credits that an order brought, as a lot of their own. Returns the lot's number.
     pub(super) fn add_bought(
         &mut self,
         credits: i64,
         expires_at: Timestamp,
-        bought: Bought,
+        bought: LotOrigin,
     ) -> Result<u64, Corrupt> {
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Gives credits back to the lot that they were taken from, or to a new one of the same order
-    /// if it is gone. The lot's number.
+    /// Gives credits back to the lot that they were taken from, or to a new one of the same order if it is gone.
+    /// Returns the lot's number.
     pub(super) fn give_back(
         &mut self,
         lot: Option<u64>,
         credits: i64,
         expires_at: Timestamp,
-        bought: Bought,
+        bought: LotOrigin,
     ) -> Result<u64, Corrupt> {
         let Some(number) = lot.filter(|&number| self.lots.get(number).is_some()) else {
             return self.add_bought(credits, expires_at, bought);
@@ -168,12 +163,12 @@ impl Account {
         source: Reason,
         credits: i64,
         expires_at: Timestamp,
-        bought: Option<Bought>,
+        bought: Option<LotOrigin>,
     ) -> Result<u64, Corrupt> {
         self.gain(credits)?;
         let number = self.next_lot;
         self.next_lot = self.next_lot.saturating_add(1);
-        // What brings nothing leaves nothing.
+        // No credits, no lot.
         if credits > 0 {
             self.lots.insert(Lot {
                 number,
@@ -191,7 +186,7 @@ impl Account {
     fn gain(&mut self, credits: i64) -> Result<(), Corrupt> {
         let balance = self.balance.checked_add(credits);
         let balance = balance.filter(|&sum| credits >= 0 && sum <= MAX_CREDITS);
-        self.balance = balance.ok_or(Corrupt("a grant passes the largest balance"))?;
+        self.balance = balance.ok_or(Corrupt("a grant exceeds the largest balance"))?;
         Ok(())
     }
 
@@ -207,7 +202,7 @@ impl Account {
         lots.map(|lot| lot.left).fold(0, i64::saturating_add)
     }
 
-    /// Moves the end of a cycle's lots forward to `at`. Held credits go when they come back.
+    /// Makes a cycle's lots end at `at`, if they do not end sooner. Held credits expire when they are given back.
     pub(super) fn end_cycle(&mut self, cycle: CycleTag, at: Timestamp) {
         for number in self.lots.of_cycle(cycle) {
             let end = |lot: &mut Lot| lot.expires_at = lot.expires_at.min(at);
@@ -215,7 +210,7 @@ impl Account {
         }
     }
 
-    /// A copy with no lots but this one and those of a cycle: what a purchase can touch.
+    /// A copy with only this lot and those of a cycle: what a purchase can touch.
     pub(super) fn sketch(&self, lot: Option<u64>, cycle: Option<CycleTag>) -> Self {
         let mut numbers = cycle.map_or_else(Vec::new, |cycle| self.lots.of_cycle(cycle));
         numbers.extend(lot.filter(|number| !numbers.contains(number)));
@@ -233,7 +228,7 @@ impl Account {
     /// Takes free credits in burn order.
     pub(super) fn burn(&mut self, credits: i64) -> Result<(), Corrupt> {
         if credits < 0 || credits > self.available() {
-            return Err(Corrupt("a deduction passes the spendable balance"));
+            return Err(Corrupt("a deduction exceeds the spendable balance"));
         }
         let mut rest = credits;
         while rest > 0 {
@@ -246,10 +241,10 @@ impl Account {
         Ok(())
     }
 
-    /// Pins free credits in burn order; the lots and how much of each.
+    /// Pins free credits in burn order. Returns the lots and how much of each.
     pub(super) fn pin(&mut self, credits: i64) -> Result<Vec<(u64, i64)>, Corrupt> {
         if credits > self.available() {
-            return Err(Corrupt("a hold passes the spendable balance"));
+            return Err(Corrupt("a hold exceeds the spendable balance"));
         }
         let mut rest = credits;
         let mut pins = Vec::new();
@@ -264,7 +259,7 @@ impl Account {
         Ok(pins)
     }
 
-    /// The lot to take up to so many free credits from next, and how many it has of them.
+    /// The next lot to take up to `most` free credits from, and how many of them it has.
     fn next_free(&self, most: i64) -> Result<(u64, i64), Corrupt> {
         let lot = self.lots.first_free();
         let lot = lot.ok_or(Corrupt("lots do not add up to the balance"))?;
@@ -292,7 +287,7 @@ impl Account {
         Ok(spend.saturating_sub(rest))
     }
 
-    /// Takes free credits out of one lot; the order that bought them.
+    /// Takes free credits out of one lot. Returns the order that bought them.
     pub(super) fn take_from(
         &mut self,
         number: u64,

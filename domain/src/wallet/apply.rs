@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Account, Change, Created, Event, Hold, Wallet, account::FreeMark, holds::Holds, order::Stage,
+    Account, Change, Created, Event, Hold, Wallet, account::LastFreeGrant, holds::Holds,
+    order::Stage,
 };
 use crate::{
-    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
     id::{HoldId, ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
@@ -21,6 +22,10 @@ pub struct Corrupt(pub &'static str);
 
 impl Wallet {
     /// Replays one logged event: the first one must create the wallet, no later one may.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`] if the event does not fit the state.
     pub fn replay(
         state: Option<Self>,
         key: WalletKey,
@@ -63,7 +68,11 @@ impl Wallet {
         }
     }
 
-    /// Applies one event; the history record that it leaves, if any.
+    /// Applies one event and returns the history record that it leaves, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`] if the event does not fit the state.
     pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
         let Event { at, change } = event;
         let fact = self.change(at, change)?;
@@ -82,7 +91,7 @@ impl Wallet {
         }))
     }
 
-    fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<Fact>, Corrupt> {
+    fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<RecordContent>, Corrupt> {
         match change {
             Change::Created(_) => Err(Corrupt("a wallet is created twice")),
             Change::CodeRotated {
@@ -103,7 +112,7 @@ impl Wallet {
                 end,
             } => {
                 let account = self.account_mut(product);
-                account.free = Some(FreeMark { period, start, end });
+                account.free = Some(LastFreeGrant { period, start, end });
                 let expires_at = (end != Timestamp::NEVER).then_some(end);
                 self.fill(
                     product,
@@ -136,7 +145,7 @@ impl Wallet {
                 let order = self.account_mut(product).take_from(lot, amount.get())?;
                 self.refresh_due();
                 let delta = amount.get().saturating_neg();
-                Ok(Some(Fact::Entry(Entry {
+                Ok(Some(RecordContent::Entry(Entry {
                     order,
                     ..self.entry(product, delta, Reason::Expiry, None, None)
                 })))
@@ -150,7 +159,7 @@ impl Wallet {
                 self.account_mut(product).burn(amount.get())?;
                 let delta = amount.get().saturating_neg();
                 let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
-                Ok(Some(Fact::Entry(entry)))
+                Ok(Some(RecordContent::Entry(entry)))
             }
             Change::HoldPlaced {
                 hold,
@@ -176,7 +185,7 @@ impl Wallet {
                     return Err(Corrupt("a hold is placed twice"));
                 }
                 self.due_at = self.due_at.min(expires_at);
-                Ok(Some(Fact::HoldPlaced(facts, key)))
+                Ok(Some(RecordContent::HoldPlaced(facts, key)))
             }
             Change::HoldExtended { hold, expires_at } => {
                 if !self.holds.extend(hold, expires_at) {
@@ -254,11 +263,11 @@ impl Wallet {
         expires_at: Option<Timestamp>,
         key: Option<IdempotencyKey>,
         meta: Option<Meta>,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         self.account_mut(product).grant(reason, credits, end)?;
         self.due_at = self.due_at.min(end);
-        Ok(Some(Fact::Entry(Entry {
+        Ok(Some(RecordContent::Entry(Entry {
             expires_at,
             ..self.entry(product, credits, reason, key, meta)
         })))
@@ -285,13 +294,18 @@ impl Wallet {
         }
     }
 
-    fn close(&mut self, id: HoldId, status: HoldStatus, settled: i64) -> Result<Fact, Corrupt> {
+    fn close(
+        &mut self,
+        id: HoldId,
+        status: HoldStatus,
+        settled: i64,
+    ) -> Result<RecordContent, Corrupt> {
         if settled < 0 {
             return Err(Corrupt("a settlement adds credits"));
         }
         let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let account = self.account_mut(hold.product);
-        let facts = HoldFacts {
+        let facts = HoldSnapshot {
             status,
             settled,
             ..hold.facts(id)
@@ -303,12 +317,12 @@ impl Wallet {
             let (key, delta) = (Some(hold.key), settled.saturating_neg());
             self.entry(hold.product, delta, Reason::Deduction, key, hold.meta)
         });
-        Ok(Fact::HoldClosed(facts, entry))
+        Ok(RecordContent::HoldClosed(facts, entry))
     }
 
-    /// Recomputed whenever an expiry may have moved later; moving earlier is a `min` in place. A
-    /// lot emptied by a deduction may leave `due_at` too early: once that instant has passed, the
-    /// next event mends it.
+    /// Recomputes `due_at`, whenever an expiry may have moved later; moving earlier is a `min` in place. A lot
+    /// emptied by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects
+    /// it.
     pub(super) fn refresh_due(&mut self) {
         let commerce = self.commerce.as_deref();
         if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
@@ -331,4 +345,4 @@ impl Wallet {
     }
 }
 
-const NOT_OPEN: Corrupt = Corrupt("a hold that is not open changes");
+const NOT_OPEN: Corrupt = Corrupt("an event changes a hold that is not open");

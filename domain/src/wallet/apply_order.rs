@@ -2,24 +2,24 @@
 
 use super::{
     Wallet,
-    account::Bought,
+    account::LotOrigin,
     apply::Corrupt,
     commerce::Commerce,
     event::{OrderPaid, OrderPlaced},
-    instruction::{Instructed, Instruction, InstructionStage},
+    instruction::{Instruction, InstructionRecord, InstructionStage},
     lots::CycleTag,
     order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
     subscription::{Subscription, SubscriptionOver},
 };
 use crate::{
-    history::{Entry, Fact, Reason},
+    history::{Entry, Reason, RecordContent},
     id::{OrderSerial, ProductId},
     text::SubscriptionId,
     time::Timestamp,
 };
 
-const NO_ORDER: Corrupt = Corrupt("an order that is not there changes");
-const NO_SUBSCRIPTION: Corrupt = Corrupt("a subscription that is not there changes");
+const NO_ORDER: Corrupt = Corrupt("an event changes an order that is not there");
+const NO_SUBSCRIPTION: Corrupt = Corrupt("an event changes a subscription that is not there");
 
 impl Wallet {
     pub(super) fn commerce_mut(&mut self) -> &mut Commerce {
@@ -35,7 +35,7 @@ impl Wallet {
         &mut self,
         at: Timestamp,
         placed: OrderPlaced,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         let rotations = self.rotations;
         let commerce = self.commerce_mut();
         let price = placed.terms.times(placed.quantity);
@@ -78,7 +78,7 @@ impl Wallet {
         &mut self,
         at: Timestamp,
         paid: OrderPaid,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         if paid.credits < 0 {
             return Err(Corrupt("a payment takes credits"));
         }
@@ -103,7 +103,7 @@ impl Wallet {
         order.granted = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
         let product = order.terms.fills;
-        let bought = Bought {
+        let bought = LotOrigin {
             order: paid.order,
             cycle: order.cycle_tag(&key),
         };
@@ -124,7 +124,7 @@ impl Wallet {
         &mut self,
         serial: OrderSerial,
         stage: Stage,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         let order = self.order_mut(serial)?;
         if order.stage != Stage::Pending {
             return Err(Corrupt("an order that is not pending is closed"));
@@ -139,7 +139,7 @@ impl Wallet {
         &mut self,
         serial: OrderSerial,
         on_its_way: bool,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         self.order_mut(serial)?.on_its_way = on_its_way;
         Ok(None)
     }
@@ -149,7 +149,7 @@ impl Wallet {
         serial: OrderSerial,
         reversal: Reversal,
         credits: i64,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         let key = self.key;
         let commerce = self.commerce_mut();
         let Some(order) = commerce.orders.get_mut(&serial) else {
@@ -169,11 +169,11 @@ impl Wallet {
         }
         let taken = order.taken.saturating_sub(credits);
         if !(0..=order.granted).contains(&taken) {
-            return Err(Corrupt("a refund passes its order's credits"));
+            return Err(Corrupt("a refund exceeds its order's credits"));
         }
         order.taken = taken;
         let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
-        let bought = Bought {
+        let bought = LotOrigin {
             order: serial,
             cycle: order.cycle_tag(&key),
         };
@@ -187,7 +187,7 @@ impl Wallet {
             self.due_at = self.due_at.min(end);
         }
         let given_back = credits > 0 && end != Timestamp::NEVER;
-        Ok(Some(Fact::Entry(Entry {
+        Ok(Some(RecordContent::Entry(Entry {
             order: Some(serial),
             expires_at: given_back.then_some(end),
             ..self.entry(product, credits, Reason::Refund, None, None)
@@ -203,20 +203,22 @@ impl Wallet {
         self.refresh_due();
     }
 
-    pub(super) fn subscription_gone(&mut self, id: SubscriptionId) -> Result<Fact, Corrupt> {
+    pub(super) fn subscription_gone(
+        &mut self,
+        id: SubscriptionId,
+    ) -> Result<RecordContent, Corrupt> {
         if self.subscription(&id).is_some_and(Subscription::is_current) {
-            return Err(Corrupt("a subscription that is not over leaves"));
+            return Err(Corrupt("a subscription that is not over is archived"));
         }
         let last = self.subscription(&id).map(Subscription::last_tier);
         self.commerce_mut().subscriptions.retain(|s| s.id != id);
         self.refresh_due();
-        Ok(Fact::SubscriptionOver(Box::new(SubscriptionOver {
-            id,
-            last,
-        })))
+        Ok(RecordContent::SubscriptionOver(Box::new(
+            SubscriptionOver { id, last },
+        )))
     }
 
-    pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<Fact, Corrupt> {
+    pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<RecordContent, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
         let order = commerce.orders.remove(&serial).ok_or(NO_ORDER)?;
         if order.stage == Stage::Pending {
@@ -229,7 +231,10 @@ impl Wallet {
             }
         }
         self.refresh_due();
-        Ok(Fact::Order(Box::new(ArchivedOrder { serial, order })))
+        Ok(RecordContent::Order(Box::new(ArchivedOrder {
+            serial,
+            order,
+        })))
     }
 
     pub(super) fn order_recalled(&mut self, recalled: ArchivedOrder) -> Result<(), Corrupt> {
@@ -238,7 +243,7 @@ impl Wallet {
         if order.unlocks() {
             for feature in &order.terms.features {
                 let count = commerce.unlocked.get_mut(feature);
-                let count = count.ok_or(Corrupt("a feature is locked that was not unlocked"))?;
+                let count = count.ok_or(Corrupt("a recalled order's feature is not unlocked"))?;
                 *count = count.saturating_sub(1);
                 if *count == 0 {
                     commerce.unlocked.remove(feature);
@@ -252,12 +257,12 @@ impl Wallet {
         Ok(())
     }
 
-    /// What is asked for counts at its order, and what is refused does not any more.
+    /// Adds a requested refund to what its order awaits, and takes a refused one off again.
     pub(super) fn instruction_moved(
         &mut self,
         at: Timestamp,
-        instructed: Instructed,
-    ) -> Result<Fact, Corrupt> {
+        instructed: InstructionRecord,
+    ) -> Result<RecordContent, Corrupt> {
         if let Instruction::Refund { order, cents, .. } = instructed.instruction {
             match instructed.stage {
                 InstructionStage::Asked => {
@@ -267,20 +272,21 @@ impl Wallet {
                 }
                 InstructionStage::Refused => {
                     let order = self.order_mut(order)?;
-                    order.asked = order.not_asking(cents);
+                    order.asked = order.without_refund(cents);
                 }
                 InstructionStage::Done => {}
             }
         }
-        Ok(Fact::Instructed(Box::new(instructed)))
+        Ok(RecordContent::Instructed(Box::new(instructed)))
     }
 
-    /// Orders that are here keep the end too, for what a dispute gives back later.
+    /// Ends a subscription's cycle. Its orders in the wallet note the end too, for credits that a dispute gives
+    /// back later.
     pub(super) fn cycle_ended(
         &mut self,
         id: &SubscriptionId,
         ends_at: Timestamp,
-    ) -> Result<Option<Fact>, Corrupt> {
+    ) -> Result<Option<RecordContent>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
         if let Some(known) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
             known.cycles_ended = known.cycles_ended.saturating_add(1);
@@ -305,13 +311,13 @@ impl Wallet {
         product: ProductId,
         credits: i64,
         expires_at: Option<Timestamp>,
-        bought: Bought,
-    ) -> Result<(u64, Fact), Corrupt> {
+        bought: LotOrigin,
+    ) -> Result<(u64, RecordContent), Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         let account = self.account_mut(product);
         let lot = account.add_bought(credits, end, bought)?;
         self.due_at = self.due_at.min(end);
-        let fact = Fact::Entry(Entry {
+        let fact = RecordContent::Entry(Entry {
             order: Some(bought.order),
             expires_at,
             ..self.entry(product, credits, Reason::Purchase, None, None)

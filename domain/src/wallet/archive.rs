@@ -1,7 +1,6 @@
-//! What of a wallet's purchases is settled leaves the wallet for its history: paid, failed and
-//! expired orders, subscriptions that are over. So a wallet is no larger for what it once bought. A
-//! decision that needs it is handed it, as a key's former use is; an order that changes once more is
-//! recalled first and archived again.
+//! Settled purchases move from the wallet to its history: paid, failed and expired orders, subscriptions that are
+//! over. So a wallet is no larger for what it once bought. A decision that needs one is passed its record, like a
+//! key's former use; an order that changes once more is recalled first and archived again.
 
 use super::{
     ArchivedOrder, Change, Order, Wallet,
@@ -14,15 +13,15 @@ use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
 /// What the wallet's history says of the order and the subscription that a command names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Archived<'a> {
-    /// The last record of the order, found by [`crate::history::Lookup::Order`].
+pub struct Archive<'a> {
+    /// The last record of the order, found by [`crate::history::RecordKey::Order`].
     pub order: Option<&'a ArchivedOrder>,
     /// Whether the subscription is over: there is a record of it under
-    /// [`crate::history::Lookup::Subscription`].
+    /// [`crate::history::RecordKey::Subscription`].
     pub subscription_over: bool,
 }
 
-impl<'a> Archived<'a> {
+impl<'a> Archive<'a> {
     pub(super) fn order(self, serial: OrderSerial) -> Option<&'a Order> {
         let named = self.order.filter(|archived| archived.serial == serial)?;
         Some(&named.order)
@@ -30,7 +29,7 @@ impl<'a> Archived<'a> {
 }
 
 impl Commerce {
-    /// What is settled and still here.
+    /// The next purchase to archive: settled, and still in the wallet.
     pub(super) fn settled(&self) -> Option<Change> {
         // The usual case costs no search: all orders are pending.
         if self.orders.len() > self.pending.len() {
@@ -46,7 +45,7 @@ impl Commerce {
         })
     }
 
-    /// A copy with no order but this one.
+    /// A copy with only this order.
     fn sketch(&self, serial: Option<OrderSerial>, archived: Option<&Order>) -> Self {
         let order = serial.and_then(|serial| self.orders.get_key_value(&serial));
         let place = |(&serial, order): (&OrderSerial, &Order)| (order.expires_at, serial);
@@ -80,14 +79,14 @@ impl Wallet {
     pub(super) fn any_order<'a>(
         &'a self,
         serial: OrderSerial,
-        archived: Archived<'a>,
+        archived: Archive<'a>,
     ) -> Option<&'a Order> {
         self.order(serial).or_else(|| archived.order(serial))
     }
 
-    /// What is known of money going back, also for an order that is not known yet. Of an order that
-    /// never heard of any, that is nothing, as of no time.
-    pub(super) fn reversal(&self, serial: OrderSerial, archived: Archived<'_>) -> Option<Reversal> {
+    /// The last known reversal of an order, also of one that is not known yet. An order without any has an empty
+    /// one.
+    pub(super) fn reversal(&self, serial: OrderSerial, archived: Archive<'_>) -> Option<Reversal> {
         let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
         match self.any_order(serial, archived) {
             Some(order) => Some(order.reversal),
@@ -95,14 +94,14 @@ impl Wallet {
         }
     }
 
-    /// How many orders that are not known a reversal is kept of.
+    /// How many unknown orders reversals are kept for.
     pub(super) fn early_reversals(&self) -> usize {
         self.commerce.as_ref().map_or(0, |c| c.early.len())
     }
 
-    /// An archived order as it comes back. What is given back to it is over where its cycle is, which may
-    /// have ended meanwhile, and has if the wallet does not have the subscription any more. Should a clock
-    /// have stepped back behind that end, it is over all the same.
+    /// An archived order as it is recalled. Credits given back to it end with its cycle. That may have ended
+    /// meanwhile, and has ended if the wallet does not have the subscription any more, even if the clock has
+    /// stepped back to before that end.
     pub(super) fn recall(&self, order: &Order, now: Timestamp) -> Order {
         let mut order = order.clone();
         let Some(id) = order
@@ -123,13 +122,13 @@ impl Wallet {
         order
     }
 
-    /// A copy of what a decision on an order and a subscription can touch: however many lots, holds
-    /// and other orders there are, it is small. It is up to date if this wallet is.
+    /// A copy of only what a decision on an order and a subscription can touch: small, however many lots, holds and
+    /// other orders there are. It is up to date if this wallet is.
     pub(super) fn sketch(
         &self,
         serial: Option<OrderSerial>,
         subscription: Option<&SubscriptionId>,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
     ) -> Self {
         let former = serial.and_then(|serial| archived.order(serial));
         let known = serial.and_then(|serial| self.any_order(serial, archived));

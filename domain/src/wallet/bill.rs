@@ -1,54 +1,53 @@
-//! A paid bill of a subscription after its first: of a whole cycle, or of switches within one. The one
-//! rule that brings credits for a subscription, in whatever order bills are heard of.
+//! A paid invoice of a subscription after its first: for a whole cycle, or for switches within one. One rule brings
+//! the credits of all of them, in whatever order they are reported.
 
 use super::{
-    Archived, Change, Event, Wallet,
-    cycle::Place,
-    draft::Draft,
-    event::SubscriptionNews,
+    Archive, Change, Event, Wallet,
+    cycle::CyclePosition,
+    decision::DecisionBuilder,
+    event::SubscriptionEvent,
     order::OrderKind,
-    pay::{Billing, Grant, Payment, credits},
+    pay::{CycleGrant, PaidCycle, Payment, credits},
     place_order::PlaceOrder,
-    subscription::{Subscription, Switched},
+    subscription::{Subscription, TierSwitch},
     switch::{Proration, Step},
 };
 use crate::{
     Quantity, Rejection, id::OrderSerial, terms::Terms, text::SubscriptionId, time::Timestamp,
 };
 
-/// A paid bill, also one over nothing.
+/// A paid invoice, which may be over 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bill {
-    /// The order to make of it, derived from the invoice: the same invoice is heard once.
+    /// The order to make of it, derived from the invoice, so that each invoice counts once.
     pub order: OrderSerial,
     /// What it pays for.
     pub pays: Pays,
-    /// The tier that it pays; `None`: none of the catalog's, the tier in force is meant.
+    /// The tier that it pays; `None`: it is not in the catalog, and the tier in force counts.
     pub terms: Option<Terms>,
-    /// How many of that tier.
+    /// The quantity of that tier, such as seats.
     pub quantity: Quantity,
-    /// The payment.
+    /// The payment of the invoice.
     pub payment: Payment,
-    /// The subscription, and the cycle that the bill is of.
-    pub billing: Billing,
+    /// The subscription, and the cycle that the invoice is for.
+    pub billing: PaidCycle,
 }
 
-/// What a bill pays for.
+/// What an invoice pays for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pays {
     /// The next cycle.
     Cycle,
-    /// A whole new cycle that a switch began: from a month to a year, from nothing to a price.
+    /// A whole new cycle that a switch began: from monthly to yearly, or from free to paid.
     Anew,
-    /// A switch within the cycle: from all that was had of this tier, at this instant, as the invoice's
-    /// proration lines say it.
+    /// A switch within the cycle, from this tier and at this instant, as the invoice's proration lines say.
     Switch {
-        /// The tier that was left, as many times as it was had.
+        /// The former tier, times its quantity.
         old: Terms,
-        /// When.
+        /// When the switch was made.
         at: Timestamp,
     },
-    /// Switches within the cycle before, which the bill of this one settles.
+    /// Switches within the cycle before, which the invoice of this cycle settles.
     Carried(Vec<Proration>),
 }
 
@@ -62,7 +61,7 @@ impl Pays {
 }
 
 impl Bill {
-    /// What it says of the tiers within its cycle; `None`: it pays for all of it.
+    /// The switch that it pays for; `None`: it pays for a whole cycle.
     fn step(&self, terms: &Terms) -> Option<Step> {
         let (old, at) = match &self.pays {
             Pays::Cycle | Pays::Anew => return None,
@@ -70,7 +69,7 @@ impl Bill {
             // Nothing is left of the cycle that the switches were made in.
             Pays::Carried(_) => (terms, self.billing.cycle_start),
         };
-        // Credits of another product have nothing to be compared with.
+        // Credits of different products cannot be compared: all of the new tier's count.
         let same = old.fills == terms.fills;
         Some(Step {
             order: self.order,
@@ -94,17 +93,17 @@ impl Bill {
 }
 
 impl Wallet {
-    /// Decides what a paid bill brings. What that of a cycle before the current one brings ends at once,
-    /// as if it had come in time, and nothing else does; so does that of a subscription that is over,
-    /// unless it was paid only after that: then it lasts for the period that it pays.
+    /// Decides what a paid invoice brings. Credits for a cycle before the current one end at once, as if they had
+    /// come in time, and no other credits do; so do those for a subscription that is over, unless it was paid only
+    /// after that: then they last for the period that was paid.
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`]: it is of no tier of the catalog's, and none is in force.
+    /// [`Rejection::SubscriptionNotFound`] if the catalog does not have its tier, and none is in force.
     pub fn bill(
         &self,
         bill: Bill,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         if self.any_order(bill.order, archived).is_some() {
@@ -112,7 +111,7 @@ impl Wallet {
         }
         let (order, id) = (bill.order, &bill.billing.subscription);
         let in_force = self.subscription(id).map(|known| known.tier().clone());
-        // What is in force is as many times that tier as are had.
+        // The tier in force has its quantity multiplied in already.
         let (sold, quantity) = match bill.terms.clone() {
             Some(terms) => (terms, bill.quantity),
             None => (
@@ -121,21 +120,21 @@ impl Wallet {
             ),
         };
         let terms = sold.clone().many(quantity);
-        let mut draft = Draft::on(self, Some(order), Some(id), archived, now);
+        let mut decision = DecisionBuilder::on(self, Some(order), Some(id), archived, now);
         let late = bill.billing.after_end;
         if let Some(known) = self.subscription(id).filter(|_| late) {
-            draft.end_subscription(known.clone());
+            decision.end_subscription(known.clone());
         }
         let gone = late || archived.subscription_over;
-        let known = draft.wallet.subscription(id);
+        let known = decision.wallet.subscription(id);
         let step = bill.step(&terms);
-        let place = known.map(|known| known.place_of(step.as_ref(), bill.billing.cycle()));
-        let cycle = known.filter(|_| place == Some(Place::Current));
+        let place = known.map(|known| known.position_of(step.as_ref(), bill.billing.cycle()));
+        let cycle = known.filter(|_| place == Some(CyclePosition::Current));
         let credits = bill.credits(&terms, cycle);
-        if place == Some(Place::Next) {
-            draft.end_cycle(id);
+        if place == Some(CyclePosition::Next) {
+            decision.end_cycle(id);
         }
-        let ends = (gone || place == Some(Place::Over)).then_some(match late {
+        let ends = (gone || place == Some(CyclePosition::Over)).then_some(match late {
             true => bill.billing.current_period_end,
             false => now,
         });
@@ -143,25 +142,25 @@ impl Wallet {
             quantity,
             ..PlaceOrder::made(order, sold)
         };
-        draft.place(bill.pays.kind(), placed);
-        let grant = Grant { credits, ends };
-        draft.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
+        decision.place(bill.pays.kind(), placed);
+        let grant = CycleGrant { credits, ends };
+        decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
         if ends.is_none() {
-            draft.take(&bill, terms, step, place);
+            decision.take(&bill, terms, step, place);
         }
-        Ok(draft.finish())
+        Ok(decision.finish())
     }
 }
 
-impl Draft {
-    /// Brings the subscription to what the bill says of its cycle, which begins with it unless something
-    /// within it was heard of before.
+impl DecisionBuilder {
+    /// Updates the subscription by an invoice. That begins the invoice's cycle, unless something of the cycle was
+    /// reported before.
     pub(super) fn take(
         &mut self,
         bill: &Bill,
         terms: Terms,
         step: Option<Step>,
-        place: Option<Place>,
+        place: Option<CyclePosition>,
     ) {
         let (order, billing) = (bill.order, &bill.billing);
         let base = match &bill.pays {
@@ -169,10 +168,10 @@ impl Draft {
             Pays::Cycle | Pays::Anew | Pays::Carried(_) => &terms,
         };
         let low = base.clone();
-        // As its cycle's end left it.
+        // As the end of its former cycle left it.
         let known = self.wallet.subscription(&billing.subscription).cloned();
         let before = known.as_ref().map(|known| known.tier().clone());
-        let begun = place != Some(Place::Current);
+        let begun = place != Some(CyclePosition::Current);
         let mut next = match known {
             Some(known) if begun => known.begun(low.clone(), billing.cycle()),
             Some(known) => known,
@@ -184,35 +183,35 @@ impl Draft {
         if let Some(step) = step {
             next.add_step(Step { reversed, ..step });
             if let Pays::Switch { at, .. } = bill.pays {
-                let switched = Switched {
+                let switched = TierSwitch {
                     order,
                     terms,
                     at,
                     reversed,
                 };
-                next.climb(switched, &low);
+                next.raise_tier(switched, &low);
             }
         } else {
             next = next.paid_by(order, terms, billing, reversed);
         }
-        let news = match before {
-            None => Some(SubscriptionNews::Started),
-            Some(_) if begun => Some(SubscriptionNews::Renewed),
-            Some(_) if whole => Some(SubscriptionNews::Updated),
-            Some(before) => (before != *next.tier()).then_some(SubscriptionNews::Updated),
+        let subscription_event = match before {
+            None => Some(SubscriptionEvent::Started),
+            Some(_) if begun => Some(SubscriptionEvent::Renewed),
+            Some(_) if whole => Some(SubscriptionEvent::Updated),
+            Some(before) => (before != *next.tier()).then_some(SubscriptionEvent::Updated),
         };
-        self.push_subscription(news, next);
+        self.push_subscription(subscription_event, next);
     }
 
-    /// A subscription that the provider gave up, and what its cycle left.
+    /// Ends a subscription that the provider gave up, and the credits left of its cycle.
     pub(super) fn end_subscription(&mut self, known: Subscription) {
         let id = known.id.clone();
-        self.push_subscription(Some(SubscriptionNews::Canceled), known.over());
+        self.push_subscription(Some(SubscriptionEvent::Canceled), known.over());
         self.end_cycle(&id);
     }
 
-    /// Ends what a subscription's paid cycles left, before new credits need the room. Its events
-    /// come now, not with the next look at the clock.
+    /// Ends the credits left of a subscription's paid cycles, before new ones need the room. Their expiries are
+    /// events of this decision, not of the next catch-up with the clock.
     pub(super) fn end_cycle(&mut self, subscription: &SubscriptionId) {
         self.push(Change::CycleEnded {
             subscription: subscription.clone(),

@@ -1,19 +1,19 @@
-//! Ending a subscription on the caller's word, at once or with its period.
+//! Canceling a subscription at the caller's request, at once or with its period.
 
 use super::{
     Wallet,
-    instruction::{Instructed, Instructing, Instruction},
+    instruction::{Instruction, InstructionDecision, InstructionRecord},
 };
 use crate::{Rejection, id::ProductId, text::IdempotencyKey, time::Timestamp};
 
-/// A request to end the subscription to a product.
+/// A request to cancel the subscription to a product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
-    /// To which product.
+    /// The product that is subscribed to.
     pub product: ProductId,
-    /// Whether with its period rather than at once.
+    /// Whether it ends with its period rather than at once.
     pub at_period_end: bool,
-    /// Names the operation: it is done once.
+    /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
 }
 
@@ -22,13 +22,13 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`].
+    /// [`Rejection::KeyReused`] or [`Rejection::SubscriptionNotFound`].
     pub fn cancel(
         &self,
         command: Cancel,
-        prior: Option<&Instructed>,
+        prior: Option<&InstructionRecord>,
         now: Timestamp,
-    ) -> Result<Instructing, Rejection> {
+    ) -> Result<InstructionDecision, Rejection> {
         let Cancel {
             product,
             at_period_end,

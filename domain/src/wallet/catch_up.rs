@@ -1,17 +1,18 @@
-//! What time did to a wallet since it was last touched: holds, lots and orders expire, what is
-//! settled is archived, free grants fall due. A sleeping wallet costs nothing; whoever touches it applies these events first.
+//! What is due in a wallet since it was last used: holds, lots and orders expire, settled purchases are archived,
+//! free grants are given. A sleeping wallet costs nothing; its next use applies these events first.
 
-use super::{Change, Event, FreeGrantRule, Owner, Wallet, account::FreeMark, event::OrderClosed};
+use super::{
+    Change, Event, FreeGrantRule, Owner, Wallet, account::LastFreeGrant, event::OrderClosed,
+};
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId},
     time::{Span, Timestamp},
 };
 
-/// What a turn applies of what the clock owes a wallet, at most. With more, it is another turn that goes
-/// on: forty thousand holds that end together must not keep a thread, or anybody else at the wallet,
-/// waiting for all of them.
-pub const TURN: usize = 256;
+/// The most due events that one turn at a wallet applies; another turn goes on with the rest. Forty thousand holds
+/// that end together must not keep a thread, or other callers of the wallet, waiting for all of them.
+pub const MAX_EVENTS_PER_TURN: usize = 256;
 
 enum Due {
     Hold(HoldId),
@@ -20,8 +21,8 @@ enum Due {
 }
 
 impl Wallet {
-    /// The next event that the clock owes this wallet as of `now`, in the order in which they fell
-    /// due; `None` when it is up to date. Apply it and ask again.
+    /// The next event of this wallet that is due as of `now`, in the order in which they became due; `None` when it
+    /// is up to date. Apply it and call again.
     #[must_use]
     pub fn next_due(&self, rules: &[FreeGrantRule], now: Timestamp) -> Option<Event> {
         if self.due_at <= now
@@ -40,24 +41,6 @@ impl Wallet {
         })
     }
 
-    /// Whether the clock owes this wallet more than so many events as of `now`. Whoever touches it
-    /// applies some of them, lets others go on, and comes back: [`TURN`] is a good number. Looks at no
-    /// more of them than that.
-    #[must_use]
-    pub fn owes_more_than(&self, events: usize, now: Timestamp) -> bool {
-        if self.due_at > now {
-            return false;
-        }
-        let holds = self.holds.expiring(now).map(drop);
-        let lots = self
-            .accounts
-            .iter()
-            .flat_map(|account| account.expiring(now));
-        let orders = self.commerce.iter().flat_map(|c| c.expiring(now));
-        let due = holds.chain(lots.map(drop)).chain(orders.map(drop));
-        due.take(events.saturating_add(1)).count() > events
-    }
-
     /// An event's instant: never before the event that precedes it, should a clock step back.
     #[must_use]
     pub fn date(&self, now: Timestamp) -> Timestamp {
@@ -65,7 +48,7 @@ impl Wallet {
     }
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
-        // What is settled leaves as of the event that settled it.
+        // A settled purchase is archived as of the event that settled it.
         let settled = self
             .commerce
             .as_ref()
@@ -115,7 +98,7 @@ impl Wallet {
             return None;
         }
         let Span { start, end } = rule.period.span(now)?;
-        if mark.is_some_and(|FreeMark { start: granted, .. }| granted >= start) {
+        if mark.is_some_and(|LastFreeGrant { start: granted, .. }| granted >= start) {
             return None;
         }
         let room = account.map_or(crate::MAX_CREDITS, super::Account::room);

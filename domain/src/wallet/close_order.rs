@@ -1,16 +1,22 @@
-//! What becomes of an order that is not paid: its money is on its way, or it ends. Nothing here is
+//! What happens to an order that is not paid: its money is on its way, or it fails or expires. None of this is
 //! final: a payment that completes after all still counts.
 
-use super::{Archived, Change, Event, Wallet, draft::Draft, event::OrderClosed, order::Stage};
+use super::{
+    Archive, Change, Event, Wallet, decision::DecisionBuilder, event::OrderClosed, order::Stage,
+};
 use crate::{Rejection, id::OrderSerial, time::Timestamp};
 
 impl Wallet {
-    /// Decides what it does that the buyer is done and the money on its way: an order that waits for
-    /// it, or did until it expired, says so.
+    /// Decides what changes when the buyer is done and the money is on its way: a pending or expired order notes
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn process_order(
         &self,
         order: OrderSerial,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         self.note_processing(order, archived, now, true)
@@ -19,7 +25,7 @@ impl Wallet {
     fn note_processing(
         &self,
         order: OrderSerial,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
         on_its_way: bool,
     ) -> Result<Vec<Event>, Rejection> {
@@ -29,27 +35,35 @@ impl Wallet {
         if !waits || known.on_its_way == on_its_way {
             return Ok(Vec::new());
         }
-        let mut draft = Draft::on(self, Some(order), None, archived, now);
-        draft.push(Change::OrderProcessing { order, on_its_way });
-        Ok(draft.finish())
+        let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
+        decision.push(Change::OrderProcessing { order, on_its_way });
+        Ok(decision.finish())
     }
 
-    /// Decides what a failed payment does: a pending order fails, one that expired waits for its money
-    /// no longer, any other one stays as it is.
+    /// Decides what a failed payment does: a pending order fails, an expired one does not wait for its money any
+    /// more, any other one stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn fail_order(
         &self,
         order: OrderSerial,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         self.close_order(order, archived, now, Change::OrderFailed)
     }
 
     /// Decides what the end of the provider's checkout session does: a pending order expires.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn expire_order(
         &self,
         order: OrderSerial,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         self.close_order(order, archived, now, Change::OrderExpired)
@@ -58,7 +72,7 @@ impl Wallet {
     fn close_order(
         &self,
         order: OrderSerial,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
         change: fn(OrderClosed) -> Change,
     ) -> Result<Vec<Event>, Rejection> {
@@ -69,12 +83,12 @@ impl Wallet {
             Stage::Expired => return self.note_processing(order, archived, now, false),
             Stage::Paid | Stage::Failed => return Ok(Vec::new()),
         }
-        let mut draft = Draft::on(self, Some(order), None, archived, now);
-        draft.push(change(OrderClosed {
+        let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
+        decision.push(change(OrderClosed {
             order,
             project: self.project,
             expires_at: known.expires_at,
         }));
-        Ok(draft.finish())
+        Ok(decision.finish())
     }
 }

@@ -1,5 +1,5 @@
-//! What of its purchases a wallet keeps: what can still change by itself. Kept behind one pointer, so
-//! that a wallet that never bought anything is as small as before.
+//! The purchases that a wallet keeps: those that can still change by themselves. They are behind one pointer, so
+//! that a wallet that never bought anything stays small.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,15 +20,15 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Commerce {
     pub(super) customer: Option<CustomerId>,
-    /// Pending ones; a settled one is archived by the decision that settles or recalls it.
+    /// Pending orders; a settled one is archived by the decision that settles or recalls it.
     pub(super) orders: BTreeMap<OrderSerial, Order>,
-    /// All but canceled ones, in the order in which they started.
+    /// Subscriptions that are not canceled, in the order in which they started.
     pub(super) subscriptions: Vec<Subscription>,
     /// Refunds and disputes of orders that are not known yet.
     pub(super) early: BTreeMap<OrderSerial, Reversal>,
     /// How many archived orders unlock each feature.
     pub(super) unlocked: BTreeMap<Feature, u64>,
-    /// Pending orders by when they expire: follows from the orders.
+    /// Pending orders by when they expire, derived from `orders`.
     #[serde(skip)]
     pub(super) pending: BTreeSet<(Timestamp, OrderSerial)>,
 }
@@ -39,16 +39,7 @@ impl Commerce {
         self.pending.first().copied()
     }
 
-    /// Pending orders that expire at this instant or before.
-    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = OrderSerial> {
-        let due = self
-            .pending
-            .iter()
-            .take_while(move |(end, _)| *end <= until);
-        due.map(|&(_, serial)| serial)
-    }
-
-    /// An order that is pending no longer.
+    /// Takes an order that is not pending any more out of the index.
     pub(super) fn settle(&mut self, serial: OrderSerial) {
         if let Some(order) = self.orders.get(&serial) {
             self.pending.remove(&(order.expires_at, serial));
@@ -63,10 +54,9 @@ impl Wallet {
         self.commerce.as_ref()?.orders.get(&serial)
     }
 
-    /// Whether the code now in force is still the one under which an order was placed, or which it
-    /// minted.
+    /// Whether the recovery code is still the one under which an order was placed, or which it minted.
     #[must_use]
-    pub const fn opens_with_the_code_of(&self, order: &Order) -> bool {
+    pub const fn has_code_of_order(&self, order: &Order) -> bool {
         order.rotations == self.rotations
     }
 
@@ -95,7 +85,7 @@ impl Wallet {
         self.subscriptions().any(|s| s.tier().product == product)
     }
 
-    /// What was unlocked by buying it once, whatever else unlocks it.
+    /// The features that one-time orders unlock, whatever else unlocks them.
     #[must_use]
     pub fn unlocked_by_orders(&self) -> BTreeSet<&Feature> {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
@@ -111,14 +101,18 @@ impl Wallet {
         pending.map(|(_, serial)| *serial)
     }
 
-    /// What the provider calls the wallet's owner, if a purchase told.
+    /// The provider's identifier of the wallet's owner, if a purchase named one.
     #[must_use]
     pub fn customer(&self) -> Option<&CustomerId> {
         self.commerce.as_ref()?.customer.as_ref()
     }
 
-    /// The customer whose portal can be opened: that of the subscription that is there, of several the one
-    /// that started last, else that of the last payment.
+    /// The customer whose portal can be opened: that of the subscription that started last, else that of the last
+    /// payment.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::NoPurchase`] if no subscription and no payment named a customer.
     pub fn portal_customer(&self) -> Result<&CustomerId, Rejection> {
         let current = self.subscriptions().filter_map(|s| s.customer.as_ref());
         let current = current.last();

@@ -10,28 +10,32 @@ use crate::{
     time::Timestamp,
 };
 
-/// Lots of one product that manual grants may make. What was paid for, and free grants, are credited
-/// however many there are.
+/// How many lots of one product there may be before manual grants cannot add another. Purchases and free grants are
+/// credited however many there are.
 pub const MAX_LOTS: usize = 1000;
 
 /// A request to add credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credit {
-    /// Whose credits.
+    /// The product whose credits are granted.
     pub product: ProductId,
-    /// How many.
+    /// Credits to add.
     pub amount: Amount,
     /// When what is left of them expires.
     pub expires_at: Option<Timestamp>,
-    /// Names the operation: it is applied once.
+    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
 }
 
 impl Wallet {
-    /// Decides a grant on an up-to-date wallet. `prior` is the record of this key's former use for
-    /// a grant.
+    /// Decides a grant on an up-to-date wallet. `prior` is the record of this key's former use for a grant.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::KeyReused`], [`Rejection::ExpiryPast`], [`Rejection::BalanceLimit`] or
+    /// [`Rejection::TooManyLots`].
     pub fn credit(
         &self,
         command: Credit,

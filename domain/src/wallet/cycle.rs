@@ -1,32 +1,32 @@
-//! A subscription's cycles, as the invoices that pay them say it. They are heard of late and in any
-//! order: where one belongs follows from its instants alone.
+//! A subscription's cycles, as the paid invoices describe them. Invoices are reported late and in any order: where
+//! a cycle belongs follows from its instants alone.
 
 use super::{
-    pay::Billing,
+    pay::PaidCycle,
     subscription::{Subscription, SubscriptionStatus},
     switch::Step,
 };
 use crate::{id::OrderSerial, terms::Terms, time::Timestamp};
 
-/// From when to when a cycle lasts.
+/// A cycle's first instant, and the first one after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cycle {
     pub(super) start: Timestamp,
     pub(super) end: Timestamp,
 }
 
-/// Where something belongs, as seen from the cycle that is known.
+/// Where a payment belongs, relative to the cycle that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A cycle before it: what it brings is over.
+pub(super) enum CyclePosition {
+    /// To a cycle before it, whose credits are over.
     Over,
-    /// The cycle itself.
+    /// To the cycle itself.
     Current,
-    /// A cycle after it, which it begins.
+    /// To a cycle after it, which the payment begins.
     Next,
 }
 
-impl Billing {
+impl PaidCycle {
     pub(super) const fn cycle(&self) -> Cycle {
         Cycle {
             start: self.cycle_start,
@@ -44,24 +44,24 @@ impl Billing {
 }
 
 impl Subscription {
-    /// Where a payment belongs: that of a switch by when it was made, that of a whole cycle by when that
-    /// began. A subscription of which only switches are known takes the payment of the cycle that they were
-    /// made in; one that was never paid takes any.
-    pub(super) fn place_of(&self, step: Option<&Step>, cycle: Cycle) -> Place {
+    /// Where a payment belongs: for a switch by when that was made, for a whole cycle by when that began. If only
+    /// switches of a subscription are known, the payment of the cycle that they were made in is the current one; if
+    /// nothing was ever paid, any payment is.
+    pub(super) fn position_of(&self, step: Option<&Step>, cycle: Cycle) -> CyclePosition {
         let switched = self.steps.last().filter(|_| self.order.is_none());
         match (step, switched) {
-            (Some(step), _) if step.at < self.cycle_start => Place::Over,
-            (Some(step), _) if step.at < self.cycle_end => Place::Current,
-            (None, Some(known)) if cycle.end <= known.at => Place::Over,
-            (None, Some(known)) if cycle.start <= known.at => Place::Current,
-            (None, None) if !self.is_paid() => Place::Current,
-            (None, None) if cycle.start < self.cycle_start => Place::Over,
-            _ => Place::Next,
+            (Some(step), _) if step.at < self.cycle_start => CyclePosition::Over,
+            (Some(step), _) if step.at < self.cycle_end => CyclePosition::Current,
+            (None, Some(known)) if cycle.end <= known.at => CyclePosition::Over,
+            (None, Some(known)) if cycle.start <= known.at => CyclePosition::Current,
+            (None, None) if !self.is_paid() => CyclePosition::Current,
+            (None, None) if cycle.start < self.cycle_start => CyclePosition::Over,
+            _ => CyclePosition::Next,
         }
     }
 
-    /// A subscription that was not known, with the cycle that it is first heard of in.
-    pub(super) fn started(paid: Terms, billing: &Billing) -> Self {
+    /// A new subscription, in the cycle that is reported of it first.
+    pub(super) fn started(paid: Terms, billing: &PaidCycle) -> Self {
         Self {
             id: billing.subscription.clone(),
             customer: None,
@@ -80,14 +80,14 @@ impl Subscription {
             order: None,
             reversed: false,
             steps: Vec::new(),
-            // Nothing was said yet.
+            // Nothing was reported yet.
             reported_at: Timestamp(i64::MIN),
             cycles_ended: 0,
             cycle_ended_at: None,
         }
     }
 
-    /// The same in its next cycle, of which nothing is known yet.
+    /// The subscription in its next cycle, of which nothing else is known yet.
     pub(super) fn begun(self, paid: Terms, cycle: Cycle) -> Self {
         Self {
             paid,
@@ -101,7 +101,7 @@ impl Subscription {
         }
     }
 
-    /// The same once the provider gave it up.
+    /// The subscription once the provider gave it up.
     pub(super) fn over(self) -> Self {
         Self {
             status: SubscriptionStatus::Canceled,
@@ -112,12 +112,13 @@ impl Subscription {
         }
     }
 
-    /// The same with the payment of its cycle, and what that says besides unless something was said since.
+    /// The subscription with the payment of its cycle, and with the status of that report unless a newer one is
+    /// known.
     pub(super) fn paid_by(
         self,
         order: OrderSerial,
         paid: Terms,
-        billing: &Billing,
+        billing: &PaidCycle,
         reversed: bool,
     ) -> Self {
         let next = Self {

@@ -9,22 +9,25 @@ use crate::{
     text::{IdempotencyKey, Meta},
 };
 
-/// A request to use credits up.
+/// A request to deduct credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deduct {
-    /// Whose credits.
+    /// The product whose credits are used.
     pub product: ProductRef,
-    /// How many.
+    /// Credits to deduct.
     pub amount: Amount,
-    /// Names the operation: it is applied once.
+    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
 }
 
 impl Wallet {
-    /// Decides a deduction on an up-to-date wallet. `prior` is the record of this key's former
-    /// use for a deduction.
+    /// Decides a deduction on an up-to-date wallet. `prior` is the record of this key's former use for a deduction.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`] or [`Rejection::Insufficient`].
     pub fn deduct(
         &self,
         command: Deduct,

@@ -1,12 +1,12 @@
-//! A dispute: a buyer's bank asks for an order's money back, or what it was for. What it takes is in the
-//! order's [`Reversal`](super::Reversal); here is what a person has to know of it.
+//! A dispute: a buyer's bank asks for an order's money back, or asks what it was for. What it takes is in the
+//! order's [`Reversal`](super::Reversal); this is what a person has to know about it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::{notice::OrderNews, time::Timestamp};
+use crate::{project_event::OrderEvent, time::Timestamp};
 
-/// Why banks say that they ask. Source: Stripe, `Dispute.reason`.
+/// The reasons that banks give. Source: Stripe, `Dispute.reason`.
 const REASONS: [&str; 17] = [
     "bank_cannot_process",
     "check_returned",
@@ -31,35 +31,35 @@ const OTHER: u8 = 16;
 /// A dispute, as it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
-    /// When it was opened. Tells it from another one of the same payment.
+    /// When it was opened, which distinguishes it from others of the same payment.
     pub opened_at: Timestamp,
-    /// What is asked back, in the minor unit of its own currency.
+    /// The amount asked back, in the minor unit of `currency`.
     pub amount_cents: i64,
-    /// Which that is: usually the payment's.
+    /// The dispute's own currency, usually the payment's.
     pub currency: Currency,
-    /// Why.
+    /// The reason that the bank gives.
     pub reason: DisputeReason,
-    /// Until when an answer is waited for; `None`: none is, or not any more.
+    /// Until when the seller can respond; `None`: no response is awaited, or not any more.
     pub respond_by: Option<Timestamp>,
-    /// Whether the bank only asks, and takes nothing.
+    /// Whether it is only an inquiry, which takes no money.
     pub inquiry: bool,
-    /// How it ended; `None`: it has not.
+    /// Whether the seller won; `None`: it is still open.
     pub won: Option<bool>,
 }
 
 impl Dispute {
-    /// What there is to tell once the newest dispute of an order stands so, and stood otherwise before.
+    /// What a project event says when the newest dispute of an order changes from `before` to `now`.
     #[must_use]
-    pub fn news(before: Option<Self>, now: Option<Self>) -> Option<OrderNews> {
+    pub fn order_event(before: Option<Self>, now: Option<Self>) -> Option<OrderEvent> {
         let now = now?;
         let same = before.filter(|before| before.opened_at == now.opened_at);
         match (same, now.won) {
-            (None, None) => Some(OrderNews::Disputed),
-            (None, Some(_)) => Some(OrderNews::DisputeClosed),
-            (Some(before), Some(_)) => before.won.is_none().then_some(OrderNews::DisputeClosed),
-            // The bank is asked once more, or it takes now what it only asked about.
+            (None, None) => Some(OrderEvent::Disputed),
+            (None, Some(_)) => Some(OrderEvent::DisputeClosed),
+            (Some(before), Some(_)) => before.won.is_none().then_some(OrderEvent::DisputeClosed),
+            // It was opened again, or an inquiry has become a dispute.
             (Some(before), None) => (before.won.is_some() || before.inquiry && !now.inquiry)
-                .then_some(OrderNews::Disputed),
+                .then_some(OrderEvent::Disputed),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Dispute {
 pub struct Currency([u8; 3]);
 
 impl Currency {
-    /// In either case; `None`: it is no three letters.
+    /// Upper or lower case; `None` if it is not three letters.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let letters: [u8; 3] = text.to_ascii_uppercase().as_bytes().try_into().ok()?;
@@ -96,20 +96,20 @@ impl fmt::Display for Currency {
     }
 }
 
-/// Why a bank asks: its index in the list, which is only ever added to.
+/// A dispute's reason: its index in the list, which is only ever added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8")]
 pub struct DisputeReason(u8);
 
 impl DisputeReason {
-    /// By its word; `other` where nobody knows it.
+    /// The reason of Stripe's name for it; `other` if that is unknown.
     #[must_use]
     pub fn named(word: &str) -> Self {
         let place = REASONS.iter().position(|known| *known == word);
         Self(place.and_then(|at| u8::try_from(at).ok()).unwrap_or(OTHER))
     }
 
-    /// Its word.
+    /// Stripe's name for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         REASONS.get(usize::from(self.0)).copied().unwrap_or("other")
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn what_is_opened_and_closed_is_told_once() {
-        use OrderNews::{DisputeClosed, Disputed};
-        for (before, now, news) in [
+        use OrderEvent::{DisputeClosed, Disputed};
+        for (before, now, order_event) in [
             (None, None, None),
             (None, dispute(1, false, None), Some(Disputed)),
             (dispute(1, false, None), dispute(1, false, None), None),
@@ -176,10 +176,14 @@ mod tests {
                 dispute(2, false, None),
                 Some(Disputed),
             ),
-            // It may not be read any more.
+            // The provider may not return it any more.
             (dispute(1, false, None), None, None),
         ] {
-            assert_eq!(Dispute::news(before, now), news, "{before:?} {now:?}");
+            assert_eq!(
+                Dispute::order_event(before, now),
+                order_event,
+                "{before:?} {now:?}"
+            );
         }
     }
 

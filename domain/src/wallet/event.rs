@@ -1,8 +1,8 @@
-//! Everything that can happen to a wallet. Events are logged, in a form of the log's own.
+//! Everything that can happen to a wallet. Events are logged, in an encoding of the log's own.
 
 use super::{
     Owner,
-    instruction::Instructed,
+    instruction::InstructionRecord,
     order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     subscription::Subscription,
 };
@@ -19,44 +19,44 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One thing that happened.
+/// One thing that happened to a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// What happened, without the instant.
     pub change: Change,
 }
 
 /// A wallet's first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Created {
-    /// What callers see.
+    /// The wallet's identifier for callers.
     pub id: WalletId,
-    /// The tenant.
+    /// The project that it belongs to.
     pub project: ProjectId,
     /// Who may address it.
     pub owner: Owner,
 }
 
-/// An order came to be.
+/// An order was placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPlaced {
-    /// Names it within the wallet.
+    /// The order's serial, unique within the wallet.
     pub order: OrderSerial,
-    /// The wallet's tenant.
+    /// The wallet's project.
     pub project: ProjectId,
-    /// Why it is there.
+    /// What led to the order.
     pub kind: OrderKind,
     /// What it buys.
     pub terms: Terms,
-    /// How many of it.
+    /// The quantity that it buys.
     pub quantity: Quantity,
-    /// What the caller wrote on it.
+    /// The caller's own data about it.
     pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
-    /// The buyer's address.
+    /// The buyer's email address.
     pub email: Option<Email>,
     /// When it expires if it is still pending.
     pub expires_at: Timestamp,
@@ -65,17 +65,17 @@ pub struct OrderPlaced {
 /// An order was paid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderPaid {
-    /// Which.
+    /// The order that was paid.
     pub order: OrderSerial,
-    /// The wallet's tenant.
+    /// The wallet's project.
     pub project: ProjectId,
-    /// Why it is there.
+    /// What led to the order.
     pub kind: OrderKind,
     /// When the order would have expired.
     pub expires_at: Timestamp,
     /// What was charged, in the currency's minor unit.
     pub amount_cents: i64,
-    /// Credits for it; 0: none.
+    /// Credits that it brings, 0 or more.
     pub credits: i64,
     /// When they expire.
     pub credits_expire_at: Option<Timestamp>,
@@ -87,31 +87,31 @@ pub struct OrderPaid {
     pub subscription: Option<SubscriptionId>,
     /// The provider's name for the buyer.
     pub customer: Option<CustomerId>,
-    /// The buyer's address, from the payment or as it was known before.
+    /// The buyer's email address, from the payment or as it was known before.
     pub email: Option<Email>,
-    /// Where it was paid.
+    /// Where it was paid, and the provider's pages about it.
     pub receipt: Receipt,
 }
 
-/// A pending order was not paid.
+/// A pending order failed or expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderClosed {
-    /// Which.
+    /// The order that failed or expired.
     pub order: OrderSerial,
-    /// The wallet's tenant.
+    /// The wallet's project.
     pub project: ProjectId,
     /// When the order would have expired, or did.
     pub expires_at: Timestamp,
 }
 
-/// What there is to tell about a subscription.
+/// What a project event says about a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum SubscriptionNews {
+pub enum SubscriptionEvent {
     /// Its first cycle was paid.
     Started,
     /// Its next cycle was paid.
     Renewed,
-    /// Another tier, another end, or a missing payment was made good.
+    /// Its tier or its end changed, or a missing payment was made.
     Updated,
     /// A payment is missing.
     PastDue,
@@ -119,60 +119,60 @@ pub enum SubscriptionNews {
     Canceled,
 }
 
-/// A subscription started, or is not as it was.
+/// A subscription started or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionChanged {
-    /// The wallet's tenant.
+    /// The wallet's project.
     pub project: ProjectId,
-    /// When its period was to end before, if it was there.
+    /// When its period was to end before the change, if it existed.
     pub former_end: Option<Timestamp>,
-    /// What there is to tell; `None`: nothing that anybody sees.
-    pub news: Option<SubscriptionNews>,
-    /// As it is now.
+    /// What a project event says; `None`: nothing visible changed.
+    pub subscription_event: Option<SubscriptionEvent>,
+    /// The subscription after the change.
     pub subscription: Subscription,
 }
 
-/// What happened.
+/// What happened to a wallet, without the instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
-    /// The wallet came to be.
+    /// The wallet was created.
     Created(Box<Created>),
     /// A leaked code was replaced.
     CodeRotated {
-        /// How the new code is found.
+        /// The keyed hash by which the new code is found.
         hash: CodeHash,
         /// The new code, encrypted.
         sealed: Box<[u8]>,
         /// The code that it replaces, if there was one.
         former: Option<CodeHash>,
     },
-    /// A period's free credits.
+    /// A period's free credits were granted.
     FreeGranted {
-        /// Whose credits.
+        /// The product whose credits these are.
         product: ProductId,
-        /// How many.
+        /// Credits that were granted.
         credits: Amount,
-        /// Which kind of period.
+        /// The kind of period.
         period: Period,
         /// The period's first instant.
         start: Timestamp,
         /// The period's end, when the credits expire; never for `once`.
         end: Timestamp,
     },
-    /// What nobody held of a lot when its time came.
+    /// The credits of a lot that no hold had set aside expired.
     LotExpired {
-        /// Whose credits.
+        /// The product whose credits these are.
         product: ProductId,
         /// The lot's number in its account.
         lot: u64,
-        /// How many.
+        /// Credits that expired.
         amount: Amount,
     },
-    /// A grant by secret key.
+    /// Credits were granted with a secret key.
     Granted {
-        /// Whose credits.
+        /// The product whose credits these are.
         product: ProductId,
-        /// How many.
+        /// Credits that were granted.
         amount: Amount,
         /// When they expire.
         expires_at: Option<Timestamp>,
@@ -181,26 +181,26 @@ pub enum Change {
         /// The caller's note.
         meta: Option<Meta>,
     },
-    /// Credits used.
+    /// Credits were used.
     Deducted {
-        /// Whose credits.
+        /// The product whose credits these are.
         product: ProductId,
-        /// How many.
+        /// Credits that were used.
         amount: Amount,
         /// The caller's key.
         key: IdempotencyKey,
         /// The caller's note.
         meta: Option<Meta>,
     },
-    /// Credits set aside.
+    /// Credits were set aside for a hold.
     HoldPlaced {
         /// The new hold.
         hold: HoldId,
-        /// Whose credits.
+        /// The product whose credits these are.
         product: ProductId,
-        /// How many.
+        /// Credits that were set aside.
         amount: Amount,
-        /// When they come back by themselves.
+        /// When the hold expires and they come back.
         expires_at: Timestamp,
         /// The caller's key.
         key: IdempotencyKey,
@@ -211,36 +211,36 @@ pub enum Change {
     },
     /// A hold was given more time.
     HoldExtended {
-        /// Which.
+        /// The hold that was extended.
         hold: HoldId,
         /// Its new end.
         expires_at: Timestamp,
     },
-    /// A hold was closed by its cost.
+    /// A hold was settled for the cost of the work.
     HoldSettled {
-        /// Which.
+        /// The hold that was settled.
         hold: HoldId,
         /// Credits deducted; 0 or more, also more than were held.
         amount: i64,
     },
-    /// A hold was given back by the caller.
+    /// A hold was released by the caller.
     HoldReleased {
-        /// Which.
+        /// The hold that was released.
         hold: HoldId,
     },
-    /// A hold was given back by the clock.
+    /// A hold expired.
     HoldExpired {
-        /// Which.
+        /// The hold that expired.
         hold: HoldId,
     },
     /// A feature was unlocked by hand.
     FeatureGranted {
-        /// Which.
+        /// The feature that was unlocked.
         feature: Feature,
     },
     /// A manual unlock was taken back.
     FeatureRevoked {
-        /// Which.
+        /// The feature that was taken back.
         feature: Feature,
     },
     /// An order was placed.
@@ -251,45 +251,44 @@ pub enum Change {
     OrderFailed(OrderClosed),
     /// A pending order was not paid in time.
     OrderExpired(OrderClosed),
-    /// How much of a payment went back or is disputed was heard of. Also of an order that is not
-    /// known yet.
+    /// The refunded or disputed amount of a payment was reported, possibly for an order that is not known yet.
     OrderReversed {
-        /// Which.
+        /// The order whose payment it is.
         order: OrderSerial,
-        /// As it stands now.
+        /// The amounts as they stand now.
         reversal: Reversal,
         /// Credits taken (negative) or given back (positive).
         credits: i64,
     },
-    /// A subscription started, or is not as it was.
+    /// A subscription started or changed.
     SubscriptionChanged(Box<SubscriptionChanged>),
-    /// A subscription is over and leaves the wallet for its history, or it ended before its first
-    /// payment was heard of.
+    /// A subscription is over and moves from the wallet to its history, or it ended before its first payment was
+    /// reported.
     SubscriptionGone {
-        /// Which.
+        /// The subscription that is over.
         subscription: SubscriptionId,
     },
-    /// A subscription's paid cycles are over: what they left ends, unless it rolls over.
+    /// A subscription's paid cycles are over: credits left from them end, unless they roll over.
     CycleEnded {
-        /// Which.
+        /// The subscription whose cycles are over.
         subscription: SubscriptionId,
         /// When their credits end.
         ends_at: Timestamp,
     },
-    /// A settled order leaves the wallet for its history.
+    /// A settled order moves from the wallet to its history.
     OrderArchived {
-        /// Which.
+        /// The order that was archived.
         order: OrderSerial,
     },
-    /// An archived order is back, as it was archived last: what follows changes it.
+    /// An archived order is back in the wallet as it was archived last, because what follows changes it.
     OrderRecalled(Box<ArchivedOrder>),
-    /// The provider is to do something, or did it, or refused to.
-    Instructed(Box<Instructed>),
-    /// The money of an order that is not paid is on its way, or is not any more.
+    /// An instruction to the provider was requested, done or refused.
+    Instructed(Box<InstructionRecord>),
+    /// The money of an unpaid order is on its way, or is not any more.
     OrderProcessing {
-        /// Which.
+        /// The order that is not paid.
         order: OrderSerial,
-        /// Whether it is.
+        /// Whether the money is on its way now.
         on_its_way: bool,
     },
 }

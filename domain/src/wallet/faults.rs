@@ -1,11 +1,11 @@
-//! What must hold in every wallet, whatever it has lived through. For whoever checks the books: a wallet
-//! that has a fault was damaged, or its rules are wrong.
+//! The invariants of every wallet, whatever happened to it. A wallet that breaks one was damaged, or the rules are
+//! wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Account, Order, OrderKind, Reversal, Stage, Subscription, SubscriptionStatus, Wallet,
-    commerce::Commerce, lots::Lot, reverse::MAX_EARLY, switch::MAX_STEPS,
+    commerce::Commerce, lots::Lot, reverse::MAX_UNKNOWN_ORDERS, switch::MAX_STEPS,
 };
 use crate::{
     MAX_CREDITS,
@@ -14,13 +14,13 @@ use crate::{
 };
 
 impl Wallet {
-    /// What does not hold, a plain sentence each.
+    /// The invariants that are broken, a plain sentence each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         // Its first event leaves no record.
         if self.version <= self.records || self.touched_at < self.created_at {
-            faults.push("its numbers do not follow from its events".into());
+            faults.push("its counts or timestamps contradict each other".into());
         }
         let mut products = BTreeSet::new();
         for account in &self.accounts {
@@ -35,13 +35,13 @@ impl Wallet {
             faults.extend(commerce.faults());
             let mut orders = commerce.orders.values();
             if orders.any(|order| order.rotations > self.rotations) {
-                faults.push("an order is of a code that is not there yet".into());
+                faults.push("an order is of a recovery code that the wallet never had".into());
             }
         }
         faults
     }
 
-    /// Open holds pin what the lots say is held, each what it set aside.
+    /// Checks that open holds pin what the lots count as held, and each the amount that it set aside.
     fn faults_of_holds(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut pinned = BTreeMap::<(ProductId, u64), i64>::new();
@@ -49,14 +49,14 @@ impl Wallet {
             let mut sum = 0_i64;
             for &(lot, credits) in &hold.pins {
                 if credits <= 0 {
-                    faults.push(format!("{id} pins nothing of a lot"));
+                    faults.push(format!("{id} pins no credits of a lot"));
                 }
                 sum = sum.saturating_add(credits);
                 let of_lot = pinned.entry((hold.product, lot)).or_default();
                 *of_lot = of_lot.saturating_add(credits);
             }
             if sum != hold.amount.get() {
-                faults.push(format!("{id} does not pin what it sets aside"));
+                faults.push(format!("{id} does not pin the amount that it sets aside"));
             }
         }
         for account in &self.accounts {
@@ -66,7 +66,7 @@ impl Wallet {
                 .all(|lot| pinned.remove(&(product, lot.number)).unwrap_or_default() == lot.held);
             if !same {
                 faults.push(format!(
-                    "open holds of {product} do not pin what its lots hold"
+                    "open holds of {product} do not pin what its lots count as held"
                 ));
             }
         }
@@ -86,7 +86,7 @@ impl Account {
             lot.left > 0 && (0..=lot.left).contains(&lot.held) && lot.number < self.next_lot
         };
         if !lots.iter().all(sound) {
-            wrong("break their bounds");
+            wrong("have values out of bounds");
         }
         // Saturated sums are above any balance.
         let sum = |of: fn(&Lot) -> i64| lots.iter().map(|lot| of(lot)).fold(0, i64::saturating_add);
@@ -99,21 +99,20 @@ impl Account {
         let mut numbers: Vec<_> = lots.iter().map(|lot| lot.number).collect();
         numbers.sort_unstable();
         if numbers.array_windows().any(|[one, next]| one == next) {
-            wrong("have one number twice");
+            wrong("have a number twice");
         }
         faults
     }
 }
 
 impl Commerce {
-    /// What does not hold of its purchases.
     fn faults(&self) -> Vec<String> {
         let orders = self.orders.iter();
         let orders = orders.flat_map(|(serial, order)| order.faults(*serial));
         let subscriptions = self.subscriptions.iter().flat_map(Subscription::faults);
         let mut faults: Vec<String> = orders.chain(subscriptions).collect();
-        if self.early.len() > MAX_EARLY {
-            faults.push("reversals are kept of too many orders that are not known".into());
+        if self.early.len() > MAX_UNKNOWN_ORDERS {
+            faults.push("reversals of too many unknown orders are kept".into());
         }
         if self.unlocked.values().any(|&count| count == 0) {
             faults.push("a feature is unlocked by no order".into());
@@ -124,23 +123,23 @@ impl Commerce {
             .iter()
             .all(|known| names.insert(&known.id))
         {
-            faults.push("a subscription is there twice".into());
+            faults.push("a subscription is listed twice".into());
         }
         faults
     }
 }
 
 impl Order {
-    /// What does not hold in an order, also in one that the history keeps.
+    /// The invariants that an order breaks; it may be one of the history's.
     #[must_use]
     pub fn faults(&self, serial: OrderSerial) -> Vec<String> {
         let mut faults = Vec::new();
         let mut wrong = |what: &str| faults.push(format!("{serial:?} {what}"));
         if !(0..=self.granted).contains(&self.taken) {
-            wrong("gave back more than it brought, or less than nothing");
+            wrong("lost more credits than it brought, or a negative number");
         }
         if self.taken > self.worth(self.reversal) && self.reversal == Reversal::default() {
-            wrong("gave back credits although no money went back");
+            wrong("lost credits although no money went back");
         }
         let paid = self.stage == Stage::Paid;
         if !paid && (self.granted > 0 || self.taken > 0 || self.lot.is_some()) {
@@ -150,13 +149,13 @@ impl Order {
             .asked
             .is_some_and(|it| !paid || it.cents < 1 || it.cents > self.amount_cents)
         {
-            wrong("is to give back more than was paid, or nothing");
+            wrong("has requested refunds of more than was paid, or of nothing");
         }
         if paid != self.paid_at.is_some() {
-            wrong("does not know when it was paid, or was not");
+            wrong("is paid without a time of payment, or has one without being paid");
         }
         if self.kind != OrderKind::Checkout && self.checkout.is_some() {
-            wrong("was made by an invoice and has a checkout");
+            wrong("comes from an invoice and has a checkout");
         }
         if self.kind == OrderKind::Switch && self.granted > self.credits() {
             wrong("is a switch that brought more than a whole cycle of its tier");
@@ -171,7 +170,7 @@ impl Subscription {
         let mut wrong = |what: &str| faults.push(format!("{} {what}", self.id.as_str()));
         let late = self.status == SubscriptionStatus::PastDue;
         if late != self.past_due_since.is_some() || late != self.grace_ends_at.is_some() {
-            wrong("is past due without days of grace, or has some without being that");
+            wrong("is past due without days of grace, or has some without being past due");
         }
         if self.status == SubscriptionStatus::Paused
             && self.features(Timestamp::default()).next().is_some()
@@ -182,7 +181,7 @@ impl Subscription {
             wrong("remembers too many switches");
         }
         if self.order.is_none() && self.reversed {
-            wrong("gave back a payment that was not heard of");
+            wrong("has a reversed payment that was never reported");
         }
         faults
     }

@@ -6,7 +6,7 @@ use crate::text::Feature;
 /// What to do with a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FeatureAction {
-    /// Unlock it.
+    /// Unlock it by hand.
     #[default]
     Grant,
     /// Take a manual unlock back; what a subscription or purchase unlocks stays.
@@ -14,7 +14,7 @@ pub enum FeatureAction {
 }
 
 impl Wallet {
-    /// The change, or `None` when the wallet is already as asked.
+    /// The change, or `None` if it makes no difference.
     #[must_use]
     pub fn set_feature(&self, feature: Feature, action: FeatureAction) -> Option<Change> {
         match (action, self.features.contains(&feature)) {

@@ -5,7 +5,7 @@ use super::{Change, Decision, ProductRef, Wallet};
 use crate::{
     Rejection,
     amount::Amount,
-    history::{Fact, HoldFacts, HoldStatus, Record},
+    history::{HoldSnapshot, HoldStatus, Record, RecordContent},
     id::HoldId,
     text::{IdempotencyKey, Meta},
     time::Timestamp,
@@ -48,8 +48,8 @@ impl Wallet {
         &self,
         command: PlaceHold,
         prior: Option<&Record>,
-    ) -> Result<Decision<HoldFacts>, Rejection> {
-        if let Some(Fact::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
+    ) -> Result<Decision<HoldSnapshot>, Rejection> {
+        if let Some(RecordContent::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
             let same =
                 command.product.matches(original.product) && original.amount == command.amount;
             let now = self.open_hold(&original.id).unwrap_or(*original);
@@ -98,7 +98,11 @@ impl Wallet {
     /// # Errors
     ///
     /// [`Rejection::HoldNotFound`].
-    pub fn find_hold(&self, id: &HoldId, closed: Option<&Record>) -> Result<HoldFacts, Rejection> {
+    pub fn find_hold(
+        &self,
+        id: &HoldId,
+        closed: Option<&Record>,
+    ) -> Result<HoldSnapshot, Rejection> {
         self.open_hold(id)
             .or_else(|| closed_facts(closed))
             .ok_or(Rejection::HoldNotFound)
@@ -115,7 +119,7 @@ impl Wallet {
         id: &HoldId,
         amount: i64,
         closed: Option<&Record>,
-    ) -> Result<Decision<HoldFacts>, Rejection> {
+    ) -> Result<Decision<HoldSnapshot>, Rejection> {
         let hold = self.find_hold(id, closed)?;
         match hold.status {
             HoldStatus::Open => {
@@ -139,7 +143,7 @@ impl Wallet {
         &self,
         id: &HoldId,
         closed: Option<&Record>,
-    ) -> Result<Decision<HoldFacts>, Rejection> {
+    ) -> Result<Decision<HoldSnapshot>, Rejection> {
         let hold = self.find_hold(id, closed)?;
         match hold.status {
             HoldStatus::Open => Ok(Decision::Accept(Change::HoldReleased { hold: *id })),
@@ -159,7 +163,7 @@ impl Wallet {
         id: &HoldId,
         expires_at: Timestamp,
         closed: Option<&Record>,
-    ) -> Result<Decision<HoldFacts>, Rejection> {
+    ) -> Result<Decision<HoldSnapshot>, Rejection> {
         let hold = self.find_hold(id, closed)?;
         match hold.status {
             HoldStatus::Open if expires_at > hold.expires_at => {
@@ -176,9 +180,9 @@ impl Wallet {
     }
 }
 
-fn closed_facts(closed: Option<&Record>) -> Option<HoldFacts> {
+fn closed_facts(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
-        Some(Fact::HoldClosed(facts, _)) => Some(*facts),
+        Some(RecordContent::HoldClosed(facts, _)) => Some(*facts),
         _ => None,
     }
 }

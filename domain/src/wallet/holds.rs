@@ -1,4 +1,4 @@
-//! A wallet's open holds, found by their names and by when they fall due.
+//! A wallet's open holds, found by their identifiers and by when they expire.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{id::HoldId, time::Timestamp};
 #[serde(from = "BTreeMap<HoldId, Hold>")]
 pub(super) struct Holds {
     open: BTreeMap<HoldId, Hold>,
-    /// The same by when they expire.
+    /// The identifiers by when the holds expire.
     ends: BTreeSet<(Timestamp, HoldId)>,
 }
 
@@ -32,13 +32,7 @@ impl Holds {
         self.ends.first().copied()
     }
 
-    /// Holds that expire at this instant or before, the soonest first.
-    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = HoldId> {
-        let due = self.ends.iter().take_while(move |(end, _)| *end <= until);
-        due.map(|&(_, id)| id)
-    }
-
-    /// Whether there was none of this name.
+    /// Adds a hold; `false` if one had this identifier already.
     pub(super) fn insert(&mut self, id: HoldId, hold: Hold) -> bool {
         self.ends.insert((hold.expires_at, id));
         let former = self.open.insert(id, hold);
@@ -54,7 +48,7 @@ impl Holds {
         Some(hold)
     }
 
-    /// Whether there is such a hold, which ends then from now on.
+    /// Sets when a hold expires; `false` if it is not open.
     pub(super) fn extend(&mut self, id: HoldId, expires_at: Timestamp) -> bool {
         let Some(hold) = self.open.get_mut(&id) else {
             return false;

@@ -1,15 +1,14 @@
-//! What a caller has the provider do: give money back, end a subscription, let it go on. That it was asked
-//! for is logged before the provider is asked, under the caller's key, and what came of it afterwards: so
-//! whoever asks again after a crash meets what was begun, and nothing is done twice. A refusal of the
-//! provider uses up no key.
+//! Instructions: what a caller has the provider do (refund an order, cancel or resume a subscription). The request
+//! is logged under the caller's key before the provider is asked, and the outcome afterwards: so a retry after a
+//! crash finds what was begun, and nothing is done twice. A refusal by the provider does not use up the key.
 //!
-//! What it does to credits and subscriptions is not decided here: that follows from how the payment or the
-//! subscription stands afterwards.
+//! What an instruction does to credits and subscriptions is not decided here: that follows from the state of the
+//! payment or the subscription afterwards.
 
-use super::{Archived, Change, Event, Wallet, draft::Draft};
+use super::{Archive, Change, Event, Wallet, decision::DecisionBuilder};
 use crate::{
     Rejection,
-    history::Lookup,
+    history::RecordKey,
     id::{OrderSerial, ProductId},
     text::{IdempotencyKey, SubscriptionId},
     time::Timestamp,
@@ -19,91 +18,91 @@ use serde::{Deserialize, Serialize};
 /// What the provider is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instruction {
-    /// Give money of an order back.
+    /// Refund an order, in full or in part.
     Refund {
-        /// Which.
+        /// The order to refund.
         order: OrderSerial,
         /// What the caller named, in the currency's minor unit; `None`: all that was left.
         requested: Option<i64>,
-        /// What that came to, likewise.
+        /// The amount to refund, in the same unit.
         cents: i64,
     },
     /// End a subscription.
     Cancel {
-        /// Which.
+        /// The subscription to end.
         subscription: SubscriptionId,
         /// The product that the caller named it by.
         product: ProductId,
-        /// Whether with its period rather than at once.
+        /// Whether it ends with its period rather than at once.
         at_period_end: bool,
     },
-    /// Take back that a subscription ends with its period, or that it is paused.
+    /// Undo that a subscription ends with its period, or that it is paused.
     Resume {
-        /// Which.
+        /// The subscription to resume.
         subscription: SubscriptionId,
         /// The product that the caller named it by.
         product: ProductId,
     },
 }
 
-/// How far an instruction came.
+/// The stage of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
-    /// It is to be done; whether it was is not known.
+    /// It was requested; whether it was done is not known.
     Asked,
     /// The provider did it.
     Done,
-    /// The provider said no: nothing was done.
+    /// The provider refused, and nothing was done.
     Refused,
 }
 
 /// An instruction under its caller's key, as of one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Instructed {
-    /// Names it within the wallet, among those of its kind.
+pub struct InstructionRecord {
+    /// The caller's key, unique in the wallet among instructions of one kind.
     pub key: IdempotencyKey,
     /// What is to be done.
     pub instruction: Instruction,
-    /// How far that came.
+    /// The stage at that moment.
     pub stage: InstructionStage,
 }
 
-/// What a wallet makes of an instruction that it does not refuse.
+/// The decision on an instruction that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instructing {
+pub struct InstructionDecision {
     /// What the provider is to do.
     pub instruction: Instruction,
-    /// Whether it did it already: it is not to be asked again.
+    /// Whether the provider did it already: then it is not asked again.
     pub done: bool,
-    /// What is to be logged before it is asked; nothing where it was asked before.
+    /// Events to log before the provider is asked; none if it was asked before.
     pub events: Vec<Event>,
 }
 
-impl Instructed {
-    /// What its record is found by.
+impl InstructionRecord {
+    /// The look-up that finds its record.
     #[must_use]
-    pub fn lookup(&self) -> Lookup<'_> {
+    pub fn lookup(&self) -> RecordKey<'_> {
         let key = self.key.as_str();
         match self.instruction {
-            Instruction::Refund { .. } => Lookup::Refund(key),
-            Instruction::Cancel { .. } => Lookup::Cancel(key),
-            Instruction::Resume { .. } => Lookup::Resume(key),
+            Instruction::Refund { .. } => RecordKey::Refund(key),
+            Instruction::Cancel { .. } => RecordKey::Cancel(key),
+            Instruction::Resume { .. } => RecordKey::Resume(key),
         }
     }
 }
 
-/// What the former use of a key means for the same instruction; `None`: the key is free.
+/// The decision that follows from a key's former use; `None`: the key is free.
 pub(super) fn again(
-    prior: Option<&Instructed>,
+    prior: Option<&InstructionRecord>,
     same: impl FnOnce(&Instruction) -> bool,
-) -> Result<Option<Instructing>, Rejection> {
+) -> Result<Option<InstructionDecision>, Rejection> {
     let Some(prior) = prior.filter(|prior| prior.stage != InstructionStage::Refused) else {
         return Ok(None);
     };
     if !same(&prior.instruction) {
         return Err(Rejection::KeyReused);
     }
-    Ok(Some(Instructing {
+    Ok(Some(InstructionDecision {
         instruction: prior.instruction.clone(),
         done: prior.stage == InstructionStage::Done,
         events: Vec::new(),
@@ -111,27 +110,26 @@ pub(super) fn again(
 }
 
 impl Wallet {
-    /// Decides what the provider's answer changes: `prior` is what it was asked. What is closed already
-    /// stays as it is.
+    /// Decides what the provider's answer to `prior` changes. An instruction that is closed already stays as it is.
     #[must_use]
     pub fn close_instruction(
         &self,
-        prior: &Instructed,
+        prior: &InstructionRecord,
         stage: InstructionStage,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Vec<Event> {
         if prior.stage != InstructionStage::Asked || stage == InstructionStage::Asked {
             return Vec::new();
         }
-        // Only what is refused changes its order.
+        // Only a refusal changes the order.
         let order = match prior.instruction {
             Instruction::Refund { order, .. } => Some(order),
             Instruction::Cancel { .. } | Instruction::Resume { .. } => None,
         };
         let order = order.filter(|_| stage == InstructionStage::Refused);
         self.instructed(
-            Instructed {
+            InstructionRecord {
                 stage,
                 ..prior.clone()
             },
@@ -141,16 +139,16 @@ impl Wallet {
         )
     }
 
-    /// The events of an instruction that moves on, and of the order that it is counted at.
+    /// The events that move an instruction to another stage and change the order that it counts at.
     pub(super) fn instructed(
         &self,
-        instructed: Instructed,
+        instructed: InstructionRecord,
         order: Option<OrderSerial>,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Vec<Event> {
-        let mut draft = Draft::on(self, order, None, archived, now);
-        draft.push(Change::Instructed(Box::new(instructed)));
-        draft.finish()
+        let mut decision = DecisionBuilder::on(self, order, None, archived, now);
+        decision.push(Change::Instructed(Box::new(instructed)));
+        decision.finish()
     }
 }

@@ -1,20 +1,20 @@
-//! A subscription whose period ended, and of which the provider cannot be asked: it is past due, and
-//! unlocks nothing once the days of grace are over. It is not canceled: that only the provider says, and
-//! any word of the provider's counts for more than this.
+//! A subscription whose period ended and about which the provider cannot be asked: it is past due, and unlocks
+//! nothing once the days of grace are over. It is not canceled: only the provider can say that, and any report of
+//! the provider's overrides this.
 
 use super::{
-    Archived, Event, Wallet,
-    draft::Draft,
+    Archive, Event, Wallet,
+    decision::DecisionBuilder,
     subscription::{Subscription, SubscriptionStatus},
     update_subscription::DAY_SECONDS,
 };
 use crate::{text::SubscriptionId, time::Timestamp};
 
-/// A renewal's invoice may take an hour, and its report some more: for so long after a period's end
-/// nothing is missing.
+/// How long after a period's end no payment is missing yet: a renewal's invoice may take an hour, and its report
+/// some more.
 pub const LAPSES_AFTER_SECONDS: i64 = DAY_SECONDS;
 
-/// That the provider was asked and did not answer, or does not know it.
+/// Reports that the provider was asked about a subscription and did not answer, or does not know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapse {
     /// The provider's name for it.
@@ -24,9 +24,9 @@ pub struct Lapse {
 }
 
 impl Wallet {
-    /// Decides whether that ends its features: where its period ended longer ago than the days of grace.
+    /// Decides whether that ends its features: it does if its period ended longer ago than the days of grace.
     #[must_use]
-    pub fn lapse(&self, command: &Lapse, archived: Archived<'_>, now: Timestamp) -> Vec<Event> {
+    pub fn lapse(&self, command: &Lapse, archived: Archive<'_>, now: Timestamp) -> Vec<Event> {
         let id = &command.subscription;
         let known = self.subscription(id);
         let Some(known) = known.filter(|known| known.status == SubscriptionStatus::Active) else {
@@ -44,8 +44,8 @@ impl Wallet {
             grace_ends_at: Some(grace_ends_at),
             ..known.clone()
         };
-        let mut draft = Draft::on(self, None, Some(id), archived, now);
-        draft.push_subscription(known.news(&next), next);
-        draft.finish()
+        let mut decision = DecisionBuilder::on(self, None, Some(id), archived, now);
+        decision.push_subscription(known.subscription_event(&next), next);
+        decision.finish()
     }
 }

@@ -1,10 +1,10 @@
-//! The end of what a wallet has open with a provider that its project has no more: nobody will say any
-//! more how it went on. Credits that were paid for stay, but for those that end with a cycle.
+//! Ends what a wallet has open with a provider that its project does not use any more: no report of it will come.
+//! Credits that were paid for stay, except those that end with a cycle.
 
-use super::{Archived, Event, Wallet, draft::Draft, order::Stage};
+use super::{Archive, Event, Wallet, decision::DecisionBuilder, order::Stage};
 use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
-/// What waits for a provider to say how it goes on.
+/// Orders and subscriptions that wait for a provider's reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Open {
     /// Orders that are not settled.
@@ -24,14 +24,14 @@ impl Wallet {
         }
     }
 
-    /// Decides the end of a subscription that nobody reports on any more. One that is over stays as it is.
+    /// Decides the end of a subscription that no provider reports on any more. One that is over stays as it is.
     #[must_use]
     pub fn end_subscription(&self, id: &SubscriptionId, now: Timestamp) -> Vec<Event> {
         let Some(known) = self.subscription(id) else {
             return Vec::new();
         };
-        let mut draft = Draft::on(self, None, Some(id), Archived::default(), now);
-        draft.end_subscription(known.clone());
-        draft.finish()
+        let mut decision = DecisionBuilder::on(self, None, Some(id), Archive::default(), now);
+        decision.end_subscription(known.clone());
+        decision.finish()
     }
 }

@@ -1,6 +1,6 @@
-//! An account's lots, found by number, in burn order, by the cycle that they end with, and by what
-//! makes two of them one. A few lie in a row, the usual one in place; more of them are kept in
-//! order, so that nothing looks through all of them.
+//! An account's lots, found by number, in burn order, by the cycle that they end with, and by the source and end
+//! that merge credits into one lot. A few are a plain list, the usual single one inline; more are indexed, so that
+//! nothing scans all of them.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::{
@@ -43,19 +43,19 @@ pub struct Lot {
 pub struct CycleTag(NonZeroU64);
 
 impl CycleTag {
-    /// One that was written down as a number.
+    /// A tag from its stored number.
     #[must_use]
     pub const fn new(number: NonZeroU64) -> Self {
         Self(number)
     }
 
-    /// As a number, to be written down.
+    /// The number to store.
     #[must_use]
     pub const fn get(self) -> NonZeroU64 {
         self.0
     }
 
-    /// It is written to disk: it must never change.
+    /// The tag of a subscription. It is written to disk: the hash must never change.
     pub(super) fn of(wallet: &WalletKey, subscription: &SubscriptionId) -> Self {
         let mut hasher = SipHasher13::new_with_key(&wallet.0);
         hasher.write(subscription.as_str().as_bytes());
@@ -70,11 +70,11 @@ impl Lot {
         self.left.saturating_sub(self.held)
     }
 
-    const fn place(&self) -> Place {
+    const fn place(&self) -> BurnKey {
         (self.expires_at, self.number)
     }
 
-    /// What makes it one with another lot: nothing tells credits that no order brought apart.
+    /// The key by which credits join a lot. Lots of an order have none: their credits must be told apart.
     fn kind(&self) -> Option<(Timestamp, Reason)> {
         self.order
             .is_none()
@@ -83,26 +83,26 @@ impl Lot {
 }
 
 /// Burn order: soonest to expire first, then oldest.
-type Place = (Timestamp, u64);
+type BurnKey = (Timestamp, u64);
 
-/// So many lots lie in a row. Fewer in tests, whose random histories are to go past it and back.
+/// The most lots in a plain list. Fewer in tests, so that random histories cross this size both ways.
 const FEW: usize = if cfg!(test) { 2 } else { 8 };
 
-/// Lots that are not empty.
+/// The lots of an account that are not empty.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Vec<Lot>")]
 pub(super) enum Lots {
-    /// In burn order.
+    /// A plain list in burn order.
     Few(SmallVec<[Lot; 1]>),
-    /// Past [`FEW`], until half of that are left.
+    /// An index for more than [`FEW`] lots, kept until half of that are left.
     Many(Box<Many>),
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Many {
     lots: BTreeMap<u64, Lot>,
-    /// Those with free credits.
-    free: BTreeSet<Place>,
+    /// Lots with free credits, in burn order.
+    free: BTreeSet<BurnKey>,
     /// Free credits by when they expire.
     ends: BTreeMap<Timestamp, i64>,
     kinds: BTreeMap<(Timestamp, Reason), u64>,
@@ -148,19 +148,6 @@ impl Lots {
         }
     }
 
-    /// Lots with free credits that expire at this instant or before, the soonest first.
-    pub(super) fn expiring(&self, until: Timestamp) -> impl Iterator<Item = u64> {
-        let (few, many) = match self {
-            Self::Few(few) => (Some(few), None),
-            Self::Many(many) => (None, Some(&many.free)),
-        };
-        let few = few.into_iter().flatten().filter(|lot| lot.free() > 0);
-        let many = many.into_iter().flatten().copied();
-        let due = few.map(Lot::place).chain(many);
-        due.take_while(move |(end, _)| *end <= until)
-            .map(|(_, number)| number)
-    }
-
     /// The lot that credits of this source and end belong to, if no order brought them.
     pub(super) fn same(&self, source: Reason, end: Timestamp) -> Option<u64> {
         match self {
@@ -198,7 +185,7 @@ impl Lots {
         }
     }
 
-    /// Adds a lot whose number is new.
+    /// Adds a lot with a new number.
     pub(super) fn insert(&mut self, lot: Lot) {
         if let Self::Few(few) = self {
             if few.len() < FEW {
@@ -213,7 +200,7 @@ impl Lots {
         }
     }
 
-    /// Changes a lot, and finds it by what it is then; one that is empty goes.
+    /// Changes a lot and updates the order or the indexes. Removes it if it is empty then.
     pub(super) fn update<R>(
         &mut self,
         number: u64,
@@ -309,7 +296,7 @@ impl FromIterator<Lot> for Lots {
     }
 }
 
-/// In burn order, however they are kept.
+/// As a list in burn order, whichever variant it is.
 impl Serialize for Lots {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.in_burn_order())
@@ -322,7 +309,7 @@ impl From<Vec<Lot>> for Lots {
     }
 }
 
-/// How they are kept is nobody's business.
+/// By the lots alone, whichever variant it is.
 impl PartialEq for Lots {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.in_burn_order() == other.in_burn_order()
@@ -337,7 +324,7 @@ const fn visit() {}
 #[cfg(test)]
 pub(super) use visits::{taken as visits_taken, visit};
 
-/// How often a lot was looked for, so that tests can tell what an operation costs.
+/// Counts the look-ups of lots, so that tests can tell what an operation costs.
 #[cfg(test)]
 mod visits {
     use std::cell::Cell;
@@ -350,7 +337,7 @@ mod visits {
         VISITS.set(VISITS.get().saturating_add(1));
     }
 
-    /// Since the last time that this was asked.
+    /// The count since the last call.
     pub(in crate::wallet) fn taken() -> u64 {
         VISITS.take()
     }

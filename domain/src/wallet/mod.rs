@@ -1,5 +1,5 @@
-//! A wallet: balances per product in lots, holds, manual features, what of its purchases can still
-//! change. One file per verb decides; only `apply.rs` and `apply_order.rs` change anything.
+//! A wallet: balances per product in lots, holds, manual features, purchases that can still change. Each command is
+//! decided in a file of its own; only `apply.rs` and `apply_order.rs` change anything.
 
 use serde::{Deserialize, Serialize};
 pub mod account;
@@ -8,15 +8,15 @@ mod apply_order;
 pub mod archive;
 pub mod bill;
 pub mod cancel;
+pub mod cancellation_effects;
 pub mod catch_up;
 pub mod close_order;
 mod commerce;
 pub mod credit;
 mod cycle;
+mod decision;
 pub mod deduct;
 pub mod dispute;
-mod draft;
-pub mod ending;
 pub mod event;
 mod faults;
 pub mod feature;
@@ -44,18 +44,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
-pub use account::{Account, FreeMark, NextExpiry};
+pub use account::{Account, LastFreeGrant, NextExpiry};
 pub use apply::Corrupt;
-pub use archive::Archived;
+pub use archive::Archive;
 pub use dispute::{Currency, Dispute, DisputeReason};
 pub use event::{Change, Created, Event};
-pub use instruction::{Instructed, Instructing, Instruction, InstructionStage};
+pub use instruction::{Instruction, InstructionDecision, InstructionRecord, InstructionStage};
 pub use lots::{CycleTag, Lot};
 pub use order::{
-    ArchivedOrder, AskedBack, Order, OrderKind, OrderStatus, ProviderKind, Receipt, Reversal, Stage,
+    ArchivedOrder, Order, OrderKind, OrderStatus, PendingRefunds, ProviderKind, Receipt, Reversal,
+    Stage,
 };
 pub use subscription::{
-    LastTier, OpenInvoice, Subscription, SubscriptionOver, SubscriptionStatus, Switched,
+    LastTier, OpenInvoice, Subscription, SubscriptionOver, SubscriptionStatus, TierSwitch,
 };
 pub use switch::Step;
 
@@ -64,7 +65,7 @@ use holds::Holds;
 
 use crate::{
     amount::Amount,
-    history::{HoldFacts, HoldStatus},
+    history::{HoldSnapshot, HoldStatus},
     id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Timestamp,
@@ -77,7 +78,7 @@ pub enum Owner {
     External(ExternalUserId),
     /// Whoever knows the recovery code.
     Code {
-        /// How the code is found.
+        /// The keyed hash by which the code is found.
         hash: CodeHash,
         /// The code, encrypted under the server key.
         sealed: Box<[u8]>,
@@ -89,19 +90,19 @@ pub enum Owner {
 /// Credits set aside for work whose cost is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// Whose credits.
+    /// The product whose credits are held.
     pub product: ProductId,
     /// Credits set aside.
     pub amount: Amount,
-    /// From which lots: lot number and credits.
+    /// The lots that they come from: lot number and credits.
     pub pins: Vec<(u64, i64)>,
-    /// When it gives them back by itself.
+    /// When it expires and gives them back.
     pub expires_at: Timestamp,
-    /// The key that placed it.
+    /// The idempotency key of the request that placed it.
     pub key: IdempotencyKey,
     /// The caller's note, for the ledger entry that settling writes.
     pub meta: Option<Meta>,
-    /// Whether a publishable key placed it: it ends with the code that it was placed under.
+    /// Whether a publishable key placed it. Then it is released when the recovery code is replaced.
     pub publishable: bool,
 }
 
@@ -109,11 +110,11 @@ pub struct Hold {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Wallet {
-    /// Where it is stored.
+    /// The wallet's address in the store.
     pub key: WalletKey,
-    /// What callers see.
+    /// The wallet's identifier for callers.
     pub id: WalletId,
-    /// Whose tenant it belongs to.
+    /// The project that it belongs to.
     pub project: ProjectId,
     /// Who may address it.
     pub owner: Owner,
@@ -127,11 +128,11 @@ pub struct Wallet {
     pub records: u64,
     /// How often its code was replaced by another.
     pub rotations: u32,
-    /// The usual one lies in place: a deduction follows no pointer to it.
+    /// The usual single account is stored inline: a deduction follows no pointer to it.
     accounts: SmallVec<[Account; 1]>,
     holds: Holds,
     features: BTreeSet<Feature>,
-    /// The earliest instant at which a lot, a hold or an order expires; until then, touching is free.
+    /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
     #[serde(skip)]
     due_at: Timestamp,
     /// Absent until the first order.
@@ -141,11 +142,11 @@ pub struct Wallet {
 /// A free grant that the wallet's project offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeGrantRule {
-    /// Whose credits.
+    /// The product whose credits are given.
     pub product: ProductId,
-    /// How many a period.
+    /// Credits given each period.
     pub credits: Amount,
-    /// How often.
+    /// The period, such as a day.
     pub period: crate::time::Period,
 }
 
@@ -169,6 +170,11 @@ impl ProductRef {
     }
 
     /// The product to act on.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::ProductRequired`](crate::Rejection::ProductRequired) if none was named and the project does not
+    /// have exactly one.
     pub const fn resolve(self) -> Result<ProductId, crate::Rejection> {
         match self {
             Self::Named(product) | Self::Only(Some(product)) => Ok(product),
@@ -177,17 +183,17 @@ impl ProductRef {
     }
 }
 
-/// What a command comes to when it is not refused.
+/// The outcome of a command that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision<R> {
     /// Apply this change and answer from the state after it.
     Accept(Change),
-    /// The same request was applied before; nothing changes. What it was about.
+    /// The same request was applied before, with this result; nothing changes.
     Replay(R),
 }
 
 impl Wallet {
-    /// Accounts that this wallet ever had credits in, in the order they were first filled.
+    /// The accounts that ever had credits, in the order in which they were first filled.
     #[must_use]
     pub fn accounts(&self) -> &[Account] {
         &self.accounts
@@ -221,7 +227,7 @@ impl Wallet {
         unlocked.into_iter().map(Feature::as_str).collect()
     }
 
-    /// The same as they are.
+    /// The set that [`Wallet::features`] lists.
     pub(crate) fn unlocked(&self, now: Timestamp) -> BTreeSet<&Feature> {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
         let bought = bought.flat_map(|(_, order)| &order.terms.features);
@@ -246,7 +252,7 @@ impl Wallet {
 
     /// An open hold's facts.
     #[must_use]
-    pub fn open_hold(&self, id: &HoldId) -> Option<HoldFacts> {
+    pub fn open_hold(&self, id: &HoldId) -> Option<HoldSnapshot> {
         self.hold(id).map(|hold| hold.facts(*id))
     }
 
@@ -260,8 +266,8 @@ impl Wallet {
 impl Hold {
     /// What callers see of an open hold.
     #[must_use]
-    pub const fn facts(&self, id: HoldId) -> HoldFacts {
-        HoldFacts {
+    pub const fn facts(&self, id: HoldId) -> HoldSnapshot {
+        HoldSnapshot {
             id,
             product: self.product,
             amount: self.amount,

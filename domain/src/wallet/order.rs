@@ -1,6 +1,6 @@
-//! An order: what was bought, how its payment stands, and how much of it went back. Nothing here
-//! changes anything; where an order stands is derived, never stored twice. A wallet keeps those that
-//! are pending; a settled one is a fact of its history.
+//! An order: what was bought, the state of its payment, and how much of that went back. Nothing here changes
+//! anything; an order's status is derived, never stored twice. A wallet keeps those that are pending; a settled one
+//! is a record of its history.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Why there is an order.
+/// What led to an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderKind {
@@ -31,9 +31,9 @@ pub enum OrderKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
-    /// The one that is built in and moves no money.
+    /// The sandbox, which is built in and moves no money.
     Sandbox,
-    /// Stripe.
+    /// A Stripe account.
     Stripe,
 }
 
@@ -41,77 +41,77 @@ pub enum ProviderKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// Which provider; `None` before the payment.
+    /// The provider; `None` before the payment.
     pub provider: Option<ProviderKind>,
     /// Whether it was real money.
     pub livemode: bool,
-    /// Its page about the payment.
+    /// The provider's page about the payment.
     pub receipt_url: Option<PageUrl>,
-    /// Its page about the invoice.
+    /// The provider's page about the invoice.
     pub invoice_url: Option<PageUrl>,
 }
 
-/// How an order stands, as callers see it.
+/// The status of an order, as callers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderStatus {
-    /// The provider completes the checkout.
+    /// Waiting for the provider to complete the checkout.
     Pending,
     /// Paid and fulfilled.
     Paid,
     /// The payment failed.
     Failed,
-    /// Paid; all of it went back or is disputed, for now at least.
+    /// Paid, and all of it is refunded or disputed at present.
     Refunded,
     /// Not paid in time. A late payment still counts.
     Expired,
 }
 
-/// How far an order's payment came.
+/// The stage of an order's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// The provider completes the checkout.
+    /// Waiting for the provider to complete the checkout.
     Pending,
     /// The payment failed.
     Failed,
     /// Not paid in time.
     Expired,
-    /// Paid, whatever went back since.
+    /// Paid, whatever was refunded or disputed since.
     Paid,
 }
 
-/// What of a payment is not with the seller: as it stands, whatever was reported on the way there.
+/// How much of a payment is refunded or disputed at present, whatever was reported before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reversal {
     /// Refunds that succeeded or are under way, in the currency's minor unit.
     pub refunded_cents: i64,
-    /// What disputes withhold or took, apart from refunds.
+    /// What disputes withhold or took, not counting refunds.
     pub disputed_cents: i64,
     /// The newest dispute of it.
     pub dispute: Option<Dispute>,
-    /// When the provider was asked; an older answer is old news.
+    /// When the provider was asked; older answers are ignored.
     pub as_of: Timestamp,
 }
 
 impl Reversal {
-    /// All that is away, of several refunds and disputes together.
+    /// The sum of all refunds and disputes.
     const fn cents(self) -> i64 {
         let Self {
             refunded_cents,
             disputed_cents,
             ..
         } = self;
-        // Neither takes from the other, should one ever be below zero.
+        // Should one ever be below zero, it does not reduce the other.
         at_least_zero(refunded_cents).saturating_add(at_least_zero(disputed_cents))
     }
 }
 
-/// Money that callers asked to be given back and that is not seen in the payment yet.
+/// Refunds that callers requested and that the payment does not show yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedBack {
-    /// What is back of the payment once all of it went through, in the currency's minor unit.
+pub struct PendingRefunds {
+    /// What is refunded in total once all of them went through, in the currency's minor unit.
     pub cents: i64,
-    /// When some was last asked for.
+    /// When the last one was requested.
     pub at: Timestamp,
 }
 
@@ -122,13 +122,13 @@ const fn at_least_zero(cents: i64) -> i64 {
 /// One checkout, one renewal or one switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// Why it is there.
+    /// What led to the order.
     pub kind: OrderKind,
     /// What it buys.
     pub terms: Terms,
-    /// How many of it.
+    /// The quantity that it buys.
     pub quantity: Quantity,
-    /// What the caller wrote on it.
+    /// The caller's own data about it.
     pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
@@ -140,7 +140,7 @@ pub struct Order {
     pub paid_at: Option<Timestamp>,
     /// The price, and once it is paid what was charged; in the currency's minor unit.
     pub amount_cents: i64,
-    /// The buyer's address.
+    /// The buyer's email address.
     pub email: Option<Email>,
     /// The provider's payment.
     pub payment: Option<PaymentId>,
@@ -150,19 +150,19 @@ pub struct Order {
     pub subscription: Option<SubscriptionId>,
     /// The provider's name for who paid.
     pub customer: Option<CustomerId>,
-    /// Where it was paid.
+    /// Where it was paid, and the provider's pages about it.
     pub receipt: Receipt,
-    /// What went back to the buyer.
+    /// What is refunded or disputed of the payment.
     pub reversal: Reversal,
-    /// What was asked to go back and is not seen there yet.
-    pub asked: Option<AskedBack>,
+    /// Requested refunds that the payment does not show yet.
+    pub asked: Option<PendingRefunds>,
     /// Credits that its payment added.
     pub granted: i64,
     /// Credits that refunds and disputes took out of them again.
     pub taken: i64,
     /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
     pub credits_end: Timestamp,
-    /// How far its payment came.
+    /// The stage of its payment.
     pub stage: Stage,
     /// Whether the provider last said that the money is on its way. See [`Order::is_processing`].
     pub on_its_way: bool,
@@ -177,15 +177,15 @@ pub struct Order {
 /// A settled order as the wallet's history keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedOrder {
-    /// Names it within the wallet.
+    /// The order's serial, unique within the wallet.
     pub serial: OrderSerial,
-    /// As it stood.
+    /// The order as it stood then.
     pub order: Order,
 }
 
 impl Order {
-    /// Whether it was paid, and not by this: by another payment, or as the start of another subscription. A
-    /// bill may be paid by several payments, so a subscription's order goes by that.
+    /// Whether it was paid, but by another payment or for another subscription than these. An order of a
+    /// subscription is compared by that alone, because an invoice may be paid by several payments.
     #[must_use]
     pub fn is_paid_by_another(
         &self,
@@ -203,7 +203,7 @@ impl Order {
         self.stage == Stage::Paid && differs
     }
 
-    /// How it stands.
+    /// The status, derived from the payment and what went back.
     #[must_use]
     pub fn status(&self) -> OrderStatus {
         match self.stage {
@@ -215,21 +215,21 @@ impl Order {
         }
     }
 
-    /// Whether refunds alone gave all of it back.
+    /// Whether all of it was refunded, disputes apart.
     #[must_use]
     pub fn is_refunded(&self) -> bool {
         let back = self.reversal.refunded_cents;
         self.stage == Stage::Paid && back > 0 && back >= self.amount_cents
     }
 
-    /// Whether its money is on its way: the buyer is done and the provider waits for the bank. Also of
-    /// one that expired meanwhile.
+    /// Whether its money is on its way: the buyer is done and the provider waits for the bank. It may have expired
+    /// meanwhile.
     #[must_use]
     pub fn is_processing(&self) -> bool {
         self.on_its_way && matches!(self.stage, Stage::Pending | Stage::Expired)
     }
 
-    /// Credits for all of what it buys. More than anybody can count are as many as there can be.
+    /// Credits for the whole quantity, at most [`crate::MAX_CREDITS`].
     pub(super) fn credits(&self) -> i64 {
         let all = self.terms.times(self.quantity);
         all.map_or(crate::MAX_CREDITS, |(_, credits)| credits)
@@ -248,7 +248,7 @@ impl Order {
         Some(CycleTag::of(wallet, subscription))
     }
 
-    /// Credits that a reversal is worth.
+    /// Credits that a reversal takes in total, in proportion to the money.
     pub(super) fn worth(&self, reversal: Reversal) -> i64 {
         if self.is_reversed(reversal) {
             return self.granted;
@@ -261,13 +261,13 @@ impl Order {
         })
     }
 
-    /// Whether all of it went back, or counts so while it is disputed.
+    /// Whether all of it went back, or is counted as gone while it is disputed.
     const fn is_reversed(&self, reversal: Reversal) -> bool {
         let away = reversal.cents();
         away > 0 && (away >= self.amount_cents || self.is_disputed_whole(reversal))
     }
 
-    /// Whether disputes are about nearly all that refunds left: a bank's sum differs a little from what was
+    /// Whether disputes take at least nine tenths of what refunds left: a bank's sum differs a little from what was
     /// charged, by its rates and fees.
     const fn is_disputed_whole(&self, reversal: Reversal) -> bool {
         let left = self

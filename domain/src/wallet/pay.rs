@@ -1,12 +1,12 @@
-//! Fulfilment: a payment was completed. What it buys becomes visible together, once, however often
-//! and late the provider says so.
+//! Fulfilment of a completed payment. What it buys becomes visible together and once, however often and late the
+//! provider reports the payment.
 
 use super::{
-    Archived, Change, Event, Owner, Wallet,
+    Archive, Change, Event, Owner, Wallet,
     bill::{Bill, Pays},
-    cycle::Place,
-    draft::Draft,
-    event::{OrderPaid, SubscriptionNews},
+    cycle::CyclePosition,
+    decision::DecisionBuilder,
+    event::{OrderPaid, SubscriptionEvent},
     order::{OrderKind, OrderStatus, Receipt, Stage},
     place_order::PlaceOrder,
 };
@@ -28,51 +28,51 @@ pub struct Payment {
     pub amount_cents: i64,
     /// The provider's payment; a payment of nothing has none.
     pub payment: Option<PaymentId>,
-    /// The provider's invoice of what is paid once; that of a cycle is in its [`Billing`].
+    /// The provider's invoice of a one-time purchase; that of a cycle is in its [`PaidCycle`].
     pub invoice: Option<InvoiceId>,
     /// The provider's name for the buyer.
     pub customer: Option<CustomerId>,
-    /// The buyer's address.
+    /// The buyer's email address.
     pub email: Option<Email>,
-    /// Where it was made.
+    /// Where it was made, and the provider's pages about it.
     pub receipt: Receipt,
 }
 
 /// The subscription that a payment starts, renews or switches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Billing {
+pub struct PaidCycle {
     /// The provider's name for it.
     pub subscription: SubscriptionId,
     /// The invoice that was paid.
     pub invoice: Option<InvoiceId>,
-    /// When the cycle began that the invoice is about: not the one that is running when it is asked for.
+    /// When the cycle of the invoice began, which need not be the one that is running when it is read.
     pub cycle_start: Timestamp,
     /// When that cycle ends.
     pub current_period_end: Timestamp,
     /// Whether that cycle is a trial.
     pub trial: bool,
-    /// Whether it was paid only after the subscription had ended: what it brings lasts for its own period.
+    /// Whether it was paid only after the subscription had ended: its credits last for its own period.
     pub after_end: bool,
-    /// Whether the subscription was paused when it was asked for: what costs nothing brings nothing then.
+    /// Whether the subscription was paused when it was read: an invoice over 0 brings nothing then.
     pub paused: bool,
-    /// When the provider reported this: when the invoice was made, or the subscription was asked for.
+    /// When the provider reported this: when the invoice was made, or the subscription was read.
     pub reported_at: Timestamp,
 }
 
 /// What a payment brings.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Grant {
-    /// Credits, before it is asked what the balance has room for.
+pub(super) struct CycleGrant {
+    /// Credits, not yet limited to what the balance has room for.
     pub(super) credits: i64,
-    /// When it ends, where its cycle is over: what is not after now is now. Not what rolls over.
+    /// When they expire if their cycle is over, but not before now. Credits that roll over ignore it.
     pub(super) ends: Option<Timestamp>,
 }
 
 /// A recovery code drawn for a wallet that nobody can address yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MintedCode {
-    /// How it will be found.
+    /// The keyed hash by which it will be found.
     pub hash: CodeHash,
     /// The code, encrypted under the server key.
     pub sealed: Box<[u8]>,
@@ -83,23 +83,27 @@ pub struct MintedCode {
 pub struct Pay {
     /// The order that it pays.
     pub order: OrderSerial,
-    /// The order itself, as the provider carried it along, should it never have been placed here.
+    /// The order itself, as the provider kept it, in case it was never placed here.
     pub placed: Option<PlaceOrder>,
-    /// The payment.
+    /// The payment that completed it.
     pub payment: Payment,
     /// The subscription that it starts.
-    pub billing: Option<Billing>,
+    pub billing: Option<PaidCycle>,
     /// Used if nobody can address the wallet yet.
     pub code: MintedCode,
 }
 
 impl Wallet {
-    /// Decides what a completed payment of an order brings. Also a failed or expired order is
-    /// fulfilled: completed payments are never discarded.
+    /// Decides what a completed payment of an order brings. A failed or expired order is fulfilled too: completed
+    /// payments are never discarded.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] if the order is not known and [`Pay::placed`] does not contain it.
     pub fn pay(
         &self,
         command: Pay,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         let Pay {
@@ -115,46 +119,47 @@ impl Wallet {
         }
         let subscription = billing.as_ref().map(|it| it.subscription.clone());
         let subscription = subscription.as_ref();
-        let mut draft = Draft::on(self, Some(order), subscription, archived, now);
+        let mut decision = DecisionBuilder::on(self, Some(order), subscription, archived, now);
         match known {
             Some(_) => {}
             None => {
                 let placed = placed.filter(|placed| placed.order == order);
                 let placed = placed.ok_or(Rejection::OrderNotFound)?;
-                draft.place(OrderKind::Checkout, placed);
+                decision.place(OrderKind::Checkout, placed);
             }
         }
         let late = billing.as_ref().is_some_and(|billing| billing.after_end);
-        let known = subscription.and_then(|id| draft.wallet.subscription(id));
+        let known = subscription.and_then(|id| decision.wallet.subscription(id));
         let place = known.zip(billing.as_ref());
-        let place = place.map(|(known, billing)| known.place_of(None, billing.cycle()));
-        let placed = draft.wallet.order(order);
+        let place = place.map(|(known, billing)| known.position_of(None, billing.cycle()));
+        let placed = decision.wallet.order(order);
         let credits = placed.map_or(0, |placed| match &billing {
             Some(billing) => credits(&placed.terms, &payment, billing),
             None => placed.credits(),
         });
-        // The first one is before all that is known.
-        let over = archived.subscription_over || place.is_some_and(|it| it != Place::Current);
+        // The first cycle comes before all that are known.
+        let over =
+            archived.subscription_over || place.is_some_and(|it| it != CyclePosition::Current);
         let ends = match &billing {
             Some(billing) if late => Some(billing.current_period_end),
             _ => over.then_some(now),
         };
         let terms = placed.map(|placed| placed.terms.clone());
-        draft.fulfil(
+        decision.fulfil(
             order,
             payment.clone(),
             billing.as_ref(),
-            Grant { credits, ends },
+            CycleGrant { credits, ends },
         );
         let unpaid = subscription.and_then(|id| self.subscription(id));
         if let Some(known) = unpaid.filter(|known| late && !known.is_paid()) {
-            let news = Some(SubscriptionNews::Canceled);
-            draft.push_subscription(news, known.clone().over());
+            let subscription_event = Some(SubscriptionEvent::Canceled);
+            decision.push_subscription(subscription_event, known.clone().over());
         }
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
             let former = None;
-            draft.push(Change::CodeRotated {
+            decision.push(Change::CodeRotated {
                 hash,
                 sealed,
                 former,
@@ -169,14 +174,14 @@ impl Wallet {
                 payment,
                 billing,
             };
-            draft.take(&first, terms, None, place);
+            decision.take(&first, terms, None, place);
         }
-        Ok(draft.finish())
+        Ok(decision.finish())
     }
 }
 
 /// Credits for a cycle.
-pub(super) fn credits(terms: &Terms, payment: &Payment, billing: &Billing) -> i64 {
+pub(super) fn credits(terms: &Terms, payment: &Payment, billing: &PaidCycle) -> i64 {
     if billing.trial {
         terms.trial_credits
     } else if billing.paused && payment.amount_cents <= 0 {
@@ -186,14 +191,14 @@ pub(super) fn credits(terms: &Terms, payment: &Payment, billing: &Billing) -> i6
     }
 }
 
-impl Draft {
-    /// The payment of an order that is placed and not paid, and what was known of its refunds.
+impl DecisionBuilder {
+    /// Adds the payment of an unpaid order, and the refunds and disputes that were reported before it.
     pub(super) fn fulfil(
         &mut self,
         serial: OrderSerial,
         payment: Payment,
-        billing: Option<&Billing>,
-        grant: Grant,
+        billing: Option<&PaidCycle>,
+        grant: CycleGrant,
     ) {
         let Some(order) = self.wallet.order(serial) else {
             return;
@@ -231,7 +236,7 @@ impl Draft {
             email: email.or(known_email),
             receipt,
         })));
-        let credits = self.wallet.moved_by(serial, reversal);
+        let credits = self.wallet.credits_moved_by(serial, reversal);
         if credits != 0 {
             self.push(Change::OrderReversed {
                 order: serial,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Archived, Change, Event, Wallet,
-    draft::Draft,
+    Archive, Change, Event, Wallet,
+    decision::DecisionBuilder,
     event::OrderPlaced,
     order::{OrderKind, Stage},
 };
@@ -19,29 +19,28 @@ use crate::{
 
 /// For how long an order stays pending: 24 hours.
 pub const PENDING_SECONDS: i64 = 86_400;
-/// Orders of one wallet that may be pending at once: each is kept with the wallet, and buyers pay one
-/// or none of them.
+/// The most pending orders of one wallet: each is kept with the wallet, and buyers pay one or none of them.
 pub const MAX_PENDING: usize = 100;
 
 /// A request to place an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceOrder {
-    /// Names it: it is placed once.
+    /// The order's serial: it is placed once.
     pub order: OrderSerial,
     /// What it buys.
     pub terms: Terms,
-    /// How many of it.
+    /// The quantity that it buys.
     pub quantity: Quantity,
-    /// What the caller wrote on it.
+    /// The caller's own data about it.
     pub metadata: Metadata,
     /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
-    /// The buyer's address as far as it is known.
+    /// The buyer's email address, if it is known.
     pub email: Option<Email>,
 }
 
 impl PlaceOrder {
-    /// What a paid invoice makes: there is no checkout.
+    /// The order that a paid invoice makes, without a checkout.
     pub(super) fn made(order: OrderSerial, terms: Terms) -> Self {
         Self {
             order,
@@ -55,9 +54,15 @@ impl PlaceOrder {
 }
 
 impl Wallet {
-    /// Whether an order of so many under these terms is welcome. To be asked before the buyer is sent to
-    /// the provider; a payment that comes nevertheless is fulfilled.
-    pub fn may_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
+    /// Checks whether an order of this quantity and terms may be placed, before the buyer is sent to the provider.
+    /// A payment that comes nevertheless is fulfilled.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::AlreadySubscribed`], [`Rejection::AlreadyOwned`], [`Rejection::CurrencyMismatch`],
+    /// [`Rejection::TooManyPending`], or [`Rejection::BalanceLimit`] for a quantity that has no
+    /// [total](Terms::times).
+    pub fn check_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
         if terms.recurs() && self.is_subscribed(terms.product) {
             return Err(Rejection::AlreadySubscribed);
         }
@@ -80,7 +85,7 @@ impl Wallet {
         Ok(())
     }
 
-    /// Whether all of these were bought once, or are by orders whose money is on its way.
+    /// Whether one-time orders that are paid, or whose money is on its way, unlock all of these.
     fn owns(&self, features: &BTreeSet<Feature>) -> bool {
         let mut bought = self.unlocked_by_orders();
         let coming = self.orders().map(|(_, order)| order);
@@ -89,8 +94,8 @@ impl Wallet {
         features.iter().all(|feature| bought.contains(feature))
     }
 
-    /// The currency that the wallet's customer is bound to at the provider: that of a subscription that is
-    /// there, or of an open checkout of one.
+    /// The currency that the wallet's customer is bound to at the provider: that of a subscription, or of an open
+    /// checkout of one.
     #[must_use]
     pub fn bound_currency(&self) -> Option<&str> {
         let subscribed = self.subscriptions().map(|known| &*known.paid.currency);
@@ -100,23 +105,27 @@ impl Wallet {
     }
 
     /// Decides a new order. One that is known is not placed again: its payment may have been faster.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_order`](Self::may_order).
     pub fn place_order(
         &self,
         command: PlaceOrder,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         if self.any_order(command.order, archived).is_some() {
             return Ok(Vec::new());
         }
-        self.may_order(&command.terms, command.quantity)?;
-        let mut draft = Draft::on(self, Some(command.order), None, archived, now);
-        draft.place(OrderKind::Checkout, command);
-        Ok(draft.finish())
+        self.check_order(&command.terms, command.quantity)?;
+        let mut decision = DecisionBuilder::on(self, Some(command.order), None, archived, now);
+        decision.place(OrderKind::Checkout, command);
+        Ok(decision.finish())
     }
 }
 
-impl Draft {
+impl DecisionBuilder {
     pub(super) fn place(&mut self, kind: OrderKind, command: PlaceOrder) {
         let PlaceOrder {
             order,

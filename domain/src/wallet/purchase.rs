@@ -1,13 +1,13 @@
-//! Everything that the provider, a buyer or the clock can tell a wallet about its purchases, as one
-//! command. Each of them may come twice, late and in any order.
+//! Everything that the provider, a buyer or the clock can report about a wallet's purchases, as one command. Each
+//! report may come twice, late and in any order.
 
 use super::{
-    Archived, Event, Wallet, bill::Bill, lapse::Lapse, order::Reversal, pay::Pay,
+    Archive, Event, Wallet, bill::Bill, lapse::Lapse, order::Reversal, pay::Pay,
     place_order::PlaceOrder, update_subscription::UpdateSubscription,
 };
 use crate::{Rejection, id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
-/// One thing to be told. Each variant's own file says what it does.
+/// One report about a wallet's purchases. Each variant is decided in a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purchase {
     /// A buyer was sent to the provider's checkout.
@@ -22,11 +22,11 @@ pub enum Purchase {
     Expire(OrderSerial),
     /// How much of an order's payment went back or is disputed, as it stands.
     Reverse(OrderSerial, Reversal),
-    /// A subscription's bill after its first was paid.
+    /// An invoice of a subscription after its first was paid.
     Bill(Box<Bill>),
-    /// A subscription is not as it was.
+    /// A subscription changed apart from its payments.
     Update(Box<UpdateSubscription>),
-    /// The provider says nothing of a subscription whose period ended.
+    /// The provider does not answer about a subscription whose period ended.
     Lapse(Lapse),
 }
 
@@ -65,13 +65,16 @@ impl Purchase {
 }
 
 impl Wallet {
-    /// Decides what this changes: all of these events together or, where there are none, nothing.
-    /// `archived` is what the wallet's history says of [`Purchase::order`] and
-    /// [`Purchase::subscription`].
+    /// Decides what this changes: all of these events together or, if there are none, nothing. `archived` is what
+    /// the wallet's history says of [`Purchase::order`] and [`Purchase::subscription`].
+    ///
+    /// # Errors
+    ///
+    /// The [`Rejection`] of the variant's own decision, such as an order that is not known.
     pub fn purchase(
         &self,
         command: Purchase,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         match command {

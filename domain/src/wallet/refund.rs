@@ -1,25 +1,25 @@
-//! Giving money of an order back, on the caller's word. What was asked for counts until it is seen in the
-//! payment, so that two callers cannot give back more than there is; the provider judges last.
+//! Refunding an order at the caller's request. A requested refund counts until the payment shows it, so that two
+//! callers cannot refund more than there is; the provider has the last word.
 
 use super::{
-    Archived, Order, Wallet,
-    instruction::{Instructed, Instructing, Instruction, InstructionStage, again},
-    order::{AskedBack, Reversal, Stage},
+    Archive, Order, Wallet,
+    instruction::{Instruction, InstructionDecision, InstructionRecord, InstructionStage, again},
+    order::{PendingRefunds, Reversal, Stage},
 };
 use crate::{Rejection, id::OrderSerial, text::IdempotencyKey, time::Timestamp};
 
-/// What was asked for and is not in the payment so long afterwards did not happen: nobody waits for the
-/// provider any more.
+/// A requested refund that the payment does not show after this time did not happen: no request to the provider is
+/// under way that long.
 const UNSEEN_SECONDS: i64 = 3600;
 
-/// A request to give money back.
+/// A request to refund an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
-    /// Of which order.
+    /// The order to refund.
     pub order: OrderSerial,
-    /// How much, in the currency's minor unit; `None`: all that is left.
+    /// The amount in the currency's minor unit; `None`: all that is left.
     pub amount_cents: Option<i64>,
-    /// Names the operation: it is done once.
+    /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
 }
 
@@ -28,15 +28,15 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], and [`Rejection::AlreadyRefunded`] where
-    /// less is left of the order; of one that is not paid, nothing is.
+    /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], or [`Rejection::AlreadyRefunded`] if less is left of
+    /// the order; nothing is left of an unpaid one.
     pub fn refund(
         &self,
         command: Refund,
-        prior: Option<&Instructed>,
-        archived: Archived<'_>,
+        prior: Option<&InstructionRecord>,
+        archived: Archive<'_>,
         now: Timestamp,
-    ) -> Result<Instructing, Rejection> {
+    ) -> Result<InstructionDecision, Rejection> {
         let Refund {
             order,
             amount_cents,
@@ -61,12 +61,12 @@ impl Wallet {
             requested: amount_cents,
             cents,
         };
-        let instructed = Instructed {
+        let instructed = InstructionRecord {
             key,
             instruction: instruction.clone(),
             stage: InstructionStage::Asked,
         };
-        Ok(Instructing {
+        Ok(InstructionDecision {
             instruction,
             done: false,
             events: self.instructed(instructed, Some(order), archived, now),
@@ -75,8 +75,8 @@ impl Wallet {
 }
 
 impl Order {
-    /// What can still be given back of what was charged: neither back already, nor asked for, nor
-    /// disputed. What no payment of the provider's brought, it cannot give back.
+    /// What can still be refunded of the charge: not refunded, requested or disputed yet. Nothing, if the provider
+    /// took no payment for it.
     #[must_use]
     pub fn refundable_cents(&self) -> i64 {
         if self.stage != Stage::Paid || self.payment.is_none() {
@@ -87,28 +87,28 @@ impl Order {
         self.amount_cents.saturating_sub(away).max(0)
     }
 
-    /// What is back once all that was asked for went through.
+    /// What is refunded in total once all requested refunds went through.
     fn asked_cents(&self) -> i64 {
         let asked = self.asked.map_or(0, |asked| asked.cents);
         self.reversal.refunded_cents.max(asked).max(0)
     }
 
-    /// With so much more that is asked for; `None`: more than can be counted.
-    pub(super) fn asking(&self, cents: i64, at: Timestamp) -> Option<AskedBack> {
+    /// The requested refunds with one more; `None` if the sum overflows.
+    pub(super) fn asking(&self, cents: i64, at: Timestamp) -> Option<PendingRefunds> {
         let cents = self.asked_cents().checked_add(cents)?;
-        Some(AskedBack { cents, at })
+        Some(PendingRefunds { cents, at })
     }
 
-    /// With so much less, which was refused.
-    pub(super) fn not_asking(&self, cents: i64) -> Option<AskedBack> {
+    /// The requested refunds without one that was refused.
+    pub(super) fn without_refund(&self, cents: i64) -> Option<PendingRefunds> {
         let asked = self.asked?;
         let cents = asked.cents.saturating_sub(cents);
-        let left = AskedBack { cents, ..asked };
+        let left = PendingRefunds { cents, ..asked };
         Some(left).filter(|left| left.cents > self.reversal.refunded_cents.max(0))
     }
 
-    /// What of it is not seen in the payment as it stands.
-    pub(super) fn unseen(&self, reversal: Reversal) -> Option<AskedBack> {
+    /// The requested refunds that this state of the payment does not show.
+    pub(super) fn unseen(&self, reversal: Reversal) -> Option<PendingRefunds> {
         self.asked.filter(|asked| {
             let awaited = asked.at.plus_seconds(UNSEEN_SECONDS);
             asked.cents > reversal.refunded_cents && reversal.as_of < awaited

@@ -1,8 +1,8 @@
-//! Letting a subscription go on, on the caller's word: it neither ends with its period nor is paused.
+//! Resuming a subscription at the caller's request: it neither ends with its period nor is paused.
 
 use super::{
-    Archived, Wallet,
-    instruction::{Instructed, Instructing, Instruction, InstructionStage, again},
+    Archive, Wallet,
+    instruction::{Instruction, InstructionDecision, InstructionRecord, InstructionStage, again},
 };
 use crate::{
     Rejection,
@@ -11,12 +11,12 @@ use crate::{
     time::Timestamp,
 };
 
-/// A request to let the subscription to a product go on.
+/// A request to resume the subscription to a product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
-    /// To which product.
+    /// The product that is subscribed to.
     pub product: ProductId,
-    /// Names the operation: it is done once.
+    /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
 }
 
@@ -25,13 +25,13 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`].
+    /// [`Rejection::KeyReused`] or [`Rejection::SubscriptionNotFound`].
     pub fn resume(
         &self,
         command: Resume,
-        prior: Option<&Instructed>,
+        prior: Option<&InstructionRecord>,
         now: Timestamp,
-    ) -> Result<Instructing, Rejection> {
+    ) -> Result<InstructionDecision, Rejection> {
         let Resume { product, key } = command;
         let same = |former: &Instruction| matches!(former, Instruction::Resume { product: of, .. } if *of == product);
         let make = |subscription| Instruction::Resume {
@@ -41,34 +41,34 @@ impl Wallet {
         self.instruct(product, key, prior, (same, make), now)
     }
 
-    /// Decides an instruction about the subscription to a product; of several, which only a race makes,
+    /// Decides an instruction about the subscription to a product; of several, which only a race can make, about
     /// the one that started last.
     pub(super) fn instruct(
         &self,
         product: ProductId,
         key: IdempotencyKey,
-        prior: Option<&Instructed>,
+        prior: Option<&InstructionRecord>,
         (same, make): (
             impl FnOnce(&Instruction) -> bool,
             impl FnOnce(SubscriptionId) -> Instruction,
         ),
         now: Timestamp,
-    ) -> Result<Instructing, Rejection> {
+    ) -> Result<InstructionDecision, Rejection> {
         if let Some(again) = again(prior, same)? {
             return Ok(again);
         }
         let known = self.subscriptions().filter(|s| s.tier().product == product);
         let known = known.last().ok_or(Rejection::SubscriptionNotFound)?;
         let instruction = make(known.id.clone());
-        let instructed = Instructed {
+        let instructed = InstructionRecord {
             key,
             instruction: instruction.clone(),
             stage: InstructionStage::Asked,
         };
-        Ok(Instructing {
+        Ok(InstructionDecision {
             instruction,
             done: false,
-            events: self.instructed(instructed, None, Archived::default(), now),
+            events: self.instructed(instructed, None, Archive::default(), now),
         })
     }
 }

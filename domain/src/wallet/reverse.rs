@@ -1,50 +1,53 @@
-//! Money going back, and coming again: refunds and disputes. They take credits out of the order's own
-//! lot and nowhere else, never more than is left and not held there; a refund that fails and a dispute
-//! that is won give back what they took.
+//! Refunds and disputes. They take credits out of the order's own lot and nowhere else, never more than is left and
+//! not held there; a refund that fails and a dispute that is won give back what they took.
 
 use super::{
-    Account, Archived, Change, Event, Wallet,
-    draft::Draft,
+    Account, Archive, Change, Event, Wallet,
+    decision::DecisionBuilder,
     order::{Reversal, Stage},
 };
 use crate::{MAX_CREDITS, Rejection, id::OrderSerial, time::Timestamp};
 
-/// Orders of one wallet that are not known yet and of which a reversal is kept. A wallet that has so many
-/// knows no further order: whoever tells of it keeps the report and tells it again.
-pub const MAX_EARLY: usize = 100;
+/// The most unknown orders of one wallet that reversals are kept for. Beyond it the reversal is refused, and its
+/// reporter has to keep it and report it again.
+pub const MAX_UNKNOWN_ORDERS: usize = 100;
 
 impl Wallet {
-    /// Decides what the payment's state changes. An order that is not paid, or not known, keeps it until
-    /// its payment is heard of. An answer that is older than the last one is old news.
+    /// Decides what a payment's refunds and disputes change. Those of an order that is unpaid or unknown are kept
+    /// until its payment is reported. An answer that is older than the last one is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] for an unknown order, if reversals of [`MAX_UNKNOWN_ORDERS`] others are kept already.
     pub fn reverse(
         &self,
         order: OrderSerial,
         mut reversal: Reversal,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         let known = self.reversal(order, archived);
-        // What may not be read any more is what it was.
+        // A dispute that the provider does not return any more stays as it was.
         let former = known.and_then(|known| known.dispute);
         reversal.dispute = reversal.dispute.or(former);
         if known.is_some_and(|known| reversal.as_of < known.as_of || reversal == known) {
             return Ok(Vec::new());
         }
-        if known.is_none() && self.early_reversals() >= MAX_EARLY {
+        if known.is_none() && self.early_reversals() >= MAX_UNKNOWN_ORDERS {
             return Err(Rejection::OrderNotFound);
         }
-        let mut draft = Draft::on(self, Some(order), None, archived, now);
-        let credits = draft.wallet.moved_by(order, reversal);
-        draft.push(Change::OrderReversed {
+        let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
+        let credits = decision.wallet.credits_moved_by(order, reversal);
+        decision.push(Change::OrderReversed {
             order,
             reversal,
             credits,
         });
-        Ok(draft.finish())
+        Ok(decision.finish())
     }
 
-    /// Credits that a reversal takes (negative) or gives back (positive) as things stand.
-    pub(super) fn moved_by(&self, serial: OrderSerial, reversal: Reversal) -> i64 {
+    /// Credits that a reversal takes (negative) or gives back (positive) in the wallet's present state.
+    pub(super) fn credits_moved_by(&self, serial: OrderSerial, reversal: Reversal) -> i64 {
         let paid = self.order(serial).filter(|o| o.stage == Stage::Paid);
         let Some(order) = paid else { return 0 };
         let account = self.account(order.terms.fills);

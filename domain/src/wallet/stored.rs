@@ -1,6 +1,6 @@
-//! A wallet as it is stored: its fields, without what follows from the rest. Read back it is held against what is
-//! true of every wallet, because a disk is not to be trusted: an error here is better than credits made up by a
-//! flipped bit.
+//! A wallet as it is stored: its fields, without those that are derived from others. When it is read back, the
+//! invariants of every wallet are checked, because a disk is not to be trusted: an error here is better than
+//! credits made up by a flipped bit.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
@@ -21,7 +21,7 @@ impl<'de> Deserialize<'de> for Wallet {
 }
 
 impl Wallet {
-    /// With what follows from the rest worked out anew. `Err`: its first fault.
+    /// Recomputes the derived fields and checks the invariants. `Err`: the first fault.
     pub(super) fn recovered(mut self) -> Result<Self, String> {
         if let Some(commerce) = self.commerce.as_deref_mut() {
             let orders = commerce.orders.iter();
@@ -37,8 +37,8 @@ impl Wallet {
     }
 }
 
-/// The same events came to it. When it is due is no part of that: it may be early by what the wallet
-/// went through (a lot that was spent before its end), and only costs a look.
+/// Wallets are equal if they come from the same events. `due_at` is not compared: it may be too early (after a lot
+/// was spent before its end), which only costs a look.
 impl PartialEq for Wallet {
     fn eq(&self, other: &Self) -> bool {
         let Self {

@@ -1,9 +1,9 @@
 //! A subscription: the tier in force and how far it is paid. Nothing here changes anything.
 //!
-//! Which tier is in force follows from what is known of the cycle, in whatever order it was heard: the
-//! highest one that was paid for in it, or a higher one of the same interval that the provider names. So
-//! a switch up is in force at once, and one down with the next cycle. One whose payment went back is not
-//! in force, also while the provider goes on naming it.
+//! The tier in force follows from what is known of the cycle, in whatever order it was reported: the highest tier
+//! that was paid for in it, or a higher one of the same interval that the provider names. So an upgrade is in force
+//! at once, a downgrade from the next cycle on. A tier whose payment went back is not in force, even while the
+//! provider goes on naming it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +15,15 @@ use crate::{
     time::Timestamp,
 };
 
-/// How a subscription stands.
+/// The status of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubscriptionStatus {
-    /// Paid up.
+    /// No payment is missing.
     Active,
     /// A cycle's payment failed; the provider tries again.
     PastDue,
-    /// Not billed for the time being: it unlocks nothing and brings nothing.
+    /// Not billed at present: it unlocks nothing and brings nothing.
     Paused,
     /// Over, for good.
     Canceled,
@@ -31,23 +31,23 @@ pub enum SubscriptionStatus {
 
 /// A higher tier that was paid for within a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Switched {
+pub struct TierSwitch {
     /// The order that paid it.
     pub order: OrderSerial,
-    /// The tier.
+    /// The tier that it switched to.
     pub terms: Terms,
-    /// Since when.
+    /// Since when the tier is paid.
     pub at: Timestamp,
     /// Whether all of that payment went back.
     pub reversed: bool,
 }
 
-/// A bill that was not paid and still may be: a card was declined, or its bank asks the buyer to confirm.
+/// An unpaid invoice that the buyer can still pay: a card was declined, or its bank asks the buyer to confirm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenInvoice {
     /// What is left to pay, in the currency's minor unit.
     pub amount_cents: i64,
-    /// Which that is.
+    /// The currency of that amount.
     pub currency: Currency,
     /// The provider's page on which the buyer pays it.
     pub url: PageUrl,
@@ -55,7 +55,7 @@ pub struct OpenInvoice {
     pub next_attempt_at: Option<Timestamp>,
 }
 
-/// One subscription.
+/// One subscription of a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
     /// The provider's name for it.
@@ -64,41 +64,39 @@ pub struct Subscription {
     pub customer: Option<CustomerId>,
     /// The tier that the cycle began with.
     pub paid: Terms,
-    /// The highest one that it was switched to since.
-    pub switched: Option<Box<Switched>>,
-    /// The one that the provider named last, if anything was said since the cycle was billed.
+    /// The highest tier that it was switched to since.
+    pub switched: Option<Box<TierSwitch>>,
+    /// The tier that the provider named last, if it reported one since the cycle was billed.
     pub said: Option<Box<Terms>>,
-    /// How it stands.
+    /// The subscription's status.
     pub status: SubscriptionStatus,
-    /// The bill that waits for the buyer while a payment is missing.
+    /// The invoice that the buyer can pay while a payment is missing.
     pub open_invoice: Option<Box<OpenInvoice>>,
-    /// Whether nothing is collected for it for the time being: it keeps its features.
+    /// Whether payments for it are not collected at present; it keeps its features.
     pub collection_paused: bool,
     /// When the paid cycle began.
     pub cycle_start: Timestamp,
-    /// When it ends.
+    /// When that cycle ends.
     pub cycle_end: Timestamp,
-    /// The same as the provider says it, which may be a cycle ahead of what was paid.
+    /// When the current period ends by the provider's report, which may be a cycle ahead of what was paid.
     pub current_period_end: Timestamp,
-    /// Whether it ends with that cycle.
+    /// Whether the subscription ends with that period.
     pub cancel_at_period_end: bool,
     /// Since when a payment is missing.
     pub past_due_since: Option<Timestamp>,
-    /// Until when it keeps its features in spite of that.
+    /// Until when it keeps its features although a payment is missing.
     pub grace_ends_at: Option<Timestamp>,
-    /// The order that paid the cycle; `None`: only of a switch within it has been heard, or nothing was
-    /// ever paid.
+    /// The order that paid the cycle; `None`: only a switch within it was reported, or nothing was ever paid.
     pub order: Option<OrderSerial>,
     /// Whether all of that order's payment went back, which ends the cycle's features.
     pub reversed: bool,
-    /// Switches that were paid within the cycle: switching to and fro earns nothing.
+    /// Switches that were paid within the cycle, kept so that switching back and forth earns nothing.
     pub steps: Vec<Step>,
-    /// When the provider said the last of this; older reports are old news.
+    /// When the provider made the last report; older ones are ignored.
     pub reported_at: Timestamp,
-    /// Paid cycles that ended so far, and when the last of them did. What is given back to an order
-    /// of a cycle that is over is no younger than that.
+    /// How many paid cycles have ended.
     pub cycles_ended: u32,
-    /// See there.
+    /// When the last of them ended. What is given back to an order of an ended cycle ends by then.
     pub cycle_ended_at: Option<Timestamp>,
 }
 
@@ -107,14 +105,14 @@ pub struct Subscription {
 pub struct SubscriptionOver {
     /// The provider's name for it.
     pub id: SubscriptionId,
-    /// What was in force; `None`: it ended before its first payment was heard of.
+    /// The last tier; `None`: it ended before its first payment was reported.
     pub last: Option<LastTier>,
 }
 
-/// What of a subscription that is over can still be told.
+/// What is kept of a subscription that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastTier {
-    /// To which product.
+    /// The product that was subscribed to.
     pub product: ProductId,
     /// The tier that was in force.
     pub price: PriceId,
@@ -124,7 +122,7 @@ pub struct LastTier {
     pub current_period_end: Timestamp,
 }
 
-/// How high a tier is: what it costs, and of those that cost the same, what it brings.
+/// How high a tier ranks: by its price, then by its credits.
 pub(super) const fn rank(terms: &Terms) -> (i64, i64) {
     (terms.amount_cents, terms.credits)
 }
@@ -151,7 +149,7 @@ impl Subscription {
             .unwrap_or(&self.paid);
         let went_back = self.switched.as_deref().filter(|it| it.reversed);
         let went_back = went_back.map(|switched| switched.terms.price);
-        // What is not paid up to now is not paid higher either.
+        // While a payment is missing, a tier that is only named is not in force.
         let said = self.said.as_deref();
         said.filter(|_| self.status == SubscriptionStatus::Active)
             .filter(|terms| went_back != Some(terms.price))
@@ -159,14 +157,14 @@ impl Subscription {
             .unwrap_or(paid)
     }
 
-    /// Whether any payment was heard of. One that the provider began before the money came, and did not
-    /// come, unlocks nothing and is in nobody's way but a second one's.
+    /// Whether any payment was reported. A subscription that the provider began before its money came, and whose
+    /// money never came, unlocks nothing; it only keeps a second one from being bought.
     #[must_use]
     pub const fn is_paid(&self) -> bool {
         self.order.is_some() || !self.steps.is_empty()
     }
 
-    /// What is kept of it when it is over.
+    /// What is kept of it once it is over.
     pub(super) fn last_tier(&self) -> LastTier {
         let tier = self.tier();
         LastTier {

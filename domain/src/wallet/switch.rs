@@ -1,10 +1,10 @@
-//! A switch of tiers within a cycle. One up is paid for by an invoice, and brings credits in proportion
-//! to the money: what the new tier has over the old one, for the time that is left. One down changes
-//! nothing before the next cycle.
+//! A switch of tiers within a cycle. An upgrade is paid for by an invoice, and brings credits in proportion to the
+//! money: what the new tier has over the old one, for the time that is left. A downgrade changes nothing before the
+//! next cycle.
 
 use super::{
     cycle::Cycle,
-    subscription::{Subscription, Switched, rank},
+    subscription::{Subscription, TierSwitch, rank},
 };
 use crate::{
     id::{OrderSerial, ProductId},
@@ -13,35 +13,35 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
+/// The most switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
 
-/// The credits between two tiers, paid for from some instant on.
+/// A paid switch: the credits between two tiers, from some instant on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Which order paid.
+    /// The order that paid it.
     pub order: OrderSerial,
-    /// Whose credits.
+    /// The product whose credits these are.
     pub product: ProductId,
-    /// From which number of credits a cycle.
+    /// Credits a cycle before the switch.
     pub from: i64,
-    /// To which.
+    /// Credits a cycle after the switch.
     pub to: i64,
-    /// Since when.
+    /// When the switch was made.
     pub at: Timestamp,
     /// Whether all of the payment went back.
     pub reversed: bool,
 }
 
-/// The rest of a cycle that a switch made within it settles later: charged for the tier that was switched to,
-/// given back for the one that was left.
+/// A proration line of a switch that is settled by a later invoice: the rest of the switch's cycle, charged for the
+/// new tier or given back for the former one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proration {
-    /// The tier, as many times as it was had.
+    /// The tier, times its quantity.
     pub terms: Terms,
-    /// Whether it is the one that was left.
+    /// Whether it gives back the former tier.
     pub given_back: bool,
-    /// From when the rest is reckoned.
+    /// When the rest of the cycle begins.
     pub at: Timestamp,
     /// When that cycle began.
     pub cycle_start: Timestamp,
@@ -50,7 +50,8 @@ pub struct Proration {
 }
 
 impl Proration {
-    /// What these bring of the credits that a tier fills, as the money adds up: to and fro brings nothing.
+    /// Credits that these lines bring of the product that a tier fills, charges less give-backs: switching back and
+    /// forth brings nothing.
     pub(super) fn credits(all: &[Self], tier: &Terms) -> i64 {
         let own = all.iter().filter(|one| one.terms.fills == tier.fills);
         let sum = own.fold(0_i64, |sum, one| {
@@ -73,10 +74,10 @@ impl Step {
         !self.reversed && self.product == product && self.from <= from && to <= self.to
     }
 
-    /// What it brings to a cycle in which other switches were paid: of what they cover, only what they
-    /// came later for.
+    /// Credits that it brings in a cycle with other paid switches. Where those cover the same credits, only the
+    /// time before they began counts.
     pub(super) fn credits(&self, cycle: Cycle, known: Option<&Subscription>) -> i64 {
-        // Before the cycle's own payment is heard of, nobody knows what it began with.
+        // Before the cycle's own payment is reported, the tier that it began with is not known.
         let base = known.filter(|known| known.order.is_some());
         let base = base.map(|known| &known.paid);
         let base = base.filter(|base| base.fills == self.product);
@@ -112,19 +113,19 @@ impl Subscription {
         }
     }
 
-    /// Keeps the highest of the tiers that were switched to, whatever order they are heard of in.
-    pub(super) fn climb(&mut self, to: Switched, old: &Terms) {
+    /// Keeps the highest of the tiers that were switched to, in whatever order they are reported.
+    pub(super) fn raise_tier(&mut self, to: TierSwitch, old: &Terms) {
         if rank(&to.terms) < rank(old) {
             return;
         }
-        let place = |it: &Switched| (!it.reversed, rank(&it.terms), it.at, it.order);
-        let lower = |known: &Switched| place(known) <= place(&to);
+        let place = |it: &TierSwitch| (!it.reversed, rank(&it.terms), it.at, it.order);
+        let lower = |known: &TierSwitch| place(known) <= place(&to);
         if self.switched.as_deref().is_none_or(lower) {
             self.switched = Some(Box::new(to));
         }
     }
 
-    /// What an order's reversal means for the cycle.
+    /// Notes at the cycle whether all of an order's payment went back.
     pub(super) fn mark_reversed(&mut self, order: OrderSerial, reversed: bool) {
         if self.order == Some(order) {
             self.reversed = reversed;
@@ -139,13 +140,12 @@ impl Subscription {
 }
 
 impl Cycle {
-    /// The part of so many credits a cycle that the time from an instant to its end is worth, rounded to
-    /// the nearest.
+    /// The share of a cycle's credits for the time from an instant to its end, rounded to the nearest.
     pub(super) fn share(self, credits: i64, from: Timestamp) -> i64 {
         let whole = i128::from(self.end.0).saturating_sub(self.start.0.into());
         let left = i128::from(self.end.0).saturating_sub(from.0.into());
         let left = left.clamp(0, whole.max(0));
-        // Twice of everything, so that a half is whole.
+        // All doubled, so that a half is whole.
         let twice = i128::from(credits.max(0))
             .saturating_mul(left)
             .saturating_mul(2);

@@ -1,5 +1,5 @@
-//! What each verb does, and which refusal wins. Verbs are driven through [`teller::Teller`], which
-//! stands where the wallet's actor stands.
+//! What each command does, and which refusal wins. Commands go through [`teller::Teller`], which takes the place of
+//! the wallet's actor.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -9,13 +9,13 @@
 
 mod bill;
 mod burn;
+mod cancellation_effects;
 mod converge;
 mod credit;
 mod crowd;
 mod cycles;
 mod deduct;
 mod dispute;
-mod ending;
 mod expiry;
 mod feature;
 mod free_grant;
@@ -24,9 +24,9 @@ mod instruction;
 mod leave;
 mod limit;
 mod many_orders;
-mod notices;
 mod order;
 mod pay;
+mod project_events;
 mod property;
 mod refund;
 mod refusal;

@@ -1,13 +1,13 @@
-//! What the provider says about a subscription apart from its payments: another tier, a payment that
-//! is missing, a pause, a cancellation, its end. It brings no credits and begins no cycle: only what is
-//! paid for does, so that it does not matter which of the two is heard of first.
+//! The provider's reports of a subscription apart from its payments: another tier, a missing payment, a pause, a
+//! cancellation, its end. A report brings no credits and begins no cycle: only a payment does, so that it does not
+//! matter which of the two comes first.
 
 use super::{
-    Archived, Change, Event, Wallet,
-    draft::Draft,
-    event::SubscriptionNews,
+    Archive, Change, Event, Wallet,
+    decision::DecisionBuilder,
+    event::SubscriptionEvent,
     order::{OrderKind, Stage},
-    pay::Billing,
+    pay::PaidCycle,
     subscription::{OpenInvoice, Subscription, SubscriptionStatus},
 };
 use crate::{id::OrderSerial, terms::Terms, text::SubscriptionId, time::Timestamp};
@@ -19,19 +19,19 @@ pub(super) const DAY_SECONDS: i64 = 86_400;
 pub struct UpdateSubscription {
     /// The provider's name for it.
     pub subscription: SubscriptionId,
-    /// The checkout that began it, where that is told.
+    /// The checkout order that began it, if reported.
     pub first: Option<OrderSerial>,
-    /// The tier that is billed now; `None`: one that the catalog does not know, the former one stays.
+    /// The tier that is billed now; `None`: it is not in the catalog, and the former one stays.
     pub terms: Option<Terms>,
-    /// How it stands.
+    /// The subscription's status.
     pub status: SubscriptionStatus,
-    /// The bill that waits for the buyer.
+    /// The unpaid invoice that the buyer can pay.
     pub open_invoice: Option<Box<OpenInvoice>>,
-    /// Whether nothing is collected for it for the time being.
+    /// Whether payments for it are not collected at present.
     pub collection_paused: bool,
     /// When the running period ends, whether or not it is paid.
     pub current_period_end: Timestamp,
-    /// Whether it ends with that cycle.
+    /// Whether the subscription ends with that period.
     pub cancel_at_period_end: bool,
     /// Days for which it keeps its features while a payment is missing.
     pub grace_days: u32,
@@ -40,28 +40,28 @@ pub struct UpdateSubscription {
 }
 
 impl Wallet {
-    /// Decides what a report changes. A subscription that is not known is not started by a report,
-    /// only by a payment; that it ended is kept for when its payment is heard of. One whose first payment
-    /// failed after all runs on at the provider until that gives it up: it is there, and unlocks nothing.
+    /// Decides what a report changes. An unknown subscription is started only by a payment, not by a report; if it
+    /// ended, that is kept for when its payment is reported. One whose first payment failed goes on at the provider
+    /// until that gives up: the wallet has it, and it unlocks nothing.
     #[must_use]
     pub fn update_subscription(
         &self,
         report: UpdateSubscription,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Vec<Event> {
         let id = report.subscription.clone();
         let Some(known) = self.subscription(&id) else {
             let ended = report.status == SubscriptionStatus::Canceled;
             if ended && !archived.subscription_over {
-                let mut draft = Draft::on(self, None, Some(&id), archived, now);
-                draft.push(Change::SubscriptionGone {
+                let mut decision = DecisionBuilder::on(self, None, Some(&id), archived, now);
+                decision.push(Change::SubscriptionGone {
                     subscription: report.subscription,
                 });
-                return draft.finish();
+                return decision.finish();
             }
             if report.status == SubscriptionStatus::PastDue && !archived.subscription_over {
-                return self.owe(report, archived, now);
+                return self.begin_past_due(report, archived, now);
             }
             return Vec::new();
         };
@@ -73,20 +73,20 @@ impl Wallet {
             return Vec::new();
         }
         let over = next.status == SubscriptionStatus::Canceled;
-        let mut draft = Draft::on(self, None, Some(&id), archived, now);
-        draft.push_subscription(known.news(&next), next);
+        let mut decision = DecisionBuilder::on(self, None, Some(&id), archived, now);
+        decision.push_subscription(known.subscription_event(&next), next);
         if over {
-            draft.end_cycle(&known.id);
+            decision.end_cycle(&known.id);
         }
-        draft.finish()
+        decision.finish()
     }
 }
 
 impl Wallet {
-    fn owe(
+    fn begin_past_due(
         &self,
         report: UpdateSubscription,
-        archived: Archived<'_>,
+        archived: Archive<'_>,
         now: Timestamp,
     ) -> Vec<Event> {
         let first = report.first.and_then(|it| self.any_order(it, archived));
@@ -94,10 +94,10 @@ impl Wallet {
         let Some(first) = first.filter(|it| it.stage != Stage::Paid) else {
             return Vec::new();
         };
-        let billing = Billing {
+        let billing = PaidCycle {
             subscription: report.subscription.clone(),
             invoice: None,
-            // Before all that follows, as the first payment's.
+            // Before all that follow, as the first payment's cycle is.
             cycle_start: Timestamp(0),
             current_period_end: report.current_period_end,
             trial: false,
@@ -107,9 +107,9 @@ impl Wallet {
         };
         let id = report.subscription.clone();
         let began = Subscription::started(first.terms.clone(), &billing);
-        let mut draft = Draft::on(self, None, Some(&id), archived, now);
-        draft.push_subscription(Some(SubscriptionNews::PastDue), began.after(report, now));
-        draft.finish()
+        let mut decision = DecisionBuilder::on(self, None, Some(&id), archived, now);
+        decision.push_subscription(Some(SubscriptionEvent::PastDue), began.after(report, now));
+        decision.finish()
     }
 }
 
@@ -153,22 +153,22 @@ impl Subscription {
         }
     }
 
-    /// What there is to tell about becoming `next`, if anything.
-    pub(super) fn news(&self, next: &Self) -> Option<SubscriptionNews> {
+    /// What a project event says when this becomes `next`, if anything visible changes.
+    pub(super) fn subscription_event(&self, next: &Self) -> Option<SubscriptionEvent> {
         let seen = |s: &Self| {
-            let ending = (s.current_period_end, s.cancel_at_period_end);
-            (s.status, s.collection_paused, ending)
+            let end = (s.current_period_end, s.cancel_at_period_end);
+            (s.status, s.collection_paused, end)
         };
         match next.status {
-            SubscriptionStatus::Canceled => Some(SubscriptionNews::Canceled),
+            SubscriptionStatus::Canceled => Some(SubscriptionEvent::Canceled),
             SubscriptionStatus::PastDue if self.status != SubscriptionStatus::PastDue => {
-                Some(SubscriptionNews::PastDue)
+                Some(SubscriptionEvent::PastDue)
             }
             SubscriptionStatus::Active
             | SubscriptionStatus::PastDue
             | SubscriptionStatus::Paused => {
                 let same = seen(self) == seen(next) && self.tier() == next.tier();
-                (!same).then_some(SubscriptionNews::Updated)
+                (!same).then_some(SubscriptionEvent::Updated)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the provider's own books say of money that moved, whoever's it was.
+//! The provider's lists of money that moved in the account, for this project or anything else.
 
 use domain::{
     id::OrderId,
@@ -8,74 +8,74 @@ use domain::{
 
 /// One of the provider's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Book {
+pub enum ProviderList {
     /// Money that was taken.
     Charges,
     /// Money that went back.
     Refunds,
-    /// Money that a bank asked back.
+    /// Chargebacks: payments that a buyer disputes through a bank.
     Disputes,
-    /// Paid bills of the project's subscriptions, by when they were made: what a subscription's charge does not
-    /// say of itself, its bill does.
+    /// Paid invoices of the project's subscriptions, by creation time: a subscription's charge carries no order,
+    /// its invoice does.
     Bills,
 }
 
-/// Money that was taken, as it stands now.
+/// A charge's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Charge {
-    /// The provider's payment; money that was taken without one is none of ours.
+pub struct ProviderCharge {
+    /// The provider's payment; a charge without one was not made by Scrip.
     pub payment: Option<PaymentId>,
-    /// The order of the project's that is written on it.
+    /// The project's order that its metadata names.
     pub order: Option<OrderId>,
-    /// Who paid.
+    /// The provider's customer who paid.
     pub customer: Option<CustomerId>,
-    /// The buyer's address.
+    /// The buyer's email address.
     pub email: Option<String>,
-    /// What was taken, in the currency's minor unit.
+    /// The amount taken, in the currency's minor unit.
     pub amount_cents: i64,
-    /// What of it went back, or is about to; disputes apart.
+    /// The part that was refunded or is about to be; disputes are not counted.
     pub refunded_cents: i64,
-    /// As ISO 4217 writes it, in capitals.
+    /// The ISO 4217 code, in capitals.
     pub currency: Box<str>,
     /// When it was taken.
     pub at: Timestamp,
 }
 
-/// One line of a list.
+/// One item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The provider's name for it.
+pub struct ProviderListItem {
+    /// The provider's id of the charge, refund, dispute or invoice.
     pub id: String,
-    /// The money that it is about.
-    pub charge: Charge,
-    /// What moved.
+    /// The charge that it is about.
+    pub charge: ProviderCharge,
+    /// What happened to the charge's money.
     pub movement: Movement,
 }
 
-/// What moved.
+/// What happened to a charge's money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Movement {
     /// The money was taken.
     Taken,
-    /// This much of it went back, or failed to.
+    /// A refund of this much succeeded, is under way or failed.
     Refunded {
-        /// In the charge's currency.
+        /// In the minor unit of the charge's currency.
         cents: i64,
     },
-    /// A bank asks for it.
+    /// A dispute was opened.
     Disputed {
-        /// What is withheld or lost for it now, in the dispute's currency.
+        /// The amount that is withheld or lost now, in the minor unit of the dispute's currency.
         withheld_cents: i64,
-        /// Which may be another one than the charge's.
+        /// The dispute's currency, which may differ from the charge's.
         currency: Box<str>,
     },
 }
 
-/// Some of a list.
+/// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BookPage {
-    /// The newest first. What took no money is left out.
-    pub entries: Vec<Entry>,
-    /// Where older ones go on, if there are any.
+pub struct ProviderListPage {
+    /// The newest first. Items that took no money are left out.
+    pub entries: Vec<ProviderListItem>,
+    /// The cursor of the next page, with older items, if there is one.
     pub next: Option<String>,
 }

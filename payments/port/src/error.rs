@@ -1,47 +1,47 @@
-//! What can come of asking a provider instead of an answer. Never contains a secret.
+//! The ways in which a request to a provider fails. No error contains a secret.
 
-/// Asking came to nothing.
+/// A request to the provider failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The provider does not know something that it was asked about.
+    /// The provider has no such object.
     #[error("the payment provider does not know it: {0}")]
     Missing(String),
-    /// The provider knows no such active code, or it does not apply.
+    /// The provider has no such active promotion code, or the code does not apply here.
     #[error("the provider knows no such active code")]
     InvalidDiscountCode,
-    /// The customer pays in another currency.
+    /// The customer already pays for a subscription in another currency.
     #[error("the customer has a subscription in another currency: {0}")]
     CurrencyMismatch(String),
-    /// The account's key is not accepted: everything that is asked fails alike.
+    /// The account's key is not accepted: every request fails the same way.
     #[error("the payment provider does not accept the key: {0}")]
     Key(String),
-    /// The account's key may not ask this kind of question. Others are answered.
+    /// The account's key lacks the permission for this kind of request. Others work.
     #[error("the key of the payment provider lacks the permission {permission}: {reason}")]
     Permission {
-        /// What the provider calls what is missing, such as `rak_dispute_read`.
+        /// The provider's name of the missing permission, such as `rak_dispute_read`.
         permission: String,
-        /// In its own words.
+        /// The provider's own message.
         reason: String,
     },
-    /// The provider understood and said no. Asking again the same way is no use.
+    /// The provider understood the request and refused it. A retry would be refused too.
     #[error("the payment provider refused: {0}")]
     Refused(String),
-    /// No answer in time, or one that asks to come back later. Whether a change was made is unknown:
-    /// ask again under the same operation.
+    /// No answer in time, or one that asks for a retry later. Whether a change was made is unknown:
+    /// retry under the same operation.
     #[error("the payment provider is not available: {reason}")]
     Unavailable {
-        /// What went wrong last.
+        /// What went wrong at the last attempt.
         reason: String,
-        /// Seconds that it asked to wait, if it did.
+        /// How long the provider asked to wait, if it did.
         retry_after_seconds: Option<u64>,
     },
-    /// An answer that cannot be the provider's: the wrong address, or something in between.
+    /// An answer that cannot be the provider's: a wrong address, or a proxy in between.
     #[error("the payment provider's answer cannot be read: {0}")]
     Garbage(String),
 }
 
 impl Error {
-    /// Whether it is no answer to what was asked: the next question may well get one, or not.
+    /// Whether the provider gave no answer about the object itself; another request may or may not get one.
     #[must_use]
     pub const fn is_silence(&self) -> bool {
         matches!(
@@ -50,20 +50,20 @@ impl Error {
         )
     }
 
-    /// Whether it is the provider's no: nothing was done.
+    /// Whether the provider certainly did nothing.
     #[must_use]
-    pub const fn is_a_no(&self) -> bool {
+    pub const fn nothing_was_done(&self) -> bool {
         !matches!(self, Self::Unavailable { .. } | Self::Garbage(_))
     }
 }
 
-/// A webhook that is not believed.
+/// A webhook that is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
-    /// Not signed by the provider. Says nothing that helps to forge one.
+    /// Not signed by the provider. The message says nothing that helps to forge a signature.
     #[error("{0}")]
     Signature(String),
-    /// Signed, and not readable.
+    /// Signed by the provider, but its body cannot be parsed.
     #[error("{0}")]
     Malformed(String),
 }

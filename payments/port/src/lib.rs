@@ -1,10 +1,10 @@
-//! The port between payments and whoever takes the money. Payments ask a [`Provider`]; it answers
-//! with what is so now, as [`Report`]s in Scrip's own words. A provider is a crate of its own that
-//! knows this one and nothing of orders but their names.
+//! The port between payments and the payment provider. Payments ask a [`Provider`]; it answers
+//! with the present state, as [`Report`]s in Scrip's own terms. A provider is a crate of its own that
+//! depends on this one and knows orders only by their ids.
 //!
-//! What a provider tells by itself ([`ProviderEvent`]: a webhook, an entry of its list of events) only says
-//! what to look at. What counts is what is found there by asking: so it does not matter whether it was
-//! told twice, late, in another order or not at all.
+//! An event from a provider ([`ProviderEvent`]: a webhook, an entry of its list of events) only says
+//! which object to fetch. What counts is the object's state when it is fetched: so it does not matter
+//! whether the event came twice, late, in another order or not at all.
 
 mod books;
 mod error;
@@ -21,29 +21,29 @@ use domain::{
 };
 
 pub use self::{
-    books::{Book, BookPage, Charge, Entry, Movement},
+    books::{Movement, ProviderCharge, ProviderList, ProviderListItem, ProviderListPage},
     error::{Error, WebhookError},
     report::{
-        BillingTerms, InvoiceName, ObjectRef, Origin, PaidInvoice, PaidOrder, Part,
-        PaymentReversal, PaymentTarget, ProviderEvent, Report, RunningSubscription,
-        SubscriptionNow, Unplaceable, Unplaced,
+        BillingTerms, InvoiceName, NoOrderReason, ObjectRef, Origin, PaidInvoice, PaidOrder,
+        PaymentReversal, PaymentTarget, PaymentWithoutOrder, ProviderEvent, Report,
+        RunningSubscription, Share, SubscriptionState,
     },
     request::{
-        CheckoutRequest, Discount, OpenedCheckout, Operation, PortalRequest, Reference,
+        CheckoutRequest, Discount, OpenedCheckout, Operation, OrderReference, PortalRequest,
         RefundRequest,
     },
 };
 
-/// What is answered later.
+/// The future that every request to a provider returns.
 pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Where a provider's adapter keeps the names of what it made once, so that it is found again after a
-/// restart. What is lost here is made anew.
+/// Where a provider's adapter keeps the ids of objects that it creates once (products, prices, say), so that
+/// they are found again after a restart. An object whose id is lost is created anew.
 pub trait ObjectIds: Send + Sync {
-    /// The name of what was made, if it was.
+    /// The id of the object that was created for `what`, if one was.
     fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
 
-    /// Remembers it.
+    /// Stores the id of the object that was created for `what`.
     fn remember(
         &self,
         project: ProjectId,
@@ -51,56 +51,57 @@ pub trait ObjectIds: Send + Sync {
         id: String,
     ) -> ProviderFuture<'static, ()>;
 
-    /// Forgets all that was made for a project: the provider does not know some of it any more.
+    /// Forgets all ids of a project: some of the objects no longer exist at the provider.
     fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()>;
 }
 
 /// A span of the provider's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Its first second.
+    /// The first second.
     pub since: Timestamp,
-    /// Its last second; `None`: the present.
+    /// The last second; `None`: the present.
     pub until: Option<Timestamp>,
 }
 
-/// What Scrip has placed already, and what its prices bring. Whose something is at the provider, this says; what
-/// is written on it there, anybody may have replaced, and it counts only for what was never placed.
+/// Look-ups of orders that Scrip has placed, and of its prices' terms. They decide which order an object at the
+/// provider belongs to; metadata there can be edited by anybody with access to the account, so it counts only for
+/// objects that no order was placed for.
 pub trait Owners: Send + Sync {
-    /// The order of a page on which a buyer pays; that began a subscription; that a bill or a payment paid.
+    /// The order of a checkout page; the first order of a subscription; the order that an invoice or payment paid.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`], where it cannot be read.
+    /// [`Error::Unavailable`] when the look-up cannot be read.
     fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, Error>;
 
-    /// What a price of the project's brings; `None`: it has none such.
+    /// The terms of one of the project's prices; `None`: the project has no such price.
     fn terms(&self, price: PriceId) -> Option<Terms>;
 }
 
-/// Some of a provider's list of events.
+/// One page of a provider's list of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
-    /// In any order. What Scrip does not act on is left out.
+pub struct EventPage {
+    /// In any order. Events that Scrip does not act on are left out.
     pub events: Vec<ProviderEvent>,
-    /// Where older ones go on, if there are any.
+    /// The cursor of the next page, with older events, if there is one.
     pub next: Option<String>,
 }
 
-/// A project's account at whoever takes the money. Cheap to make; never prints a secret.
+/// A project's account at a payment provider. Cheap to make; never prints a secret.
 ///
-/// Everything that changes something there is named by an [`Operation`]: asked for again under the
+/// Every request that changes something there is named by an [`Operation`]: repeated under the
 /// same name, it is done once.
 pub trait Provider: Send + Sync {
-    /// The same account for what nobody waits for: it lets others go first, and stays well below what the
-    /// provider allows.
+    /// The same account for background work: its requests give way to others and stay well below the
+    /// provider's rate limit.
     fn in_background(&self) -> Arc<dyn Provider>;
 
-    /// What a webhook tells, once it is known to be the provider's. `None`: nothing that Scrip acts on.
+    /// Verifies a webhook's signature and parses its event. `None`: an event that Scrip does not act on.
     ///
     /// # Errors
     ///
-    /// [`WebhookError`]: it is not the provider's, or not readable.
+    /// [`WebhookError`] when the provider did not sign it, or its body cannot be parsed.
     fn webhook(
         &self,
         signature: &[u8],
@@ -108,87 +109,87 @@ pub trait Provider: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<ProviderEvent>, WebhookError>;
 
-    /// What the provider has to tell of a span of its own time, both ends included, newest first, a page at
+    /// The provider's events in a span of its own time, both ends included, newest first, a page at
     /// a time.
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, Page>;
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, EventPage>;
 
-    /// What the account's key was last not allowed to do, in the provider's words for permissions. One is
-    /// gone from here as soon as a question that needs it is answered.
+    /// Permissions that the account's key lacked when last needed, by the provider's names. One is
+    /// removed as soon as a request that needs it succeeds.
     fn missing_permissions(&self) -> Vec<String>;
 
-    /// Tries again what the key was last not allowed to do, in ways that change nothing.
+    /// Tries the missing permissions again, with requests that change nothing.
     fn try_missing(&self) -> ProviderFuture<'_, ()>;
 
-    /// How something stands now. Nothing where it is not this project's.
+    /// Fetches an object's present state. Empty where the object is not this project's.
     fn look<'a>(
         &'a self,
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
     ) -> ProviderFuture<'a, Vec<Report>>;
 
-    /// The money that a payment took, as it stands now; `None`: it took none.
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<Charge>>;
+    /// The present state of a payment's charge; `None`: the payment took no money.
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>>;
 
-    /// One of the provider's lists: what was made from an instant on and before another, the newest first,
+    /// One of the provider's lists: items created at or after `from` and before `until`, the newest first,
     /// a page at a time.
     fn book<'a>(
         &'a self,
-        book: Book,
+        book: ProviderList,
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, BookPage>;
+    ) -> ProviderFuture<'a, ProviderListPage>;
 
-    /// Opens a page on which a buyer pays.
+    /// Opens a checkout page, on which a buyer pays.
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
     ) -> ProviderFuture<'a, OpenedCheckout>;
 
-    /// Closes such a page, so that it cannot be paid any more.
+    /// Closes a checkout page, so that it cannot be paid any more.
     fn close_checkout<'a>(
         &'a self,
         checkout: &'a CheckoutId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Opens a page on which a customer sees bills, changes cards, switches tiers and cancels; its
-    /// address.
+    /// Opens a portal page, on which a customer sees invoices, changes cards, switches tiers and cancels.
+    /// Returns its URL.
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String>;
 
-    /// Subscriptions under a price of its own that are not over, whether or not they were begun here, a page
-    /// at a time; where the next page begins.
+    /// Subscriptions to one of the provider's prices that have not ended, whether or not they began with an order
+    /// here, a page at a time; with the cursor of the next page.
     fn running<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, (Vec<RunningSubscription>, Option<String>)>;
 
-    /// One of them.
+    /// One subscription with its newest invoice; `None`: the provider has none under this id.
     fn running_one<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>>;
 
-    /// Writes on such a subscription's price which of ours it is. The subscription is told as an order that
-    /// was paid with nothing.
+    /// Writes into the metadata of a subscription's price which price of ours it is. The subscription is reported
+    /// as an order that was paid with an amount of zero.
     fn adopt<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-        reference: &'a Reference,
+        reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder>;
 
-    /// Writes on a subscription which order of ours it is known by.
+    /// Writes into a subscription's metadata which order of ours it began with.
     fn mark<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Gives money back. What that does to credits follows from how the payment stands afterwards.
+    /// Refunds money. What that does to credits follows from the payment's state afterwards.
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()>;
 
-    /// Ends a subscription, now or with its period. To be told so again changes nothing.
+    /// Cancels a subscription, now or at the end of its period. A repeated call changes nothing.
     fn cancel<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
@@ -196,7 +197,7 @@ pub trait Provider: Send + Sync {
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Takes back that a subscription ends with its period, and that it is paused. To be told so again
+    /// Takes back a subscription's cancellation at the end of its period, and its pause. A repeated call
     /// changes nothing.
     fn resume<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! What a provider says, in Scrip's own words.
+//! A provider's events and reports, in Scrip's own terms.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,64 +11,64 @@ use domain::{
     wallet::{
         Currency, OpenInvoice, Reversal, SubscriptionStatus,
         bill::Pays,
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
     },
 };
 
 use serde::{Deserialize, Serialize};
 
-/// That something happened, and where to look.
+/// Says that something happened, and which object to fetch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderEvent {
-    /// The same however often and by whichever way it is told.
+    /// The event's id: the same in every delivery, by webhook or by the list of events.
     pub id: String,
-    /// What the provider calls it, for people.
+    /// The provider's name of the event's type, for people.
     pub kind: String,
     /// When it happened.
     pub at: Timestamp,
-    /// What to look at.
+    /// The object to fetch.
     #[serde(flatten)]
     pub about: ObjectRef,
-    /// Whose it seems to be. Nothing is kept of what is another's.
+    /// Whose it seems to be. Nothing is stored about an event of another product.
     #[serde(skip)]
     pub origin: Origin,
 }
 
-/// Whose something is, by the copy of it that came along with an event: a hint that saves questions, since
-/// most of what happens in an account may be another product's.
+/// Whose an object is, by the copy of it in the event: a hint that saves requests, since most events in an
+/// account may belong to another product.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Origin {
-    /// It bears the project's marks.
+    /// The copy carries the project's metadata.
     #[default]
     Ours,
-    /// Copies of this kind bear marks, and this one has none of the project's. It is another's, unless the
-    /// project knows it, or what is named here, by its identifier.
+    /// Copies of this kind carry metadata, and this one has none of the project's. It is another product's,
+    /// unless the project knows its id, or that of the subscription or customer here.
     Unmarked {
-        /// The subscription that is billed.
+        /// The subscription of an invoice.
         subscription: Option<SubscriptionId>,
-        /// Who paid.
+        /// The customer who paid.
         customer: Option<CustomerId>,
     },
-    /// Copies of this kind bear no marks.
+    /// Copies of this kind carry no metadata.
     Unsaid,
 }
 
-/// Something at the provider whose state can be asked for.
+/// An object at the provider whose state can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "about", content = "name", rename_all = "snake_case")]
 pub enum ObjectRef {
-    /// A page on which a buyer pays, or paid.
+    /// A checkout page, open, paid or expired.
     Checkout(CheckoutId),
-    /// A subscription.
+    /// A subscription, with its paid and open invoices.
     Subscription(SubscriptionId),
-    /// A bill.
+    /// A subscription's invoice.
     Invoice(InvoiceId),
-    /// Money that was taken, and how much of it is still there.
+    /// A payment, with its refunds and disputes.
     Payment(PaymentId),
 }
 
 impl ObjectRef {
-    /// The provider's name for it.
+    /// The provider's id of the object.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -80,129 +80,129 @@ impl ObjectRef {
     }
 }
 
-/// How something stands now.
+/// The present state of an object at the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
     /// The buyer has not paid, and still may.
     Open(OrderId),
-    /// The buyer is done; the money is on its way.
+    /// The buyer has finished the checkout; the payment has not settled yet.
     Processing(OrderId),
-    /// What was bought is to be handed over.
+    /// The order is paid and is to be fulfilled.
     Paid(Box<PaidOrder>),
-    /// The money will not come.
+    /// The payment failed for good.
     Failed(OrderId),
-    /// The page closed, and nothing was bought.
+    /// The checkout page closed, and nothing was bought.
     Expired(OrderId),
-    /// A subscription.
-    Subscription(Box<SubscriptionNow>),
-    /// The money of an order.
+    /// A subscription's present state.
+    Subscription(Box<SubscriptionState>),
+    /// How much of an order's payment is refunded or disputed.
     Reversed(PaymentReversal),
-    /// Money for something of this project's that leads to no order.
-    Unplaced(Box<Unplaced>),
+    /// A payment for something of this project's that leads to no order.
+    Unplaced(Box<PaymentWithoutOrder>),
 }
 
-/// Why money leads to no order.
+/// Why a payment leads to no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unplaceable {
-    /// What was paid for is not in the catalog: a backup from before was put back, say.
+pub enum NoOrderReason {
+    /// The price that was paid for is not in the catalog: an older backup was restored, say.
     UnknownPrice,
-    /// The subscription that was billed began with an order that is not here.
+    /// The subscription that was invoiced began with an order that is not here.
     UnknownOrder,
-    /// The bill does not say what it is for.
+    /// The invoice does not say what it is for.
     UnclearBill,
-    /// What says whose it is was replaced at the provider.
+    /// The metadata that names the wallet was replaced at the provider.
     UnknownWallet,
-    /// The order that it names was paid by another payment: somebody copied what was written on that.
+    /// The order that it names was paid by another payment: somebody copied that one's metadata.
     AlreadyPaid,
-    /// It was paid in another currency than its price is in.
+    /// It was paid in another currency than its price's.
     OtherCurrency,
 }
 
-/// Money that was taken and leads to no order.
+/// A payment that was taken and leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unplaced {
-    /// Why.
-    pub why: Unplaceable,
-    /// The payment.
+pub struct PaymentWithoutOrder {
+    /// Why it leads to no order.
+    pub why: NoOrderReason,
+    /// The provider's payment, with its amount and receipt.
     pub payment: Payment,
-    /// The subscription that it is for, and until when it is paid.
-    pub billing: Option<Billing>,
+    /// The subscription that it is for, and the cycle that it pays.
+    pub billing: Option<PaidCycle>,
 }
 
 /// An order that is paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidOrder {
-    /// Which.
+    /// The order's id, from the provider's metadata or from Scrip's own look-ups.
     pub order: OrderId,
-    /// What was bought, as the provider carried it along; `None`: it does not say.
+    /// The price that was bought, from the provider's metadata; `None`: it does not say.
     pub price: Option<PriceId>,
-    /// Whose wallet is filled, where it is a user's.
+    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
     pub user: Option<ExternalUserId>,
-    /// How many were bought.
+    /// How many of the price were bought.
     pub quantity: Quantity,
-    /// What was charged; `None`: the provider does not say.
+    /// The amount charged, in the currency's minor unit; `None`: the provider does not say.
     pub amount_cents: Option<i64>,
-    /// In which currency; likewise.
+    /// The currency of the charge; `None`: the provider does not say.
     pub currency: Option<Currency>,
     /// The rest of the payment.
     pub payment: Payment,
-    /// The first cycle of the subscription that it starts, dated when it is asked for.
-    pub billing: Option<Billing>,
-    /// That subscription, unless it is told of beside it.
-    pub subscription: Option<SubscriptionNow>,
+    /// The first cycle of the subscription that it starts.
+    pub billing: Option<PaidCycle>,
+    /// The subscription's state, unless a report of its own carries it.
+    pub subscription: Option<SubscriptionState>,
 }
 
-/// A subscription, as it is.
+/// A subscription's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubscriptionNow {
+pub struct SubscriptionState {
     /// The order that began it.
     pub first: OrderId,
-    /// The provider's name for it.
+    /// The provider's id of the subscription.
     pub id: SubscriptionId,
-    /// How it stands; `None`: it has not begun, and nothing changes for the wallet.
+    /// Its status; `None`: it has not begun, and nothing changes for the wallet.
     pub status: Option<SubscriptionStatus>,
-    /// The bill that waits for the buyer.
+    /// The invoice that the buyer has yet to pay.
     pub open_invoice: Option<OpenInvoice>,
-    /// Whether nothing is collected for it for the time being.
+    /// Whether the collection of its payments is paused.
     pub collection_paused: bool,
-    /// Our price that it is billed by; `None`: none of ours.
+    /// Our price that it is billed by; `None`: the provider's price is not one of ours.
     pub price: Option<PriceId>,
-    /// How many of it.
+    /// How many of the price it bills.
     pub quantity: Quantity,
-    /// When its period ends.
+    /// When its current period ends.
     pub current_period_end: Option<Timestamp>,
-    /// Whether it ends with that.
+    /// Whether it ends with its current period.
     pub cancel_at_period_end: bool,
-    /// The paid bills of its running cycle, and those that were asked about, the oldest first. Its first one
-    /// is told as the order that it pays.
+    /// The paid invoices of its current cycle, and those that were asked for, the oldest first. The first
+    /// invoice of all is reported as the order that it pays.
     pub paid: Vec<PaidInvoice>,
 }
 
-/// A bill's name, and what its order's identifier is derived from.
+/// An invoice's id and creation time, which its order's id is derived from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvoiceName {
-    /// The provider's name for it.
+    /// The provider's id of the invoice.
     pub id: InvoiceId,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
 }
 
-/// A paid bill of a subscription.
+/// A paid invoice of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidInvoice {
-    /// The bill.
+    /// The invoice's id and creation time.
     pub invoice: InvoiceName,
-    /// What it pays for; `None`: a switch from a tier that is none of ours.
+    /// What it pays for; `None`: a switch from a tier that is not one of ours.
     pub pays: Option<Pays>,
-    /// Our price that it was reckoned by; `None`: none of ours.
+    /// Our price that it was computed with; `None`: the provider's price is not one of ours.
     pub price: Option<PriceId>,
-    /// How many of it.
+    /// How many of the price it bills.
     pub quantity: Quantity,
-    /// The payment.
+    /// The provider's payment, with its amount and receipt.
     pub payment: Payment,
-    /// The subscription, and the cycle that the bill is of.
-    pub billing: Billing,
+    /// The subscription, and the cycle that the invoice belongs to.
+    pub billing: PaidCycle,
 }
 
 /// What a payment was for.
@@ -210,33 +210,33 @@ pub struct PaidInvoice {
 pub enum PaymentTarget {
     /// An order that was placed here.
     Order(OrderId),
-    /// A subscription's bill: the order that began the subscription, and the bill.
+    /// A subscription's invoice: the order that began the subscription, and the invoice.
     Invoice(OrderId, InvoiceName),
 }
 
-/// How much of a payment is still there.
+/// How much of a payment was refunded or is disputed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentReversal {
-    /// What it was for.
+    /// What the payment was for.
     pub of: PaymentTarget,
-    /// What is not there, dated when it is asked for.
+    /// The reversed amounts, dated by when the provider was asked.
     pub away: Reversal,
-    /// The part of it that settles switches of the cycle before, of a bill that does: they are an order of
-    /// their own.
-    pub carried: Option<Part>,
+    /// The part of the payment that settles switches of the cycle before, where its invoice does so: they
+    /// are an order of their own.
+    pub carried: Option<Share>,
 }
 
 /// A part of a sum, in the currency's minor unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// The part.
+pub struct Share {
+    /// The part's amount.
     pub cents: i64,
-    /// The sum.
+    /// The whole sum that it is a part of.
     pub of_cents: i64,
 }
 
-impl Part {
-    /// As much of another sum, rounded down.
+impl Share {
+    /// The same share of another sum, rounded down.
     #[must_use]
     pub fn share(self, cents: i64) -> i64 {
         let share = i128::from(cents).saturating_mul(self.cents.into());
@@ -245,19 +245,19 @@ impl Part {
     }
 }
 
-/// What is charged, and how often.
+/// How much is charged, in which currency and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillingTerms {
-    /// In the currency's minor unit.
+    /// The amount of one charge, in the currency's minor unit.
     pub amount_cents: i64,
-    /// Which.
+    /// The currency of the charge.
     pub currency: Currency,
-    /// How often.
+    /// How often it is charged.
     pub interval: Interval,
 }
 
 impl BillingTerms {
-    /// By a price of the catalog's.
+    /// The terms of a catalog price; `None` where its currency is not a valid code.
     #[must_use]
     pub fn by(price: &Price) -> Option<Self> {
         Some(Self {
@@ -280,29 +280,29 @@ impl fmt::Display for BillingTerms {
     }
 }
 
-/// A subscription that runs at the provider, as a person knows it.
+/// A subscription that runs at the provider, with what an operator recognizes it by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningSubscription {
-    /// The provider's name for it.
+    /// The provider's id of the subscription.
     pub id: SubscriptionId,
-    /// The provider's name for who pays.
+    /// The provider's id of the customer who pays.
     pub customer: CustomerId,
-    /// Their address.
+    /// The customer's email address.
     pub email: Option<Email>,
-    /// The provider's price.
+    /// The provider's id of its price.
     pub price: String,
-    /// What one of it costs; `None`: it is billed otherwise than by one price a month or a year.
+    /// What one unit costs; `None`: it is not billed by one price a month or a year.
     pub charged: Option<BillingTerms>,
-    /// Whether it is paid up, or in its trial.
+    /// Whether it is paid up or in its trial.
     pub runs: bool,
     /// When it began.
     pub created: Timestamp,
-    /// Its newest bill, where it was asked for alone.
+    /// Its newest invoice, known only where the subscription was fetched alone.
     pub newest: Option<InvoiceName>,
-    /// When its period ends.
+    /// When its current period ends.
     pub current_period_end: Option<Timestamp>,
-    /// What the merchant wrote on the customer.
+    /// The metadata of the customer.
     pub customer_metadata: BTreeMap<String, String>,
-    /// What the merchant wrote on it.
+    /// The metadata of the subscription.
     pub metadata: BTreeMap<String, String>,
 }

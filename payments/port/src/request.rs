@@ -1,4 +1,4 @@
-//! What a provider is asked to do.
+//! Requests to a provider.
 
 use domain::{
     Quantity,
@@ -7,13 +7,13 @@ use domain::{
     text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
 };
 
-/// Names something that is done at most once, however often it is asked for: 1 to 255 visible ASCII
-/// characters.
+/// An idempotency key for the provider: what it names is done at most once, however often it is requested.
+/// 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operation(Box<str>);
 
 impl Operation {
-    /// Checks the bounds; `None` where they are broken.
+    /// Checks length and characters; `None` where they do not fit.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>) -> Option<Self> {
         let name = name.into();
@@ -21,96 +21,96 @@ impl Operation {
         (fits && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(Self(name))
     }
 
-    /// The name.
+    /// The key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The order that something at the provider was made for: enough to place it here should it never have
-/// been. The provider keeps it and hands it back.
+/// The order that an object at the provider was created for, kept in the object's metadata: enough to place the
+/// order here should it never have been placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    /// Whose.
+pub struct OrderReference {
+    /// The project that sells it.
     pub project: ProjectId,
-    /// Which.
+    /// The order's id, which also names its wallet.
     pub order: OrderId,
-    /// What is bought.
+    /// The price that is bought.
     pub price: PriceId,
-    /// Whose wallet is filled, where it is a user's.
+    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
     pub user: Option<ExternalUserId>,
-    /// How many are bought.
+    /// How many of the price are bought.
     pub quantity: Quantity,
 }
 
-/// What makes a purchase cheaper.
+/// The discount of a purchase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Discount {
-    /// Nothing.
+    /// No discount, and no field to enter a code.
     None,
-    /// The buyer may enter a code.
+    /// The buyer may enter a promotion code on the page.
     BuyerMayEnter,
-    /// This code of the provider's.
+    /// This promotion code of the provider's is applied.
     Code(String),
 }
 
-/// A page on which a buyer pays.
+/// A request for a checkout page.
 #[derive(Debug, Clone)]
 pub struct CheckoutRequest<'a> {
-    /// What it is for.
-    pub reference: Reference,
-    /// What is sold.
+    /// The order that it is for.
+    pub reference: OrderReference,
+    /// The product that is sold.
     pub product: &'a Product,
-    /// At which price.
+    /// The price that it is sold at.
     pub price: &'a Price,
-    /// The buyer, where the provider knows them.
+    /// The provider's customer, where the buyer already is one.
     pub customer: Option<CustomerId>,
-    /// The buyer's address, to fill in.
+    /// The buyer's email address, to prefill.
     pub email: Option<&'a Email>,
-    /// What makes it cheaper.
+    /// The discount to apply or to offer.
     pub discount: &'a Discount,
     /// Where the buyer goes after paying.
     pub success_url: &'a str,
-    /// Where the buyer goes instead.
+    /// Where the buyer goes on giving up.
     pub cancel_url: &'a str,
     /// The language of the page.
     pub locale: Option<&'a str>,
-    /// What it asks for beside the money.
+    /// What the page asks for beside the payment: tax ids, addresses, terms of service.
     pub asks: CheckoutSettings,
 }
 
-/// Such a page.
+/// A checkout page that the provider opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedCheckout {
-    /// The provider's name for it.
+    /// The provider's id of the page.
     pub checkout: CheckoutId,
     /// Where to send the buyer.
     pub url: String,
 }
 
-/// A page for a customer.
+/// A request for a customer's portal page.
 #[derive(Debug, Clone)]
 pub struct PortalRequest<'a> {
-    /// Whose project.
+    /// The project whose prices are offered.
     pub project: ProjectId,
-    /// Whose page.
+    /// The provider's customer whose invoices and subscriptions the page shows.
     pub customer: CustomerId,
-    /// Between which tiers subscriptions may be switched, the most wanted first: a provider that
-    /// offers only so many leaves out the last ones.
+    /// The tiers that a subscription may be switched to, the most wanted first: a provider that limits
+    /// their number leaves out the last ones.
     pub offered: Vec<(&'a Product, &'a Price)>,
     /// Where the customer goes afterwards.
     pub return_url: Option<&'a str>,
 }
 
-/// Money to give back.
+/// A request for a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundRequest {
-    /// Of which payment.
+    /// The payment to refund.
     pub payment: PaymentId,
-    /// How much, in the currency's minor unit.
+    /// The amount to refund, in the currency's minor unit.
     pub amount_cents: i64,
-    /// What it is called: it is kept with the refund, and what is there under this name is not done again,
-    /// however long ago it was.
+    /// The operation's name, kept in the refund's metadata: a refund that exists under this name is not made
+    /// again, however old it is.
     pub operation: Operation,
 }

@@ -1,29 +1,29 @@
-//! Whether a line of the provider's books fits what is known here. Nothing is asked, nothing is changed.
+//! Decides whether an item of the provider's lists matches what is known here. A pure function.
 
 use domain::id::OrderId;
-use port::{Entry, Movement};
+use port::{Movement, ProviderListItem};
 
-use super::result::{Difference, DifferenceKind, Owner};
+use super::result::{ChargeOwner, Difference, DifferenceKind};
 
-/// What is known here of a line's money.
+/// What is known here of an item's charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum Attribution {
     /// It paid this order.
-    Order(Facts),
-    /// It leads to no order, and a person decides or decided.
+    Order(OrderAmounts),
+    /// It is on the list of unfulfilled payments.
     Unfulfilled,
-    /// It should be an order's.
+    /// It should be an order's, but no order has it.
     Ours(Option<OrderId>),
-    /// Nothing: it is another product's.
+    /// Nothing is known of it: it is another product's.
     Nothing,
 }
 
-/// How an order stands.
+/// What an order says of its money.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct OrderAmounts {
     pub(super) order: OrderId,
     pub(super) paid: bool,
-    /// Whether the line's payment is the only one of the order's: a bill may be paid by several.
+    /// Whether the item's payment is the order's only one: an invoice may be paid by several.
     pub(super) whole: bool,
     pub(super) amount_cents: i64,
     pub(super) currency: Box<str>,
@@ -31,23 +31,28 @@ pub(super) struct Facts {
     pub(super) disputed_cents: i64,
 }
 
-/// Whose a line is, or what does not fit.
-pub(super) fn judge(entry: &Entry, known: &Known) -> Result<Owner, Difference> {
+/// What an item belongs to, or how it differs.
+pub(super) fn judge(
+    entry: &ProviderListItem,
+    known: &Attribution,
+) -> Result<ChargeOwner, Difference> {
     let charge = &entry.charge;
     match known {
-        Known::Nothing => Ok(Owner::Other),
-        Known::Unfulfilled => Ok(Owner::Unfulfilled),
-        // Nothing of it is there any more that anybody could be owed for.
-        Known::Ours(_) if charge.refunded_cents >= charge.amount_cents => Ok(Owner::Unfulfilled),
-        Known::Ours(order) => {
+        Attribution::Nothing => Ok(ChargeOwner::Other),
+        Attribution::Unfulfilled => Ok(ChargeOwner::Unfulfilled),
+        // All of it was refunded: nobody is owed anything for it.
+        Attribution::Ours(_) if charge.refunded_cents >= charge.amount_cents => {
+            Ok(ChargeOwner::Unfulfilled)
+        }
+        Attribution::Ours(order) => {
             let order = order.map(|order| order.to_string());
             Err(Difference {
                 order,
                 ..difference(entry, DifferenceKind::Unplaced, charge.amount_cents, None)
             })
         }
-        Known::Order(facts) => match misfit(entry, facts) {
-            None => Ok(Owner::Order),
+        Attribution::Order(facts) => match misfit(entry, facts) {
+            None => Ok(ChargeOwner::Order),
             Some((kind, provider, order)) => Err(Difference {
                 order: Some(facts.order.to_string()),
                 ..difference(entry, kind, provider, order)
@@ -56,8 +61,11 @@ pub(super) fn judge(entry: &Entry, known: &Known) -> Result<Owner, Difference> {
     }
 }
 
-/// What does not fit, what the provider says of it, and what the order does.
-fn misfit(entry: &Entry, facts: &Facts) -> Option<(DifferenceKind, i64, Option<i64>)> {
+/// How an item differs from its order, with the provider's amount and the order's.
+fn misfit(
+    entry: &ProviderListItem,
+    facts: &OrderAmounts,
+) -> Option<(DifferenceKind, i64, Option<i64>)> {
     use DifferenceKind::{Amount, Currency, Dispute, Refund, Unpaid};
     let charge = &entry.charge;
     let (took, back) = (charge.amount_cents, charge.refunded_cents);
@@ -67,7 +75,7 @@ fn misfit(entry: &Entry, facts: &Facts) -> Option<(DifferenceKind, i64, Option<i
     if facts.currency != charge.currency {
         return Some((Currency, took, Some(facts.amount_cents)));
     }
-    // Of several payments of one order each is at most the whole.
+    // Each of several payments of one order is at most the whole.
     let fits = |part: i64, all: i64| {
         if facts.whole {
             part == all
@@ -87,7 +95,7 @@ fn misfit(entry: &Entry, facts: &Facts) -> Option<(DifferenceKind, i64, Option<i
             withheld_cents,
             currency,
         } => {
-            // Of another currency only whether there is something can be compared.
+            // Amounts in different currencies compare only as zero or not.
             let least = match *currency == facts.currency {
                 true => *withheld_cents,
                 false => (*withheld_cents).min(1),
@@ -99,7 +107,7 @@ fn misfit(entry: &Entry, facts: &Facts) -> Option<(DifferenceKind, i64, Option<i
 }
 
 fn difference(
-    entry: &Entry,
+    entry: &ProviderListItem,
     kind: DifferenceKind,
     provider_cents: i64,
     order_cents: Option<i64>,
@@ -126,7 +134,7 @@ mod tests {
         id::{OrderSerial, WalletKey},
         text::PaymentId,
     };
-    use port::Charge;
+    use port::ProviderCharge;
 
     use super::*;
 
@@ -135,10 +143,10 @@ mod tests {
         wallet: WalletKey([1; 16]),
     };
 
-    fn entry(amount_cents: i64, refunded_cents: i64, movement: Movement) -> Entry {
-        Entry {
+    fn entry(amount_cents: i64, refunded_cents: i64, movement: Movement) -> ProviderListItem {
+        ProviderListItem {
             id: "ch_1".into(),
-            charge: Charge {
+            charge: ProviderCharge {
                 payment: PaymentId::new("pi_1").ok(),
                 order: None,
                 customer: None,
@@ -152,8 +160,8 @@ mod tests {
         }
     }
 
-    fn facts(amount_cents: i64, refunded_cents: i64, disputed_cents: i64) -> Facts {
-        Facts {
+    fn facts(amount_cents: i64, refunded_cents: i64, disputed_cents: i64) -> OrderAmounts {
+        OrderAmounts {
             order: ORDER,
             paid: true,
             whole: true,
@@ -164,11 +172,11 @@ mod tests {
         }
     }
 
-    fn kind(entry: &Entry, facts: Facts) -> Result<Owner, DifferenceKind> {
-        judge(entry, &Known::Order(facts)).map_err(|it| it.kind)
+    fn kind(entry: &ProviderListItem, facts: OrderAmounts) -> Result<ChargeOwner, DifferenceKind> {
+        judge(entry, &Attribution::Order(facts)).map_err(|it| it.kind)
     }
 
-    fn disputed(withheld_cents: i64, currency: &str) -> Entry {
+    fn disputed(withheld_cents: i64, currency: &str) -> ProviderListItem {
         let currency = currency.into();
         entry(
             500,
@@ -184,38 +192,38 @@ mod tests {
     fn every_cent_is_an_orders_or_does_not_fit() {
         use DifferenceKind::{Amount, Currency, Refund, Unpaid};
         let taken = entry(500, 0, Movement::Taken);
-        let with = |change: fn(&mut Facts)| {
+        let with = |change: fn(&mut OrderAmounts)| {
             let mut facts = facts(500, 0, 0);
             change(&mut facts);
             kind(&taken, facts)
         };
-        assert_eq!(with(|_| ()), Ok(Owner::Order));
+        assert_eq!(with(|_| ()), Ok(ChargeOwner::Order));
         assert_eq!(with(|it| it.paid = false), Err(Unpaid));
         assert_eq!(with(|it| it.amount_cents = 499), Err(Amount));
         assert_eq!(with(|it| it.amount_cents = 900), Err(Amount));
         assert_eq!(with(|it| it.currency = "USD".into()), Err(Currency));
         assert_eq!(with(|it| it.refunded_cents = 1), Err(Refund));
-        // One of two payments of a bill.
-        let part = |cents| Facts {
+        // One of two payments of an invoice.
+        let part = |cents| OrderAmounts {
             whole: false,
             ..facts(cents, 0, 0)
         };
-        assert_eq!(kind(&taken, part(900)), Ok(Owner::Order));
+        assert_eq!(kind(&taken, part(900)), Ok(ChargeOwner::Order));
         assert_eq!(kind(&taken, part(499)), Err(Amount));
     }
 
     #[test]
     fn what_went_back_is_what_the_order_says() {
         let back = |cents| entry(500, cents, Movement::Refunded { cents });
-        assert_eq!(kind(&back(200), facts(500, 200, 0)), Ok(Owner::Order));
-        let differs = judge(&back(200), &Known::Order(facts(500, 0, 0))).unwrap_err();
+        assert_eq!(kind(&back(200), facts(500, 200, 0)), Ok(ChargeOwner::Order));
+        let differs = judge(&back(200), &Attribution::Order(facts(500, 0, 0))).unwrap_err();
         assert_eq!(differs.kind, DifferenceKind::Refund);
         assert_eq!(
             (differs.provider_cents, differs.order_cents),
             (200, Some(0))
         );
         assert_eq!(differs.order, Some(ORDER.to_string()));
-        // It failed, and nobody was told.
+        // The refund failed, and its event was lost.
         let failed = entry(500, 0, Movement::Refunded { cents: 200 });
         assert_eq!(
             kind(&failed, facts(500, 200, 0)),
@@ -228,38 +236,44 @@ mod tests {
         use DifferenceKind::Dispute;
         assert_eq!(
             kind(&disputed(500, "EUR"), facts(500, 0, 500)),
-            Ok(Owner::Order)
+            Ok(ChargeOwner::Order)
         );
         assert_eq!(
             kind(&disputed(500, "EUR"), facts(500, 0, 400)),
             Err(Dispute)
         );
-        // Several add up, at most to the whole.
+        // Several disputes add up, at most to the whole.
         assert_eq!(
             kind(&disputed(510, "EUR"), facts(500, 0, 500)),
-            Ok(Owner::Order)
+            Ok(ChargeOwner::Order)
         );
         assert_eq!(
             kind(&disputed(540, "USD"), facts(500, 0, 500)),
-            Ok(Owner::Order)
+            Ok(ChargeOwner::Order)
         );
         assert_eq!(kind(&disputed(540, "USD"), facts(500, 0, 0)), Err(Dispute));
-        // Won, or an inquiry.
+        // A dispute that was won, or an inquiry.
         assert_eq!(
             kind(&disputed(0, "EUR"), facts(500, 0, 0)),
-            Ok(Owner::Order)
+            Ok(ChargeOwner::Order)
         );
     }
 
     #[test]
     fn what_is_no_orders_waits_for_a_person_or_is_nobodys_here() {
         let taken = entry(500, 0, Movement::Taken);
-        assert_eq!(judge(&taken, &Known::Nothing), Ok(Owner::Other));
-        assert_eq!(judge(&taken, &Known::Unfulfilled), Ok(Owner::Unfulfilled));
-        let differs = judge(&taken, &Known::Ours(Some(ORDER))).unwrap_err();
+        assert_eq!(judge(&taken, &Attribution::Nothing), Ok(ChargeOwner::Other));
+        assert_eq!(
+            judge(&taken, &Attribution::Unfulfilled),
+            Ok(ChargeOwner::Unfulfilled)
+        );
+        let differs = judge(&taken, &Attribution::Ours(Some(ORDER))).unwrap_err();
         assert_eq!(differs.kind, DifferenceKind::Unplaced);
         assert_eq!(differs.provider_cents, 500);
         let gone = entry(500, 500, Movement::Taken);
-        assert_eq!(judge(&gone, &Known::Ours(None)), Ok(Owner::Unfulfilled));
+        assert_eq!(
+            judge(&gone, &Attribution::Ours(None)),
+            Ok(ChargeOwner::Unfulfilled)
+        );
     }
 }

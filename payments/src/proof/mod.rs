@@ -1,9 +1,9 @@
-//! The daily proof: the provider's own lists of charges, refunds and disputes are held against the orders,
-//! without any event. Every cent is an order's, an unfulfilled payment's, or another product's. What differs
-//! is looked at again, as after a report, and if it still does it is kept and shown.
+//! The daily reconciliation: the provider's own lists of charges, refunds and disputes are compared with the orders,
+//! independently of events. Every cent is an order's, an unfulfilled payment's, or another product's. The objects of
+//! an item that differs are fetched again, as after an event; if it still differs, it is stored and shown.
 //!
-//! Lists are read a page at a time, at the background's pace; nothing is kept of a line that fits. A proof
-//! that is killed begins anew.
+//! Lists are read a page at a time, as background work; nothing is kept of an item that matches. A reconciliation
+//! that a crash interrupts begins again from the start.
 
 mod judge;
 mod result;
@@ -21,30 +21,30 @@ use domain::{
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use port::{
-    Book, Charge, Entry, InvoiceName, ObjectRef, PaymentTarget, Provider, Report, Unplaceable,
-    Unplaced,
+    InvoiceName, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, Provider,
+    ProviderCharge, ProviderList, ProviderListItem, Report,
 };
 
-pub use self::result::{Difference, DifferenceKind, Proof, Sum};
+pub use self::result::{CurrencySum, Difference, DifferenceKind, Proof};
 use self::{
-    judge::{Facts, Known, judge},
-    result::Owner,
+    judge::{Attribution, OrderAmounts, judge},
+    result::ChargeOwner,
 };
 use crate::{Context, Error, Payments, fulfilment::orders_of, note_kinds::ProofNote};
 
-/// So far back are the books read: a payment that takes longer to be told of is one that was not.
+/// How many days back the lists are read: an event that takes longer counts as lost.
 pub const DAYS: i64 = 3;
 const DAY_SECONDS: i64 = 24 * 3600;
-/// After one that could not be ended.
+/// The pause after a reconciliation that failed.
 const AGAIN_SECONDS: i64 = 3600;
-/// Where there was none yet.
+/// How long after the start a project's first reconciliation begins.
 const FIRST_SECONDS: i64 = 3600;
-/// Payments that lead to no order are looked at again so often.
+/// How often open unfulfilled payments are checked again.
 const LOOK_AGAIN_SECONDS: i64 = 3600;
-/// Lines of a page that are compared at once: each may wake a wallet.
+/// Items of a page that are compared at once: each may wake a wallet.
 const AT_ONCE: usize = 16;
 
-/// See the module. Cheap to clone.
+/// The reconciliations of all projects. Cheap to clone.
 #[derive(Clone)]
 pub struct Proofs(Arc<Inner>);
 
@@ -56,22 +56,22 @@ struct Inner {
 #[derive(Debug, Clone, Default)]
 struct ProofState {
     last: Option<Proof>,
-    /// What is being read, as far as it is.
+    /// The result so far of the one under way.
     running: Option<Arc<Mutex<Proof>>>,
     error: Option<String>,
-    /// When one was begun last, by the machine's clock.
+    /// When the last one began, by Scrip's clock.
     began: Option<Timestamp>,
     looked: Option<Timestamp>,
 }
 
-/// How a project's proofs stand.
+/// The state of a project's reconciliations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProofStatus {
-    /// The one that is being made, as far as it is.
+    /// The result so far of the one under way.
     pub running: Option<Proof>,
     /// The last one that ended.
     pub last: Option<Proof>,
-    /// Why one that was begun since did not end.
+    /// Why a later one failed.
     pub error: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Proofs {
         known.last = Some(proof);
     }
 
-    /// How a project's proofs stand.
+    /// The state of a project's reconciliations.
     #[must_use]
     pub fn status(&self, project: ProjectId) -> ProofStatus {
         let known = self.0.projects.get(&project);
@@ -103,7 +103,7 @@ impl Proofs {
         }
     }
 
-    /// Of all projects: the oldest end of a last proof, by the machine's clock, and the differences of all.
+    /// Over the last reconciliations of all projects: the oldest end, by Scrip's clock, and the sum of differences.
     #[must_use]
     pub fn oldest(&self) -> (Option<Timestamp>, u64) {
         let (mut oldest, mut differences) = (None::<i64>, 0_u64);
@@ -116,23 +116,23 @@ impl Proofs {
         (oldest.map(Timestamp), differences)
     }
 
-    /// Begins the one that is due once a day, now.
+    /// Begins the daily reconciliation now, over the last [`DAYS`].
     ///
     /// # Errors
     ///
-    /// As [`Proofs::begin`].
+    /// The same as [`Proofs::begin`].
     pub fn begin_daily(&self, project: &Arc<ProjectCatalog>) -> Result<bool, Error> {
         let until = self.0.context.handle.now_in(&project.scope);
         let from = until.plus_seconds(DAYS.saturating_mul(DAY_SECONDS).saturating_neg());
         self.begin(project, from, until)
     }
 
-    /// Begins one over a span; it goes on when this returns. Whether it began: there is one at a time for
-    /// each project.
+    /// Begins a reconciliation of a span in the background. `false`: one is under way for the project, and only
+    /// one may be.
     ///
     /// # Errors
     ///
-    /// [`Error::NotConfigured`], [`Error::Provider`]: there is nobody to be asked.
+    /// [`Error::NotConfigured`], [`Error::Provider`] when there is no provider to ask.
     pub fn begin(
         &self,
         project: &Arc<ProjectCatalog>,
@@ -157,7 +157,7 @@ impl Proofs {
             known.began = Some(handle.now());
         }
         let (proofs, project) = (self.clone(), Arc::clone(project));
-        let ending = Ending(self.clone(), id);
+        let ending = RunningGuard(self.clone(), id);
         tokio::spawn(async move {
             let _ending = ending;
             proofs.run(&project, &*provider, &running).await;
@@ -185,7 +185,7 @@ impl Proofs {
         match ended {
             Ok(ended) => (known.last, known.error) = (Some(ended), None),
             Err(error) => {
-                tracing::warn!(%error, project = %id, "The payment provider's books could not be read to their end");
+                tracing::warn!(%error, project = %id, "A reconciliation with the payment provider failed");
                 known.error = Some(error.to_string());
             }
         }
@@ -201,8 +201,13 @@ impl Proofs {
             let proof = proof.lock();
             (Timestamp(proof.from), Timestamp(proof.until))
         };
-        // Bills first: what they lead to is known when their charges are held against it.
-        for book in [Book::Bills, Book::Charges, Book::Refunds, Book::Disputes] {
+        // Invoices first: their orders exist by the time their charges are compared.
+        for book in [
+            ProviderList::Bills,
+            ProviderList::Charges,
+            ProviderList::Refunds,
+            ProviderList::Disputes,
+        ] {
             let mut page = None;
             loop {
                 let some = provider.book(book, from, until, page.as_deref()).await?;
@@ -225,32 +230,32 @@ impl Proofs {
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        book: Book,
-        entry: Entry,
+        book: ProviderList,
+        entry: ProviderListItem,
         proof: &Mutex<Proof>,
     ) -> Result<(), Error> {
         let known = self.known(project, &entry.charge).await?;
-        if book == Book::Bills && !matches!(known, Known::Ours(_)) {
+        if book == ProviderList::Bills && !matches!(known, Attribution::Ours(_)) {
             return Ok(());
         }
         let mut judged = judge(&entry, &known);
         let differed = judged.is_err();
         if differed {
-            let known = self.mend(project, provider, &entry).await?;
+            let known = self.refetch(project, provider, &entry).await?;
             judged = judge(&entry, &known);
         }
         let mut proof = proof.lock();
         match book {
-            Book::Charges => proof.charges = proof.charges.saturating_add(1),
-            Book::Refunds => proof.refunds = proof.refunds.saturating_add(1),
-            Book::Disputes => proof.disputes = proof.disputes.saturating_add(1),
-            Book::Bills => {}
+            ProviderList::Charges => proof.charges = proof.charges.saturating_add(1),
+            ProviderList::Refunds => proof.refunds = proof.refunds.saturating_add(1),
+            ProviderList::Disputes => proof.disputes = proof.disputes.saturating_add(1),
+            ProviderList::Bills => {}
         }
         if differed && judged.is_ok() {
             proof.mended = proof.mended.saturating_add(1);
         }
-        if book == Book::Charges {
-            let owner = *judged.as_ref().unwrap_or(&Owner::Nobody);
+        if book == ProviderList::Charges {
+            let owner = *judged.as_ref().unwrap_or(&ChargeOwner::Nobody);
             proof.took(owner, entry.charge.amount_cents, &entry.charge.currency);
         }
         if let Err(difference) = judged {
@@ -259,15 +264,19 @@ impl Proofs {
         Ok(())
     }
 
-    /// What is known of a charge, without asking anybody. Of a customer of ours it should be an order's.
-    async fn known(&self, project: &ProjectCatalog, charge: &Charge) -> Result<Known, Error> {
+    /// What is known of a charge without a request to the provider. A known customer's charge should be an order's.
+    async fn known(
+        &self,
+        project: &ProjectCatalog,
+        charge: &ProviderCharge,
+    ) -> Result<Attribution, Error> {
         let Some(payment) = &charge.payment else {
-            return Ok(Known::Nothing);
+            return Ok(Attribution::Nothing);
         };
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         if let Some(order) = handle.order_of_payment(scope, payment)? {
             let facts = facts(handle, project, order, charge).await?;
-            return Ok(facts.map_or(Known::Ours(Some(order)), Known::Order));
+            return Ok(facts.map_or(Attribution::Ours(Some(order)), Attribution::Order));
         }
         if self
             .0
@@ -275,29 +284,29 @@ impl Proofs {
             .unfulfilled
             .is_listed(project.project.id, payment)
         {
-            return Ok(Known::Unfulfilled);
+            return Ok(Attribution::Unfulfilled);
         }
         if let Some(order) = charge.order {
-            return Ok(Known::Ours(Some(order)));
+            return Ok(Attribution::Ours(Some(order)));
         }
         Ok(match &charge.customer {
             Some(customer) if !handle.orders_of_customer(scope, customer, 1)?.is_empty() => {
-                Known::Ours(None)
+                Attribution::Ours(None)
             }
-            _ => Known::Nothing,
+            _ => Attribution::Nothing,
         })
     }
 
-    /// Looks at everything that a charge may be of, as after a report; what is known of it then.
-    async fn mend(
+    /// Fetches every object that a charge may belong to, as after an event; returns what is known of the charge then.
+    async fn refetch(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        entry: &Entry,
-    ) -> Result<Known, Error> {
+        entry: &ProviderListItem,
+    ) -> Result<Attribution, Error> {
         let charge = &entry.charge;
         let Some(payment) = &charge.payment else {
-            return Ok(Known::Nothing);
+            return Ok(Attribution::Nothing);
         };
         let (context, scope) = (&self.0.context, &project.scope);
         let looked = ObjectRef::Payment(payment.clone());
@@ -332,19 +341,19 @@ impl Proofs {
         }
         self.look(project, provider, &looked).await?;
         let known = self.known(project, charge).await?;
-        let Known::Ours(_) = known else {
+        let Attribution::Ours(_) = known else {
             return Ok(known);
         };
         let Some(order) = of.or(charge.order) else {
-            // A customer of ours bought something else.
-            return Ok(Known::Nothing);
+            // A known customer bought another product of the same account.
+            return Ok(Attribution::Nothing);
         };
-        // One of several payments of a bill, which is found by another one.
+        // One of several payments of an invoice, whose order is found by another one.
         if let Some(facts) = facts(&context.handle, project, order, charge).await? {
-            return Ok(Known::Order(facts));
+            return Ok(Attribution::Order(facts));
         }
-        let unplaced = Unplaced {
-            why: Unplaceable::UnknownOrder,
+        let unplaced = PaymentWithoutOrder {
+            why: NoOrderReason::UnknownOrder,
             payment: Payment {
                 amount_cents: charge.amount_cents,
                 payment: Some(payment.clone()),
@@ -362,7 +371,7 @@ impl Proofs {
         self.known(project, charge).await
     }
 
-    /// What cannot be looked at now stays what it is.
+    /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
     async fn look(
         &self,
         project: &ProjectCatalog,
@@ -378,14 +387,14 @@ impl Proofs {
         {
             Err(error) if error.is_about_the_account() || error.is_silence() => Err(error),
             Err(error) => {
-                tracing::warn!(%error, ?subject, "What differs cannot be looked at again");
+                tracing::warn!(%error, ?subject, "An object whose amounts differ cannot be fetched again");
                 Ok(())
             }
             Ok(_) => Ok(()),
         }
     }
 
-    /// Begins what is due for a project by now.
+    /// Begins the work that is due for a project by now.
     pub(crate) async fn tend(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
         let id = project.project.id;
         let handle = &self.0.context.handle;
@@ -396,14 +405,14 @@ impl Proofs {
         let known = known.unwrap_or_default();
         if past(known.looked, LOOK_AGAIN_SECONDS) {
             self.0.projects.entry(id).or_default().looked = Some(now);
-            if let Err(error) = payments.look_again(project).await {
+            if let Err(error) = payments.recheck(project).await {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
             }
-            // What nobody asks for would stay missing, whatever the key may do by now.
+            // A permission that no request needs would stay listed as missing, even if the key has it by now.
             if let Ok(provider) = self.0.context.providers.of(project)
                 && let Err(error) = provider.in_background().try_missing().await
             {
-                tracing::warn!(%error, project = %id, "What the key may do could not be tried");
+                tracing::warn!(%error, project = %id, "The missing permissions of the payment provider's key could not be tried again");
             }
         }
         let every = match known.error {
@@ -416,22 +425,22 @@ impl Proofs {
         } else if past(known.began, every)
             && let Err(error) = self.begin_daily(project)
         {
-            tracing::warn!(%error, project = %id, "The payment provider's books could not be opened");
+            tracing::warn!(%error, project = %id, "A reconciliation with the payment provider could not be begun");
         }
     }
 }
 
-/// How an order stands that a charge paid, or some of it; `None`: it is not there.
+/// The facts of an order that a charge paid, at least in part; `None`: the order does not exist.
 async fn facts(
     handle: &Handle,
     project: &ProjectCatalog,
     order: OrderId,
-    charge: &Charge,
-) -> Result<Option<Facts>, Error> {
+    charge: &ProviderCharge,
+) -> Result<Option<OrderAmounts>, Error> {
     let Some(known) = order_of(handle, project, order).await? else {
         return Ok(None);
     };
-    let mut facts = Facts {
+    let mut facts = OrderAmounts {
         order,
         paid: known.paid_at.is_some(),
         whole: known.payment == charge.payment,
@@ -444,7 +453,7 @@ async fn facts(
         return Ok(Some(facts));
     };
     if facts.amount_cents != charge.amount_cents {
-        // A bill that settles switches, too, makes two orders.
+        // An invoice that also settles switches makes two orders.
         let created = order.serial.made_at();
         let name = InvoiceName { id, created };
         let serials = orders_of(handle, &project.scope, &name);
@@ -456,13 +465,13 @@ async fn facts(
                 sum(&mut facts.disputed_cents, other.reversal.disputed_cents);
             }
         }
-        // A bill may be paid by several payments, and from the customer's balance.
+        // An invoice may be paid by several payments, and from the customer's balance.
         facts.whole &= facts.amount_cents == charge.amount_cents;
     }
     Ok(Some(facts))
 }
 
-/// An order as it stands; `None`: it is not there.
+/// An order's present state; `None`: it does not exist.
 async fn order_of(
     handle: &Handle,
     project: &ProjectCatalog,
@@ -477,10 +486,10 @@ async fn order_of(
     }
 }
 
-/// Whatever becomes of a proof, the next one may begin.
-struct Ending(Proofs, ProjectId);
+/// Lets the next reconciliation begin, however this one ends.
+struct RunningGuard(Proofs, ProjectId);
 
-impl Drop for Ending {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         if let Some(mut known) = self.0.0.projects.get_mut(&self.1) {
             known.running = None;

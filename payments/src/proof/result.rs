@@ -1,75 +1,75 @@
-//! What holding the provider's books against the orders came to, as it is kept and shown.
+//! The result of reconciling the provider's lists with the orders, as it is stored and shown.
 
 use domain::text::PaymentId;
 use serde::{Deserialize, Serialize};
 
-/// Differences that are kept one by one; beyond them they are counted.
+/// Differences that are stored one by one; further ones are only counted.
 const MOST_KEPT: usize = 100;
 
-/// What a proof came to.
+/// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
-    /// From when on the books were read, in milliseconds.
+    /// The start of the span whose items were read, in milliseconds since 1970, by the project's clock.
     pub from: i64,
-    /// Until when.
+    /// The end of that span, exclusive.
     pub until: i64,
-    /// When it began.
+    /// When it began, in milliseconds since 1970, by Scrip's clock.
     pub began_at: i64,
     /// When it ended; 0 while it goes on.
     pub ended_at: i64,
-    /// Charges that were looked at.
+    /// Charges that were compared.
     pub charges: u64,
-    /// Refunds.
+    /// Refunds that were compared.
     pub refunds: u64,
-    /// Disputes.
+    /// Disputes that were compared.
     pub disputes: u64,
-    /// Those of them that differed at first, and not after looking again.
+    /// Items that differed at first and matched after their objects were fetched again.
     pub mended: u64,
-    /// Those that still do.
+    /// Items that still differ.
     pub differences: u64,
-    /// What was taken, by currency.
-    pub sums: Vec<Sum>,
-    /// The first of the differences.
+    /// The amounts charged, by currency.
+    pub sums: Vec<CurrencySum>,
+    /// The first hundred differences.
     pub found: Vec<Difference>,
 }
 
-/// What was taken in one currency, in its minor unit.
+/// The amounts charged in one currency, in its minor unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Sum {
-    /// In capitals.
+pub struct CurrencySum {
+    /// The ISO 4217 code, in capitals.
     pub currency: Box<str>,
-    /// For orders.
+    /// Charged for orders.
     pub orders_cents: i64,
-    /// For what waits for a person's decision, or was decided by one.
+    /// Charged in payments that wait for a person's decision or had one.
     pub unfulfilled_cents: i64,
-    /// For other products on the same account.
+    /// Charged for other products in the same account.
     pub other_cents: i64,
-    /// For what differs.
+    /// Charged in payments that differ.
     pub differing_cents: i64,
 }
 
-/// What does not fit.
+/// How an item of the provider's differs from the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceKind {
     /// Money was taken for an order that is not paid here.
     Unpaid,
-    /// Money was taken for something of the project's, and nobody has it.
+    /// Money was taken for something of the project's, and no order got it.
     Unplaced,
     /// More or less was taken than the order says.
     Amount,
-    /// It was taken in another currency.
+    /// It was taken in another currency than the order says.
     Currency,
-    /// More or less went back than the order says.
+    /// More or less was refunded than the order says.
     Refund,
-    /// A bank withholds or took what the order does not say.
+    /// A bank withholds or took an amount that the order does not show.
     Dispute,
 }
 
 impl DifferenceKind {
-    /// As it is written everywhere.
+    /// The name that the API, the command line and the dashboard use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -83,29 +83,29 @@ impl DifferenceKind {
     }
 }
 
-/// Something that does not fit.
+/// An item of the provider's that differs from the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// What.
+    /// How it differs.
     pub kind: DifferenceKind,
-    /// The provider's name for the charge, refund or dispute.
+    /// The provider's id of the charge, refund or dispute.
     pub id: String,
-    /// The payment.
+    /// The provider's payment that it belongs to.
     pub payment: Option<PaymentId>,
-    /// The order that it is for.
+    /// The order that it is for, if it names one.
     pub order: Option<String>,
-    /// What the provider says, in the currency's minor unit.
+    /// The provider's amount, in the currency's minor unit.
     pub provider_cents: i64,
-    /// What the order says.
+    /// The order's amount, in the minor unit of the order's currency.
     pub order_cents: Option<i64>,
-    /// Of the provider's amount.
+    /// The currency of the provider's amount.
     pub currency: Box<str>,
 }
 
-/// Whose money is.
+/// What the money of a charge belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum ChargeOwner {
     Order,
     Unfulfilled,
     Other,
@@ -119,10 +119,10 @@ impl Proof {
         self.differences == 0
     }
 
-    pub(super) fn took(&mut self, owner: Owner, cents: i64, currency: &str) {
+    pub(super) fn took(&mut self, owner: ChargeOwner, cents: i64, currency: &str) {
         let known = self.sums.iter().position(|sum| *sum.currency == *currency);
         let place = known.unwrap_or_else(|| {
-            self.sums.push(Sum {
+            self.sums.push(CurrencySum {
                 currency: currency.into(),
                 orders_cents: 0,
                 unfulfilled_cents: 0,
@@ -135,10 +135,10 @@ impl Proof {
             return;
         };
         let of = match owner {
-            Owner::Order => &mut sum.orders_cents,
-            Owner::Unfulfilled => &mut sum.unfulfilled_cents,
-            Owner::Other => &mut sum.other_cents,
-            Owner::Nobody => &mut sum.differing_cents,
+            ChargeOwner::Order => &mut sum.orders_cents,
+            ChargeOwner::Unfulfilled => &mut sum.unfulfilled_cents,
+            ChargeOwner::Other => &mut sum.other_cents,
+            ChargeOwner::Nobody => &mut sum.differing_cents,
         };
         *of = of.saturating_add(cents);
     }

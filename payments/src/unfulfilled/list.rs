@@ -1,5 +1,5 @@
-//! Which payments lead to no order: kept as notes, each by its own name, and in memory. Those that are open
-//! are so many and no more: beyond them what tells of another one waits where it is.
+//! The list of payments that lead to no order: stored as notes, one for each payment, and kept in memory. The
+//! number of open ones is bounded: at the bound, events about another one wait in the inbox.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,26 +11,26 @@ use domain::{
     text::{CheckoutId, PaymentId},
 };
 use parking_lot::RwLock;
-use port::{Provider, Unplaced};
+use port::{PaymentWithoutOrder, Provider};
 
 use super::{State, UnfulfilledPayment};
 use crate::{
     Error,
+    named_locks::{NamedLock, NamedLocks},
     note_kinds::UnfulfilledNote,
-    turns::{Turn, Turns},
 };
 
-/// Open ones of one project. A day's work of a person is some hundreds.
+/// The most open payments of one project. A person can decide about some hundreds a day.
 const MOST_OPEN: usize = 10_000;
 
-/// See the module. Cheap to clone.
+/// The unfulfilled payments of all projects. Cheap to clone.
 #[derive(Clone)]
 pub struct List(Arc<Inner>);
 
 struct Inner {
     handle: Handle,
     known: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
-    turns: Turns,
+    named_locks: NamedLocks,
 }
 
 impl List {
@@ -38,23 +38,26 @@ impl List {
         Self(Arc::new(Inner {
             handle,
             known: RwLock::default(),
-            turns: Turns::default(),
+            named_locks: NamedLocks::default(),
         }))
     }
 
-    /// Takes up what an earlier process kept.
+    /// Puts a payment into memory, after its note was read or written.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
         let mut known = self.0.known.write();
         let of = known.entry(project).or_default();
         of.insert(payment.payment.clone(), payment);
     }
 
-    /// One at a time at a payment: whoever places it, and whoever has a person's word about it.
-    pub(crate) async fn turn(&self, project: ProjectId, payment: &PaymentId) -> Turn {
-        self.0.turns.take(&format!("{project}/{payment}")).await
+    /// Waits for the exclusive turn at a payment, which fulfilment and people's decisions both take.
+    pub(crate) async fn lock(&self, project: ProjectId, payment: &PaymentId) -> NamedLock {
+        self.0
+            .named_locks
+            .take(&format!("{project}/{payment}"))
+            .await
     }
 
-    /// One of them, whatever was decided about it.
+    /// One payment of the list, whatever was decided about it.
     #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
         self.0.known.read().get(&project)?.get(payment).cloned()
@@ -64,7 +67,7 @@ impl List {
         self.get(project, payment).is_some()
     }
 
-    /// Those that wait for somebody, the newest first: at most `limit` behind a place (see
+    /// Payments that wait for a decision, the newest first: at most `limit` after a position (see
     /// [`UnfulfilledPayment::place`]).
     #[must_use]
     pub fn open(
@@ -82,7 +85,7 @@ impl List {
         open.into_iter().take(limit).cloned().collect()
     }
 
-    /// How many do, of one project or of all.
+    /// How many payments wait for a decision, of one project or of all.
     #[must_use]
     pub fn count(&self, project: Option<ProjectId>) -> usize {
         let known = self.0.known.read();
@@ -94,9 +97,9 @@ impl List {
             .count()
     }
 
-    /// Whether a payment is another order's than the one that it is said to be for: a person's word, or what
-    /// was written on it at the provider meanwhile. To be asked while it is one's turn.
-    pub(crate) fn is_elsewhere(
+    /// Whether a payment does not belong to this order: because a person has decided about it, or because it paid
+    /// another order before its metadata was changed. The caller holds the payment's turn.
+    pub(crate) fn belongs_to_other_order(
         &self,
         project: &ProjectCatalog,
         payment: &PaymentId,
@@ -110,22 +113,21 @@ impl List {
         Ok(placed.is_some_and(|placed| placed != order))
     }
 
-    /// Keeps a payment that leads to no order, unless nothing of it is there any more or a person was asked
-    /// about it before.
+    /// Adds a payment that leads to no order, unless all of it was refunded or it is on the list already.
     pub(crate) async fn keep(
         &self,
         project: &ProjectCatalog,
         provider: &dyn Provider,
-        unplaced: Unplaced,
+        unplaced: PaymentWithoutOrder,
         checkout: Option<CheckoutId>,
     ) -> Result<(), Error> {
         let Some(payment) = unplaced.payment.payment.clone() else {
-            tracing::warn!(why = ?unplaced.why, "Something for which no money was taken leads to no order");
+            tracing::warn!(why = ?unplaced.why, "A purchase that took no money leads to no order");
             return Ok(());
         };
         let id = project.project.id;
         let known = self.get(id, &payment);
-        // Of one that was refunded the bank may have sent the money back.
+        // The bank may have returned the money of a refund.
         let came_back = match &known {
             Some(known) if known.state != State::Refunded => return Ok(()),
             Some(known) => once_more(known.came_back),
@@ -141,7 +143,7 @@ impl List {
         let seen_at = self.0.handle.now_in(&project.scope);
         let mut kept = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
         kept.came_back = came_back;
-        tracing::error!(payment = %kept.payment, reason = ?kept.reason, "A payment leads to no order: it waits among the unfulfilled payments for somebody to decide");
+        tracing::error!(payment = %kept.payment, reason = ?kept.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");
         self.put(id, kept).await
     }
 
@@ -153,7 +155,7 @@ impl List {
         Ok(())
     }
 
-    /// Keeps what was decided about a payment; the payment as it is kept then.
+    /// Stores a decision about a payment; returns the payment with it.
     pub(super) async fn decided(
         &self,
         project: &ProjectCatalog,
@@ -165,7 +167,7 @@ impl List {
         Ok(known)
     }
 
-    /// A payment has its order, or nothing tells of it any more: it leaves the list.
+    /// Takes a payment off the list: it has its order, or no event names it any more.
     pub(crate) async fn placed(
         &self,
         project: ProjectId,
@@ -182,7 +184,7 @@ impl List {
         Ok(())
     }
 
-    /// All of a payment went back, or not any more: whoever decides sees it.
+    /// Closes a payment once all of it is refunded, and opens it again when the refund failed.
     pub(crate) async fn went_back(
         &self,
         project: ProjectId,
@@ -204,7 +206,7 @@ impl List {
         self.put(project, known).await
     }
 
-    /// Forgets what was settled long ago.
+    /// Takes payments off the list that were settled long ago.
     pub(super) async fn forget_settled(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let now = self.0.handle.now_in(&project.scope);
         let id = project.project.id;

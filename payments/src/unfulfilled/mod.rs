@@ -1,12 +1,12 @@
-//! Nothing paid ends in silence: what was paid for something of a project's and leads to no order waits here
-//! until a person assigns it, gives it back or dismisses it, or until it leads to one after all.
+//! No payment is lost: one for something of a project's that leads to no order waits here until a person
+//! assigns, refunds or dismisses it, or until it leads to an order after all.
 
 mod list;
 mod record;
 
 use std::sync::Arc;
 
-use actors::{Address, InstructionKind, OrderAnswer, Paid};
+use actors::{Address, CompletedPayment, InstructionKind, OrderAnswer};
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
@@ -22,22 +22,22 @@ pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
 use crate::{Error, Payments, failpoint, instructions::operation};
 
-/// What a payment is assigned to.
+/// A person's request to assign a payment.
 #[derive(Debug, Clone)]
 pub struct AssignmentRequest {
-    /// What it bought.
+    /// The price that it bought.
     pub price: PriceId,
-    /// Whose wallet it fills; one of its own without.
+    /// The wallet that gets the credits; `None`: a new anonymous wallet.
     pub to: Option<Address>,
 }
 
 impl Payments {
-    /// Makes a payment an order, once however often it is asked for; the order.
+    /// Makes an order of a payment; a repeated call returns the same order.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::NoSuchPrice`], [`Error::NoCycle`],
-    /// `WalletNotFound` for a code that opens none; else see [`Error`], and asking again goes on.
+    /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::NoSuchPrice`], [`Error::NoCycle`], `WalletNotFound`
+    /// for a code that opens no wallet; else see [`Error`], and the same call goes on where it was.
     pub async fn assign(
         &self,
         project: Arc<ProjectCatalog>,
@@ -57,7 +57,7 @@ impl Payments {
     ) -> Result<OrderAnswer, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let (list, id) = (self.unfulfilled(), project.project.id);
-        let turn = list.turn(id, payment).await;
+        let lock = list.lock(id, payment).await;
         let Some(known) = list.get(id, payment) else {
             let placed = handle.order_of_payment(scope, payment)?;
             return Ok(handle
@@ -65,7 +65,7 @@ impl Payments {
                 .await?);
         };
         let order = handle
-            .order_for(scope, payment, known.paid_at, to.to.as_ref())
+            .order_of_assignment(scope, payment, known.paid_at, to.to.as_ref())
             .await?;
         let user = match &to.to {
             Some(Address::External(user)) => Some(user.as_str().to_owned()),
@@ -92,16 +92,16 @@ impl Payments {
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
         }
         self.fulfil(project, &known, &assignment).await?;
-        drop(turn);
-        // Some of it may have gone back before.
+        drop(lock);
+        // Some of it may have been refunded before.
         if let Ok(provider) = self.0.context.providers.of(project) {
             let subject = ObjectRef::Payment(payment.clone());
-            self.look_after(project, &*provider, &subject).await;
+            self.refresh_quietly(project, &*provider, &subject).await;
         }
         Ok(handle.order(scope, order).await?)
     }
 
-    /// Has the wallet fulfil what was decided. Doing it again changes nothing.
+    /// Has the wallet fulfil an assignment. Repeating it changes nothing.
     async fn fulfil(
         &self,
         project: &ProjectCatalog,
@@ -112,11 +112,11 @@ impl Payments {
             .any_price(&assignment.price)
             .ok_or(Error::NoSuchPrice)?;
         let mut terms = Terms::from(price);
-        // That is what was paid in.
+        // The currency of the payment, which may differ from the price's.
         terms.currency = known.currency.clone();
         let billing = known.billing.clone().filter(|_| terms.recurs());
         let order = assignment.order;
-        let paid = Paid {
+        let paid = CompletedPayment {
             placed: Some(PlaceOrder {
                 order: order.serial,
                 terms,
@@ -137,13 +137,13 @@ impl Payments {
         list.placed(project.project.id, &known.payment).await
     }
 
-    /// Gives all of a payment back that is left, once however often it is asked for; the payment as it is
-    /// kept then.
+    /// Refunds all that is left of a payment, once however often it is called; returns the payment with the
+    /// decision.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else see [`Error`]. After an error of a provider that is
-    /// silent, the same call goes on.
+    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else see [`Error`]. After [`port::Error::Unavailable`] the
+    /// same call goes on where it was.
     pub async fn refund_unfulfilled(
         &self,
         project: Arc<ProjectCatalog>,
@@ -160,7 +160,7 @@ impl Payments {
         payment: &PaymentId,
     ) -> Result<UnfulfilledPayment, Error> {
         let (list, id) = (self.unfulfilled(), project.project.id);
-        let _turn = list.turn(id, payment).await;
+        let _turn = list.lock(id, payment).await;
         let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Refunded => return Ok(known),
@@ -173,13 +173,13 @@ impl Payments {
             .as_ref()
             .map_or(0, |it| it.amount_cents.saturating_sub(it.refunded_cents));
         if left > 0 {
-            // A name of its own where an earlier refund of as much came back.
+            // A refund after one that the bank returned needs a key of its own: the amount may be the same.
             let key = match known.came_back {
                 None => format!("unfulfilled/{left}"),
                 Some(again) => format!("unfulfilled/{left}/{again}"),
             };
             let key = IdempotencyKey::new(key);
-            let key = key.map_err(|_| Error::Defect("a refund has no key"))?;
+            let key = key.map_err(|_| Error::Defect("a refund's key is invalid"))?;
             let request = RefundRequest {
                 payment: payment.clone(),
                 amount_cents: left,
@@ -191,11 +191,11 @@ impl Payments {
         list.decided(project, known, State::Refunded).await
     }
 
-    /// Notes why a payment is nobody's matter here; it leaves the list.
+    /// Dismisses a payment, with a reason: it needs no order and is no longer listed as open.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else as of logging a note.
+    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else the journal's, when the decision cannot be stored.
     pub async fn dismiss(
         &self,
         project: &ProjectCatalog,
@@ -203,7 +203,7 @@ impl Payments {
         why: String,
     ) -> Result<UnfulfilledPayment, Error> {
         let (list, id) = (self.unfulfilled(), project.project.id);
-        let _turn = list.turn(id, payment).await;
+        let _turn = list.lock(id, payment).await;
         let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
         match &known.state {
             State::Dismissed(_) => return Ok(known),
@@ -213,13 +213,13 @@ impl Payments {
         list.decided(project, known, State::Dismissed(why)).await
     }
 
-    /// Goes on with what a crash interrupted, and looks whether what waits leads to an order by now, or went
-    /// back: in the background.
+    /// Finishes assignments that a crash interrupted, and checks whether open payments lead to an order by now or
+    /// were refunded. Its requests count as background work.
     ///
     /// # Errors
     ///
-    /// See [`Error`]; the first one ends it.
-    pub(crate) async fn look_again(&self, project: &ProjectCatalog) -> Result<(), Error> {
+    /// See [`Error`]; it stops at the first one.
+    pub(crate) async fn recheck(&self, project: &ProjectCatalog) -> Result<(), Error> {
         const AT_ONCE: usize = 100;
         let (list, id) = (self.unfulfilled(), project.project.id);
         list.forget_settled(project).await?;
@@ -229,11 +229,12 @@ impl Payments {
         while let Some(last) = open.last().cloned() {
             for known in &open {
                 if let State::Assigning(assignment) = &known.state {
-                    let _turn = list.turn(id, &known.payment).await;
+                    let _turn = list.lock(id, &known.payment).await;
                     self.fulfil(project, known, assignment).await?;
                     continue;
                 }
-                self.look_after(project, &*provider, &known.subject()).await;
+                self.refresh_quietly(project, &*provider, &known.subject())
+                    .await;
                 if let Some(charge) = provider.charge(&known.payment).await? {
                     let refunded = charge.refunded_cents;
                     list.went_back(id, &known.payment, refunded, now).await?;

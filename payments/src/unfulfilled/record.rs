@@ -1,6 +1,4 @@
-//! A payment that leads to no order, as it is kept.
-
-use std::{fmt::Display, str::FromStr};
+//! The stored record of a payment that leads to no order.
 
 use domain::{
     Timestamp,
@@ -8,81 +6,80 @@ use domain::{
     text::{CheckoutId, Email, ExternalUserId, PaymentId},
     wallet::{
         ProviderKind,
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
     },
 };
-use port::{Charge, ObjectRef, Unplaceable, Unplaced};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use port::{NoOrderReason, ObjectRef, PaymentWithoutOrder, ProviderCharge};
+use serde::{Deserialize, Serialize};
 
-/// What was settled is kept so long: longer than any cycle, whose bill is found again as long as that runs.
+/// How long a settled payment stays on the list: longer than any cycle, since a subscription's report names the paid
+/// invoices of the current cycle again and again.
 const KEPT_SECONDS: i64 = 400 * 24 * 3600;
 
-/// Money that was taken for something of a project's, and that leads to no order.
+/// A payment for something of a project's that leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfulfilledPayment {
-    /// The provider's payment; it names this, too.
+    /// The provider's id of the payment, also the key of this record.
     pub payment: PaymentId,
-    /// The page on which it was paid.
+    /// The checkout page on which it was paid, if there was one.
     pub checkout: Option<CheckoutId>,
-    /// What was taken, as the order hears it that it becomes.
+    /// The payment as it will be given to the order that it is assigned to.
     pub paid: Payment,
-    /// The subscription that such an order begins or goes on with, where it is of one.
-    pub billing: Option<Billing>,
-    /// Of which currency, in capitals.
+    /// The subscription and cycle that it paid; `None`: it was not for a subscription.
+    pub billing: Option<PaidCycle>,
+    /// The ISO 4217 code of its currency, in capitals.
     pub currency: Box<str>,
     /// When it was taken.
     pub paid_at: Timestamp,
-    /// Why it leads nowhere.
-    pub reason: Unplaceable,
-    /// When that was found.
+    /// Why it leads to no order.
+    pub reason: NoOrderReason,
+    /// When it was put on the list.
     pub seen_at: Timestamp,
-    /// What a person made of it.
+    /// What was decided about it.
     pub state: State,
-    /// When.
+    /// When that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_at: Option<Timestamp>,
-    /// How often what was given back came back, since a bank did not take it.
+    /// How often a refund of it came back, since the buyer's bank did not take it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) came_back: Option<u32>,
 }
 
-/// What a person made of an unfulfilled payment.
+/// The decision about an unfulfilled payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing yet.
+    /// Nothing is decided yet.
     Open,
-    /// It is to become this order. Written before the wallet is told, so that whoever comes after a crash
-    /// goes on with the same one.
+    /// It is to become this order. Stored before the wallet is told, so that after a crash the same order
+    /// is made.
     Assigning(Assignment),
-    /// All of it went back.
+    /// All of it was refunded.
     Refunded,
-    /// It is no matter, and why.
+    /// It needs no order, for this reason.
     Dismissed(String),
 }
 
-/// An order that a payment is to become.
+/// The order that a payment is to become.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
-    /// Which.
-    #[serde(with = "as_text")]
+    /// The order's id, which also names its wallet.
     pub order: OrderId,
-    /// What it buys.
-    #[serde(with = "as_text")]
+    /// The price that the order buys.
     pub price: PriceId,
-    /// Whose wallet it fills, where that is a user's.
+    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
     pub user: Option<String>,
 }
 
 impl UnfulfilledPayment {
     pub(super) fn new(
-        unplaced: Unplaced,
+        unplaced: PaymentWithoutOrder,
         checkout: Option<CheckoutId>,
-        (payment, charge): (PaymentId, Charge),
+        (payment, charge): (PaymentId, ProviderCharge),
         seen_at: Timestamp,
     ) -> Self {
-        let Unplaced {
+        let PaymentWithoutOrder {
             why,
             payment: mut paid,
             mut billing,
@@ -112,7 +109,7 @@ impl UnfulfilledPayment {
         }
     }
 
-    /// The same, as it was decided at an instant.
+    /// The same payment with a decision made at an instant.
     pub(super) fn with(self, state: State, at: Timestamp) -> Self {
         let decided_at = Some(at);
         Self {
@@ -122,25 +119,25 @@ impl UnfulfilledPayment {
         }
     }
 
-    /// Whether it was settled so long ago that nothing tells of it any more.
+    /// Whether it was settled so long ago that no event names it any more.
     pub(super) fn is_forgotten(&self, now: Timestamp) -> bool {
         let settled = self.decided_at.unwrap_or(self.seen_at);
         !self.is_open() && settled.plus_seconds(KEPT_SECONDS) <= now
     }
 
-    /// Whether a person has yet to do something about it.
+    /// Whether it still waits for a decision, or for its assignment to be finished.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open | State::Assigning(_))
     }
 
-    /// Its place in the list: the newest first.
+    /// Its position in the list, which shows the newest first.
     #[must_use]
     pub const fn place(&self) -> (Timestamp, &PaymentId) {
         (self.seen_at, &self.payment)
     }
 
-    /// What is looked at to see whether it leads to an order by now.
+    /// The object to fetch to see whether it leads to an order by now.
     pub(super) fn subject(&self) -> ObjectRef {
         match (&self.checkout, &self.paid.invoice) {
             (Some(checkout), _) => ObjectRef::Checkout(checkout.clone()),
@@ -155,22 +152,5 @@ impl Assignment {
         self.user
             .as_deref()
             .and_then(|user| ExternalUserId::new(user).ok())
-    }
-}
-
-/// Identifiers as they are written everywhere.
-mod as_text {
-    use super::{Deserialize, Deserializer, Display, FromStr, Serializer};
-    use serde::de::Error as _;
-
-    pub(super) fn serialize<T: Display, S: Serializer>(id: &T, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(id)
-    }
-
-    pub(super) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<T, D::Error> {
-        let text = String::deserialize(from)?;
-        text.parse().map_err(|_| D::Error::custom("no identifier"))
     }
 }

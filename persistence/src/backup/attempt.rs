@@ -1,4 +1,4 @@
-//! How far an attempt to restore has come, and what it may not begin over: data that is there.
+//! The state of an attempt to restore, and the check that it overwrites no data.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -16,15 +16,15 @@ use crate::{
     watermark,
 };
 
-/// How far it has come, in `restoring/`.
+/// File in `restoring/` that holds the attempt's [`State`].
 const STATE: &str = "state.json";
-/// What a data directory may not have yet.
-const TAKEN: [&str; 3] = ["sled", "sled.new", watermark::FILE];
+/// Names that a data directory must not contain when a restore begins.
+const RESERVED_NAMES: [&str; 3] = ["sled", "sled.new", watermark::FILE];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) backup: String,
-    /// Chunks that are put back for good, in the manifest's order.
+    /// Chunks that are durably restored, counted in the manifest's order.
     pub(super) chunks: u64,
     pub(super) stage: Stage,
 }
@@ -32,15 +32,15 @@ pub(super) struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stage {
-    /// Chunks are read.
+    /// Chunks are being read.
     Reading,
-    /// All of them are there, and the log is folded over them.
+    /// All chunks are restored, and the log is being folded over them.
     Folding,
-    /// All of it is there, folded and verified.
+    /// Everything is folded and verified, and is being moved to its place.
     Moving,
 }
 
-/// Where an earlier attempt stood. `Err`: there is something in the directory that would be overwritten.
+/// The state of an earlier attempt, or a new one. `Err` if something in the directory would be overwritten.
 pub(super) fn begin(
     directory: &Directory,
     name: &str,
@@ -60,7 +60,7 @@ pub(super) fn begin(
         }
         if former.stage == Stage::Moving {
             return Err(Error::Unusable(format!(
-                "{} is about to hold backup {}: run `scrip restore --backup {}` again to its end first",
+                "{} has an unfinished restore of backup {}: finish it first with `scrip restore --backup {}`",
                 directory.root().display(),
                 former.backup,
                 former.backup
@@ -68,12 +68,12 @@ pub(super) fn begin(
         }
     }
     let names = files.iter().map(|(name, _)| name.as_str());
-    for taken in TAKEN.into_iter().chain(names) {
+    for taken in RESERVED_NAMES.into_iter().chain(names) {
         let path = directory.root().join(taken);
         if fs::symlink_metadata(&path).is_ok() {
             return Err(Error::Unusable(format!(
-                "{} is there, and nothing is overwritten: name a data directory that is empty or not \
-                 there",
+                "{} exists, and nothing is overwritten: name a data directory that is empty or does \
+                 not exist",
                 path.display()
             )));
         }
@@ -95,7 +95,7 @@ pub(super) fn write_state(work: &Path, state: &State) -> Result<(), Error> {
     sync(work)
 }
 
-/// The files of a backup. Their names become paths.
+/// The files that a backup holds beside the store. Their names are checked because they become paths.
 pub(super) fn files(vault: &Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
     let mut files = Vec::new();
     let mut seen = BTreeSet::new();
@@ -103,10 +103,10 @@ pub(super) fn files(vault: &Vault, manifest: &Manifest) -> Result<Vec<BesideFile
     for chunk in sections.flat_map(|section| &section.chunks) {
         let content = vault.get(chunk)?;
         for (name, bytes) in records::read(&content)? {
-            let bad = || Error::Damaged("the backup has a file that no data directory has".into());
+            let bad = || Error::Damaged("the backup has a file that cannot be restored".into());
             let name = std::str::from_utf8(name).map_err(|_| bad())?;
             let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
-            let reserved = TAKEN.contains(&name) || matches!(name, "lock" | "restoring");
+            let reserved = RESERVED_NAMES.contains(&name) || matches!(name, "lock" | "restoring");
             let plain = !name.is_empty() && !name.starts_with('.') && name.bytes().all(allowed);
             if !plain || reserved || !seen.insert(name.to_owned()) {
                 return Err(bad());

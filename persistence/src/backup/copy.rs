@@ -1,33 +1,33 @@
-//! Copies the books and the log of a journal at work into a vault.
+//! Copies the books and the log of a running journal into a vault.
 
 use std::collections::BTreeSet;
 
 use super::{
-    BackUp, FILES, FRAMES, Made, Moved, OnMoved,
+    BackUp, BackupSummary, FILES, FRAMES, OnProgress, TransferProgress,
     manifest::{Frame, Manifest, Section},
-    records::Filling,
+    records::ChunkBuilder,
     stopped,
     vault::{Vault, is_name},
 };
 use crate::{
     contract::Error,
-    fold::copied::{self, Extent},
-    frame::{self, Place},
-    kept::Hold,
+    fold::copied::{self, CopyBounds},
+    frame::{self, FramePosition},
     options::Step,
+    retention::RetentionHold,
     shared::{Disk, Shared},
 };
 
-/// Where what changes lies scattered, chunks are smaller by this.
-const SCATTERED: usize = 8;
+/// Divides the size of chunks in sections where changes lie scattered.
+const SCATTERED_CHUNK_DIVISOR: usize = 8;
 
-/// Makes a backup. The journal goes on meanwhile.
+/// Makes a backup while the journal goes on.
 pub(crate) fn back_up(
     shared: &Shared,
     disk: &Disk,
     what: &BackUp,
-    told: OnMoved<'_>,
-) -> Result<Made, Error> {
+    told: OnProgress<'_>,
+) -> Result<BackupSummary, Error> {
     if !is_name(&what.name) {
         return Err(Error::Unusable(format!(
             "a backup cannot be called {:?}",
@@ -36,7 +36,7 @@ pub(crate) fn back_up(
     }
     refuse_inside(disk, what)?;
     let vault = Vault::open_or_make(&what.to, &what.owner)?;
-    let hold = shared.kept.ask(&shared.progress)?;
+    let hold = shared.retention.ask(&shared.progress)?;
     let mut copy = Copy {
         shared,
         disk,
@@ -44,9 +44,9 @@ pub(crate) fn back_up(
         hold: &hold,
         last_fold: 0,
         told,
-        moved: Moved {
+        moved: TransferProgress {
             of_bytes: expected(&vault, disk),
-            ..Moved::default()
+            ..TransferProgress::default()
         },
         sections: Vec::new(),
     };
@@ -61,7 +61,7 @@ pub(crate) fn back_up(
     shared.options.before(Step::SyncChunks)?;
     vault.sync()?;
     let mark = hold.mark;
-    // What was copied is whole only if nothing was forgotten up to here.
+    // The copy is complete only if nothing was forgotten up to here.
     hold.check()?;
     drop(hold);
     shared.options.before(Step::WriteManifest)?;
@@ -78,7 +78,7 @@ pub(crate) fn back_up(
         },
     )?;
     let (removed_backups, removed_chunks) = thin_out(shared, &vault, what)?;
-    Ok(Made {
+    Ok(BackupSummary {
         name: what.name.clone(),
         moved,
         removed_backups,
@@ -86,10 +86,10 @@ pub(crate) fn back_up(
     })
 }
 
-/// A backup in the data directory would be lost with it.
+/// Refuses a directory inside the data directory: a backup there would be lost with it.
 fn refuse_inside(disk: &Disk, what: &BackUp) -> Result<(), Error> {
     let own = disk.directory.root();
-    // The nearest folder that is there says where the rest will be.
+    // The nearest ancestor that exists says where the rest will be.
     let there = what.to.ancestors().find_map(|path| {
         let path = match path.as_os_str().is_empty() {
             true => std::path::Path::new("."),
@@ -99,14 +99,14 @@ fn refuse_inside(disk: &Disk, what: &BackUp) -> Result<(), Error> {
     });
     match there.is_some_and(|there| there.starts_with(own)) {
         true => Err(Error::Unusable(format!(
-            "{} lies in the data directory and would be lost with it: name another",
+            "{} lies in the data directory and would be lost with it: name another directory",
             what.to.display()
         ))),
         false => Ok(()),
     }
 }
 
-/// About how much there is to copy: as much as last time, else at most what is on the disk.
+/// An estimate of the bytes to copy: those of the newest backup, else the store's size on the disk.
 fn expected(vault: &Vault, disk: &Disk) -> u64 {
     let last = vault.manifests().ok().and_then(|mut names| names.pop());
     match last.and_then(|name| vault.manifest(&name).ok()) {
@@ -119,22 +119,22 @@ struct Copy<'a> {
     shared: &'a Shared,
     disk: &'a Disk,
     vault: &'a Vault,
-    hold: &'a Hold<'a>,
-    /// Once the wallets are copied, the last fold by then.
+    hold: &'a RetentionHold<'a>,
+    /// The last fold by the time the wallets are copied; 0 before.
     last_fold: u64,
-    told: OnMoved<'a>,
-    moved: Moved,
+    told: OnProgress<'a>,
+    moved: TransferProgress,
     sections: Vec<Section>,
 }
 
 impl Copy<'_> {
     fn books(&mut self, section: copied::Section) -> Result<(), Error> {
         let parts = match section {
-            copied::Section::Wallets | copied::Section::Usage => SCATTERED,
+            copied::Section::Wallets | copied::Section::Usage => SCATTERED_CHUNK_DIVISOR,
             _ => 1,
         };
         let store = self.disk.folded.store();
-        let extent = Extent {
+        let extent = CopyBounds {
             mark: self.hold.mark,
             last_fold: self.last_fold,
         };
@@ -147,8 +147,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The frames that are not folded at the mark, up to the last durable one.
-    fn frames(&mut self) -> Result<Place, Error> {
+    /// Copies the frames that are not folded at the mark, up to the last durable one.
+    fn frames(&mut self) -> Result<FramePosition, Error> {
         self.shared.options.before(Step::CopyFrames)?;
         let mut last = self.hold.mark.folded;
         let head = self.shared.progress.head();
@@ -158,12 +158,12 @@ impl Copy<'_> {
                 let lsn = last.lsn.saturating_add(1);
                 let damaged =
                     |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
-                let bytes = frame::read(journal, lsn)?.ok_or_else(|| damaged("it is gone"))?;
+                let bytes = frame::read(journal, lsn)?.ok_or_else(|| damaged("it is missing"))?;
                 let read = frame::decode(&bytes)?;
                 if read.lsn != lsn || read.before != last.hash {
                     return Err(damaged("it does not follow the frame before it"));
                 }
-                last = Place {
+                last = FramePosition {
                     lsn,
                     hash: frame::hash(&bytes),
                 };
@@ -174,7 +174,7 @@ impl Copy<'_> {
         match last == head {
             true => Ok(head),
             false => Err(Error::Damaged(
-                "the log does not end where it should".into(),
+                "the copied frames do not end at the last durable one".into(),
             )),
         }
     }
@@ -186,12 +186,12 @@ impl Copy<'_> {
         })
     }
 
-    /// One section, from what gives its records; its chunks are smaller by `parts`.
+    /// Writes a section with the records that `give` yields; its chunks are smaller by `parts`.
     fn section(
         &mut self,
         name: &str,
         parts: usize,
-        give: impl FnOnce(&mut copied::Take<'_>) -> Result<(), Error>,
+        give: impl FnOnce(&mut copied::RecordSink<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut section = Section {
             name: name.into(),
@@ -200,7 +200,7 @@ impl Copy<'_> {
             chunks: Vec::new(),
         };
         let bytes = self.shared.options.backup_chunk_bytes;
-        let mut filling = Filling::new(bytes.checked_div(parts).unwrap_or(bytes));
+        let mut filling = ChunkBuilder::new(bytes.checked_div(parts).unwrap_or(bytes));
         give(&mut |key, value| match filling.push(key, value)? {
             true => self.put(&mut filling, &mut section),
             false => Ok(()),
@@ -212,7 +212,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn put(&mut self, filling: &mut Filling, section: &mut Section) -> Result<(), Error> {
+    fn put(&mut self, filling: &mut ChunkBuilder, section: &mut Section) -> Result<(), Error> {
         self.hold.check()?;
         if self.shared.queue.stopped().is_some() {
             return Err(stopped());
@@ -238,8 +238,8 @@ impl Copy<'_> {
     }
 }
 
-/// Removes the oldest backups, then the chunks that none names. A manifest that cannot be read may name
-/// any: then no chunk goes.
+/// Removes the oldest backups, then the chunks that none names; returns both counts. A manifest that cannot be read
+/// may name any chunk: then none is removed.
 fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64), Error> {
     let mut names = vault.manifests()?;
     let mut removed = 0_u64;

@@ -1,16 +1,16 @@
-//! A manifest: all that a backup consists of, in JSON, and behind it its own SHA-256. Once it is there, so
-//! is the backup.
+//! A manifest lists all that a backup consists of: JSON, and behind it its own SHA-256. A backup exists once its
+//! manifest does.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::vault::{Name, digest, hex, is_digest};
-use crate::{contract::Error, frame::Place};
+use crate::{contract::Error, frame::FramePosition};
 
 const FORMAT: u32 = 1;
 
-/// See the module.
+/// The content of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
@@ -34,12 +34,12 @@ pub(super) struct Frame {
     pub(super) sha256: String,
 }
 
-/// A part of the books, the frames, or files.
+/// A part of the books, the frames, or the files beside the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Section {
     pub(super) name: String,
     pub(super) records: u64,
-    /// Bytes of what its chunks hold.
+    /// Uncompressed bytes of its chunks.
     pub(super) bytes: u64,
     pub(super) chunks: Vec<Name>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Section {
 impl Manifest {
     pub(super) const FORMAT: u32 = FORMAT;
 
-    /// The JSON, a line, and its SHA-256.
+    /// The JSON on one line, and its SHA-256 on the next.
     pub(super) fn encode(&self) -> Result<Vec<u8>, Error> {
         let mut text = serde_json::to_string(self)
             .map_err(|error| Error::Io(format!("a manifest: {error}")))?;
@@ -58,7 +58,7 @@ impl Manifest {
         Ok(text.into_bytes())
     }
 
-    /// `Err`: why this is not a whole manifest.
+    /// Checks and decodes a manifest. `Err` says why it is not whole.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         let (json, sum) = text
@@ -79,17 +79,17 @@ impl Manifest {
         let mut names = manifest.sections.iter().flat_map(|it| &it.chunks);
         match names.all(|name| is_digest(name)) {
             true => Ok(manifest),
-            false => Err("it names what is no chunk".into()),
+            false => Err("it names something that is not a chunk".into()),
         }
     }
 
-    /// All chunks that it names.
+    /// Adds the names of all its chunks to `into`.
     pub(super) fn names(&self, into: &mut BTreeSet<Name>) {
         let sections = self.sections.iter();
         into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
     }
 
-    /// Bytes of what all its chunks hold.
+    /// Uncompressed bytes of all its chunks.
     pub(super) fn bytes(&self) -> u64 {
         self.sections
             .iter()
@@ -103,15 +103,15 @@ struct Format {
 }
 
 impl Frame {
-    pub(super) fn of(place: &Place) -> Self {
+    pub(super) fn of(place: &FramePosition) -> Self {
         Self {
             lsn: place.lsn,
             sha256: hex(&place.hash),
         }
     }
 
-    pub(super) fn place(&self) -> Result<Place, Error> {
-        let bad = || Error::Damaged("a manifest names a frame without a hash".into());
+    pub(super) fn place(&self) -> Result<FramePosition, Error> {
+        let bad = || Error::Damaged("a manifest names a frame by a malformed hash".into());
         let mut hash = [0; 32];
         if !is_digest(&self.sha256) {
             return Err(bad());
@@ -120,7 +120,7 @@ impl Frame {
             let digits = std::str::from_utf8(digits).map_err(|_| bad())?;
             *place = u8::from_str_radix(digits, 16).map_err(|_| bad())?;
         }
-        Ok(Place {
+        Ok(FramePosition {
             lsn: self.lsn,
             hash,
         })

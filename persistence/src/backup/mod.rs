@@ -1,5 +1,5 @@
-//! Backups of a data directory, made while the service goes on, and their way back. [`vault`] says what
-//! lies where, [`crate::fold::copied`] why a copy of moving books can be made whole.
+//! Backups of a data directory, made while the service goes on, and restoring them. [`vault`] says what lies where,
+//! [`crate::fold::copied`] why a copy of changing books can be made consistent.
 
 mod attempt;
 mod copy;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 
 pub(crate) use copy::back_up;
-pub use restore::{Restore, Restored, restore};
+pub use restore::{Restore, RestoreSummary, restore};
 
 use crate::contract::Error;
 use vault::Vault;
@@ -31,13 +31,13 @@ pub type BesideFile = (String, Vec<u8>);
 pub struct BackUp {
     /// The directory that backups are kept in; made if it does not exist.
     pub to: PathBuf,
-    /// What the backup is called: letters, digits and hyphens. Later ones have larger names.
+    /// The backup's name: letters, digits and hyphens. Later backups have larger names.
     pub name: String,
-    /// When.
+    /// When the backup is made, for its manifest.
     pub made_at: Timestamp,
-    /// Tells this data from others'.
+    /// Identifies this data: backups of another owner's data are refused.
     pub owner: String,
-    /// Files to go with it.
+    /// Files from beside the store that are put into the backup.
     pub files: Vec<BesideFile>,
     /// How many backups are kept, this one included; `None`: all.
     pub keep: Option<usize>,
@@ -45,45 +45,45 @@ pub struct BackUp {
 
 /// How far a backup or a restore has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moved {
-    /// Records read.
+pub struct TransferProgress {
+    /// Records read so far.
     pub records: u64,
-    /// Their bytes.
+    /// Uncompressed bytes of their chunks.
     pub bytes: u64,
-    /// About how many bytes there are; 0: nobody knows.
+    /// An estimate of all bytes to read; 0: unknown.
     pub of_bytes: u64,
-    /// Chunks that it consists of so far.
+    /// Chunks that were read or written so far.
     pub chunks: u64,
-    /// Chunks of them that had to be written.
+    /// Chunks of these that did not exist yet and were written.
     pub new_chunks: u64,
-    /// Bytes written for them, compressed.
+    /// Compressed bytes that were written.
     pub new_bytes: u64,
 }
 
-/// Told after each chunk; `false` ends it.
-pub type OnMoved<'a> = &'a (dyn Fn(&Moved) -> bool + Sync);
+/// Called after each chunk; `false` ends the backup or restore.
+pub type OnProgress<'a> = &'a (dyn Fn(&TransferProgress) -> bool + Sync);
 
-/// What was backed up.
+/// A backup that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// What it is called.
+pub struct BackupSummary {
+    /// The backup's name.
     pub name: String,
-    /// How much it was.
-    pub moved: Moved,
-    /// Older backups that were removed.
+    /// How much was read and written.
+    pub moved: TransferProgress,
+    /// How many older backups were removed.
     pub removed_backups: u64,
-    /// Chunks that no backup named any more.
+    /// How many chunks were removed because no backup names them any more.
     pub removed_chunks: u64,
 }
 
-/// A backup that is there, and whole as far as its manifest goes.
+/// An existing backup with a whole manifest; its chunks are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// What it is called.
+pub struct BackupInfo {
+    /// The backup's name.
     pub name: String,
     /// When it was made.
     pub made_at: Timestamp,
-    /// Bytes of what it holds.
+    /// Uncompressed bytes of its chunks.
     pub bytes: u64,
 }
 
@@ -92,7 +92,7 @@ pub struct Listed {
 /// # Errors
 ///
 /// The directory cannot be read, or its newest manifest is damaged.
-pub fn newest(dir: &Path) -> Result<Option<Listed>, Error> {
+pub fn newest(dir: &Path) -> Result<Option<BackupInfo>, Error> {
     if !dir.join("scrip-backup.json").exists() {
         return Ok(None);
     }
@@ -101,7 +101,7 @@ pub fn newest(dir: &Path) -> Result<Option<Listed>, Error> {
         return Ok(None);
     };
     let manifest = vault.manifest(&name)?;
-    Ok(Some(Listed {
+    Ok(Some(BackupInfo {
         name,
         made_at: Timestamp(manifest.made_at),
         bytes: manifest.bytes(),
@@ -109,5 +109,5 @@ pub fn newest(dir: &Path) -> Result<Option<Listed>, Error> {
 }
 
 fn stopped() -> Error {
-    Error::Unusable("the backup was stopped; what it has written is not written twice".into())
+    Error::Unusable("stopped before the end; the next attempt reuses what was written".into())
 }

@@ -1,4 +1,4 @@
-//! What a chunk holds: records, each after the other.
+//! The content of a chunk: records, one after the other.
 //!
 //! ```text
 //! u8   version
@@ -6,22 +6,22 @@
 //! ```
 //! All numbers big-endian.
 
-use crate::{contract::Error, fold::copied::Copied};
+use crate::{contract::Error, fold::copied::RawRecord};
 
 const VERSION: u8 = 1;
-/// No chunk is larger: what is read is not believed before it is hashed.
+/// The largest chunk. Limits what is read before its hash can be checked.
 pub(super) const MAX_BYTES: usize = 8 << 20;
 
-/// A chunk being filled. It ends where its records say so, by their keys: what is put in or taken out
-/// elsewhere moves no end, so that a later backup meets the same chunks.
-pub(super) struct Filling {
+/// A chunk being filled. Its records' keys decide where it ends (content-defined chunking): a record that is added or
+/// removed elsewhere moves no end, so that a later backup meets the same chunks.
+pub(super) struct ChunkBuilder {
     bytes: Vec<u8>,
     records: u64,
-    /// Bytes of a chunk, about.
+    /// Average bytes of a chunk.
     target: usize,
 }
 
-impl Filling {
+impl ChunkBuilder {
     pub(super) fn new(target: usize) -> Self {
         Self {
             bytes: vec![VERSION],
@@ -48,21 +48,21 @@ impl Filling {
         self.records == 0
     }
 
-    /// What it holds, and how many records these are. It is empty then.
+    /// Takes the content and the number of its records, and begins an empty chunk.
     pub(super) fn take(&mut self) -> (Vec<u8>, u64) {
         let bytes = std::mem::replace(&mut self.bytes, vec![VERSION]);
         (bytes, std::mem::take(&mut self.records))
     }
 }
 
-/// Whether a chunk ends with this record: so many of its bytes in as many as are aimed at.
+/// Whether a chunk ends with this record: drawn from its key, with a chance of `size` in `target`.
 fn ends(key: &[u8], size: usize, target: usize) -> bool {
     let drawn = u64::from(crc32c::crc32c(key)).saturating_mul(target as u64);
     drawn >> 32 < size as u64
 }
 
-/// A chunk's records.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Copied<'_>>, Error> {
+/// Reads a chunk's records.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<RawRecord<'_>>, Error> {
     let mut rest = match bytes.split_first() {
         Some((&VERSION, rest)) => rest,
         Some((other, _)) => {
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn chunks(records: &[(Vec<u8>, Vec<u8>)]) -> BTreeSet<Vec<u8>> {
-        let mut filling = Filling::new(4096);
+        let mut filling = ChunkBuilder::new(4096);
         let mut chunks = BTreeSet::new();
         for (key, value) in records {
             if filling.push(key, value).unwrap() {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn records_are_read_back_and_what_is_cut_short_is_not() {
-        let mut filling = Filling::new(1 << 20);
+        let mut filling = ChunkBuilder::new(1 << 20);
         filling.push(b"a", b"one").unwrap();
         filling.push(b"", b"").unwrap();
         let (bytes, records) = filling.take();

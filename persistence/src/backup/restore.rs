@@ -1,14 +1,13 @@
-//! Puts a backup into a data directory that holds nothing yet. All of it is made in a folder of its own
-//! inside (`restoring/`), opened, folded and verified there, and only then moved to its place, the
-//! database last. While that folder is there nobody serves from the directory, and the same restore goes
-//! on where it was.
+//! Restores a backup into a data directory that holds nothing yet. Everything is made in a folder inside
+//! (`restoring/`), opened, folded and verified there, and only then moved to its place, the database last. While that
+//! folder exists nothing is served from the directory, and running the same restore again goes on where it stopped.
 
 use std::{fs, path::PathBuf, sync::Arc};
 
 use domain::Timestamp;
 
 use super::{
-    FILES, FRAMES, Moved, OnMoved,
+    FILES, FRAMES, OnProgress, TransferProgress,
     attempt::{Stage, State, begin, files, write_state},
     manifest::Manifest,
     records, stopped,
@@ -22,38 +21,38 @@ use crate::{
         copied::{self, Section},
         store::{Store, Tuning},
     },
-    frame::{self, Place},
+    frame::{self, FramePosition},
     guard,
     lock::{Directory, sync, unusable},
     options::{Faults, Options, Step},
     recovery::{self, JOURNAL, write_meta},
-    verify::{Report, verify},
+    verify::{VerifyReport, verify},
     watermark::Watermark,
 };
 
-/// The data directory in the making.
+/// The folder in `restoring/` where the data directory is made.
 const DATA: &str = "data";
-/// What `restoring/` is called once all is in its place, until it is gone.
-const OVER: &str = "restoring.over";
-/// Progress is noted after so many bytes.
+/// The name of `restoring/` from when everything is in its place until it is removed.
+const FINISHED_DIR: &str = "restoring.over";
+/// Progress is written down after this many bytes.
 const NOTED_EVERY: u64 = 64 << 20;
 /// Memory for sled's page cache.
 const CACHE_BYTES: u64 = 64 << 20;
-/// Frames that a log leaves out after a restore: 5,000 a second for five months. There is room for
-/// four thousand such gaps.
+/// Frame numbers that a log skips after a restore: 5,000 frames a second for five months. There is
+/// room for four thousand such gaps.
 const GAP: u64 = 1 << 36;
-/// A backup to put back.
+/// A backup to restore, and where to.
 #[derive(Clone)]
 pub struct Restore {
     /// The directory that backups are kept in.
     pub from: PathBuf,
-    /// Which; `None`: the newest.
+    /// The backup's name; `None`: the newest.
     pub name: Option<String>,
     /// The data directory; made if it does not exist.
     pub dir: PathBuf,
-    /// Run also where writes cannot be made to survive a power cut.
+    /// Run even where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
-    /// Failures to act out, for tests.
+    /// Failures to inject, for tests.
     pub faults: Option<Arc<dyn Faults>>,
 }
 
@@ -63,33 +62,33 @@ impl std::fmt::Debug for Restore {
     }
 }
 
-/// What was put back.
+/// A backup that was restored.
 #[derive(Debug, Clone)]
-pub struct Restored {
+pub struct RestoreSummary {
     /// The backup's name.
     pub name: String,
     /// When it was made.
     pub made_at: Timestamp,
-    /// How much it was.
-    pub moved: Moved,
+    /// How much was read.
+    pub moved: TransferProgress,
     /// Frames of the log that were folded.
     pub frames: u64,
-    /// What was found when all of it was read again; `None`: an earlier attempt did that.
-    pub report: Option<Report>,
-    /// Files beside the store, by name.
+    /// The result of verifying what was restored; `None`: an earlier attempt did that.
+    pub report: Option<VerifyReport>,
+    /// Names of the restored files beside the store.
     pub files: Vec<String>,
 }
 
-/// Puts a backup back. Blocks for as long as it takes.
+/// Restores a backup. Blocks until it is done.
 ///
 /// # Errors
 ///
-/// The directory holds data, the backup is damaged (says which chunk), or `told` ended it. What is there by
-/// then is used by the next attempt.
-pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
+/// The directory holds data, the backup is damaged (says which chunk), or `told` ended it. The next attempt uses what
+/// was restored by then.
+pub fn restore(what: &Restore, told: OnProgress<'_>) -> Result<RestoreSummary, Error> {
     match guard::install() {
         Err(why) if what.allow_unsynced => {
-            tracing::warn!(error = %why, "Restoring all the same: unsynced writes are allowed");
+            tracing::warn!(error = %why, "Restoring with unsynced writes: they may not survive a power cut");
         }
         installed => installed?,
     }
@@ -114,9 +113,9 @@ pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
         state: begin(&directory, &name, &files)?,
         work,
         told,
-        moved: Moved {
+        moved: TransferProgress {
             of_bytes: manifest.bytes(),
-            ..Moved::default()
+            ..TransferProgress::default()
         },
         unnoted: 0,
     };
@@ -133,7 +132,7 @@ pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
         let found = verify(&restoring.data)?;
         if let Some(first) = found.problems.first() {
             return Err(Error::Damaged(format!(
-                "what was restored has {} problems: {first}",
+                "the restored data has {} problems, the first one: {first}",
                 found.problems.len()
             )));
         }
@@ -144,7 +143,7 @@ pub fn restore(what: &Restore, told: OnMoved<'_>) -> Result<Restored, Error> {
     restoring.move_in(&directory)?;
     drop(directory);
     let frames = manifest.head.lsn.saturating_sub(manifest.folded.lsn);
-    Ok(Restored {
+    Ok(RestoreSummary {
         name,
         made_at: Timestamp(manifest.made_at),
         moved,
@@ -158,13 +157,13 @@ struct Restoring<'a> {
     what: &'a Restore,
     vault: &'a Vault,
     manifest: &'a Manifest,
-    /// `restoring/`
+    /// The folder `restoring/`.
     work: PathBuf,
     data: PathBuf,
     state: State,
-    told: OnMoved<'a>,
-    moved: Moved,
-    /// Bytes put back since progress was noted.
+    told: OnProgress<'a>,
+    moved: TransferProgress,
+    /// Bytes restored since progress was written down.
     unnoted: u64,
 }
 
@@ -182,7 +181,7 @@ impl Restoring<'_> {
         write_state(&self.work, &self.state)
     }
 
-    /// Puts all chunks back, and says how far the books are folded and how far the log goes.
+    /// Restores all chunks, then writes how far the books are folded and how far the log goes.
     fn read(&mut self) -> Result<(), Error> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, Some(200))?;
@@ -247,7 +246,7 @@ impl Restoring<'_> {
         self.note(Stage::Folding)
     }
 
-    /// Opens what was put back: the log is checked, and folded over the books.
+    /// Opens what was restored, which checks the log and folds it over the books.
     fn fold(&self) -> Result<(), Error> {
         self.before(Step::RestoreFold)?;
         let mut options = Options::new(self.data.clone());
@@ -260,15 +259,15 @@ impl Restoring<'_> {
         self.leave_a_gap()
     }
 
-    /// What was logged after the backup is lost, and its events may have been told. Those to come must
-    /// not bear their names: the log goes on past all that may have been there.
+    /// Lets the log go on past every number that it may have reached after the backup. Those events are lost, but
+    /// they may have been delivered, and new ones must not have their numbers.
     fn leave_a_gap(&self) -> Result<(), Error> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, None)?;
         let folded = recovery::read_meta(&database.sled)?;
         let lsn = self.manifest.head.lsn.saturating_add(GAP);
         if folded.lsn < lsn {
-            let place = Place { lsn, ..folded };
+            let place = FramePosition { lsn, ..folded };
             write_meta(&database.sled, &place)?;
             make_durable(&database)?;
             Watermark::open(&data.watermark())?.write(place)?;
@@ -291,7 +290,7 @@ impl Restoring<'_> {
         for name in names {
             self.before(Step::RestoreMove)?;
             if name == "sled" {
-                // Whatever goes with the database has its place for good before it.
+                // Everything that goes with the database is durable in its place before it.
                 sync(root)?;
             }
             let to = root.join(&name);
@@ -299,8 +298,8 @@ impl Restoring<'_> {
         }
         sync(root)?;
         self.before(Step::RestoreMove)?;
-        // At one stroke, and then what it was made of: half removed it would be taken for half restored.
-        let over = root.join(OVER);
+        // Renamed first, and then removed: half removed it would be taken for half restored.
+        let over = root.join(FINISHED_DIR);
         if over.exists() {
             fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
         }
@@ -312,20 +311,20 @@ impl Restoring<'_> {
     }
 }
 
-/// Puts frames back, each of which must be sound and follow the one before in its chunk; that they
-/// are all there, opening sees.
-fn put_frames(journal: &sled::Tree, records: &[copied::Copied<'_>]) -> Result<(), Error> {
-    let mut before: Option<Place> = None;
+/// Inserts frames, each of which must be sound and follow the one before in its chunk. Opening the
+/// log checks that none is missing.
+fn put_frames(journal: &sled::Tree, records: &[copied::RawRecord<'_>]) -> Result<(), Error> {
+    let mut before: Option<FramePosition> = None;
     for (key, bytes) in records {
         let frame = frame::decode(bytes)?;
         let follows = before.is_none_or(|before| before.hash == frame.before);
         if frame.lsn.to_be_bytes() != *key || !follows || bytes.len() > frame::MAX_BYTES {
             return Err(Error::Damaged(format!(
-                "the backup's frame {} is not in its place",
+                "the backup's frame {} is out of place",
                 frame.lsn
             )));
         }
-        before = Some(Place {
+        before = Some(FramePosition {
             lsn: frame.lsn,
             hash: frame::hash(bytes),
         });
@@ -340,7 +339,7 @@ fn make_durable(database: &Database) -> Result<(), Error> {
     database
         .sled
         .flush()
-        .map_err(|error| failed("making it durable", &error))?;
+        .map_err(|error| failed("making the restored data durable", &error))?;
     let synced = database.file.sync_data();
-    synced.map_err(|error| Error::Io(format!("making it durable: {error}")))
+    synced.map_err(|error| Error::Io(format!("making the restored data durable: {error}")))
 }

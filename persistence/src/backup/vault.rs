@@ -1,15 +1,14 @@
 //! The directory that backups are kept in:
 //!
 //! ```text
-//! scrip-backup.json     that it is one, of whose data; locked while somebody is at it
-//! chunks/3f/3fa4…       a chunk, compressed with zstd, under the SHA-256 of what it holds
-//! backups/NAME.json     a manifest: a whole backup, once it is there
-//! partial/              what is being written; nothing in it counts
+//! scrip-backup.json     marks the directory and says whose data it is; locked while it is in use
+//! chunks/3f/3fa4…       a chunk, compressed with zstd, named by the SHA-256 of its content
+//! backups/NAME.json     a manifest; the backup exists once it does
+//! partial/              files that are being written; they do not count
 //! ```
 //!
-//! A chunk is written once, whichever backups name it. Whatever is read is held against its SHA-256, and
-//! so is whatever is about to be named, also where an earlier backup wrote it: one that has gone bad since
-//! is written again.
+//! A chunk is written once, however many backups name it. A chunk is checked against its SHA-256 when it is read, and
+//! when a backup is about to name it, even if an earlier backup wrote it: one that has gone bad is written again.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +27,7 @@ use crate::{
     lock::{sync, unusable},
 };
 
-/// That a directory holds backups.
+/// The file that marks a directory of backups.
 const MARK: &str = "scrip-backup.json";
 const CHUNKS: &str = "chunks";
 const BACKUPS: &str = "backups";
@@ -40,29 +39,29 @@ const LEVEL: i32 = 3;
 #[derive(Serialize, Deserialize)]
 struct Mark {
     format: u32,
-    /// Whose data: a server does not add to, nor thin out, what is another's.
+    /// Identifies the data: a server neither adds to nor removes backups of another's.
     owner: String,
 }
 
 /// A chunk's name: the SHA-256 of what it holds, in hexadecimal digits.
 pub(super) type Name = String;
 
-/// What became of a chunk that was put in.
-pub(super) struct Put {
+/// The result of storing a chunk.
+pub(super) struct StoredChunk {
     pub(super) name: Name,
-    /// Bytes that were written; 0: it was there.
+    /// Compressed bytes that were written; 0: the chunk existed.
     pub(super) written: u64,
 }
 
-/// The directory, ours until this is dropped.
+/// A directory of backups, locked until this is dropped.
 pub(super) struct Vault {
     root: PathBuf,
-    /// The operating system lets go of the lock with the descriptor.
+    /// The operating system releases the lock with the descriptor.
     _lock: File,
 }
 
 impl Vault {
-    /// Opens it to add to it, making it first where there is nothing.
+    /// Opens a directory to add to it, making it first where there is nothing.
     pub(super) fn open_or_make(root: &Path, owner: &str) -> Result<Self, Error> {
         let path = root.join(MARK);
         if !path.exists() {
@@ -80,7 +79,7 @@ impl Vault {
         Ok(vault)
     }
 
-    /// Opens it to read.
+    /// Opens a directory to read from it.
     pub(super) fn open_to_read(root: &Path) -> Result<Self, Error> {
         let vault = Self::open(root, false)?;
         vault.mark()?;
@@ -136,15 +135,15 @@ impl Vault {
         Ok(())
     }
 
-    /// Puts a chunk in, unless it is there and sound.
-    pub(super) fn put(&self, content: &[u8]) -> Result<Put, Error> {
+    /// Stores a chunk, unless it exists and is sound.
+    pub(super) fn put(&self, content: &[u8]) -> Result<StoredChunk, Error> {
         let name = digest(content);
         let path = self.chunk_path(&name);
         if path.exists() {
             match self.get(&name) {
-                Ok(_) => return Ok(Put { name, written: 0 }),
+                Ok(_) => return Ok(StoredChunk { name, written: 0 }),
                 Err(error) => {
-                    tracing::warn!(%error, "A chunk of an earlier backup has gone bad: written again");
+                    tracing::warn!(%error, "A chunk of an earlier backup has gone bad and is written again");
                 }
             }
         }
@@ -161,13 +160,13 @@ impl Vault {
                 path.display()
             )));
         }
-        Ok(Put {
+        Ok(StoredChunk {
             name,
             written: bytes.len() as u64,
         })
     }
 
-    /// What a chunk holds.
+    /// A chunk's content, checked against its name.
     pub(super) fn get(&self, name: &str) -> Result<Vec<u8>, Error> {
         let path = self.chunk_path(name);
         let bad = |why: &str| Error::Damaged(format!("chunk {} {why}", path.display()));
@@ -176,7 +175,7 @@ impl Vault {
             _ => unusable(&path, &error),
         })?;
         let mut bytes = Vec::new();
-        // Compressed it may be a little larger than what it holds, never twice as large.
+        // Compressed it may be a little larger than its content, never twice as large.
         file.take((MAX_BYTES as u64).saturating_mul(2))
             .read_to_end(&mut bytes)
             .map_err(|error| unusable(&path, &error))?;
@@ -184,31 +183,29 @@ impl Vault {
             .map_err(|error| bad(&format!("is damaged: {error}")))?;
         match digest(&content) == name {
             true => Ok(content),
-            false => Err(bad(
-                "is damaged: it holds something else than its name says",
-            )),
+            false => Err(bad("is damaged: its content does not match its name")),
         }
     }
 
-    /// Makes all chunks that were put in durable, and their names.
+    /// Makes all stored chunks and their names durable.
     pub(super) fn sync(&self) -> Result<(), Error> {
         let root = File::open(&self.root).map_err(|error| unusable(&self.root, &error))?;
-        // One call for all of them, which also tells of errors that were met since the root was opened.
+        // One call for all of them, which also reports errors since the root was opened.
         rustix::fs::syncfs(root)
             .map_err(|error| Error::Io(format!("syncing {}: {error}", self.root.display())))
     }
 
-    /// Writes a manifest: from then on the backup is there.
+    /// Writes a manifest: from then on the backup exists.
     pub(super) fn put_manifest(&self, name: &str, manifest: &Manifest) -> Result<(), Error> {
         let path = self.manifest_path(name);
         if path.exists() {
-            return Err(Error::Unusable(format!("{} is there", path.display())));
+            return Err(Error::Unusable(format!("{} exists", path.display())));
         }
         self.write(&path, &manifest.encode()?, true)?;
         sync(path.parent().unwrap_or(&self.root))
     }
 
-    /// A whole backup.
+    /// Reads the manifest of a backup.
     pub(super) fn manifest(&self, name: &str) -> Result<Manifest, Error> {
         let path = self.manifest_path(name);
         let bytes = fs::read(&path).map_err(|error| match error.kind() {
@@ -238,15 +235,15 @@ impl Vault {
         Ok(names)
     }
 
-    /// Removes a backup; its chunks stay until nobody names them.
+    /// Removes a backup's manifest; its chunks stay until [`Self::sweep`].
     pub(super) fn remove(&self, name: &str) -> Result<(), Error> {
         let path = self.manifest_path(name);
         fs::remove_file(&path).map_err(|error| unusable(&path, &error))
     }
 
-    /// Removes the chunks that no backup names; how many.
+    /// Removes the chunks that are not in `named`; returns how many.
     pub(super) fn sweep(&self, named: &BTreeSet<Name>) -> Result<u64, Error> {
-        // No chunk goes before the manifests that named it are gone for good.
+        // No chunk is removed before the manifests that named it are durably gone.
         sync(&self.root.join(BACKUPS))?;
         let mut removed = 0_u64;
         let chunks = self.root.join(CHUNKS);
@@ -262,7 +259,7 @@ impl Vault {
         Ok(removed)
     }
 
-    /// Under another name first, so that what is there is whole.
+    /// Writes a file under another name and renames it, so that it is whole once it is there.
     fn write(&self, path: &Path, bytes: &[u8], for_good: bool) -> Result<(), Error> {
         let name = path.file_name().unwrap_or_default();
         let partial = self.root.join(PARTIAL).join(name);
@@ -280,7 +277,7 @@ impl Vault {
     }
 }
 
-/// Only where there is nothing else: what is in the way is not ours to write beside.
+/// Makes the directory, only where there is nothing else: it may be somebody's folder.
 fn make(root: &Path, owner: &str) -> Result<(), Error> {
     if root.exists() {
         let known = [
@@ -294,7 +291,7 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
             let name = path.file_name().and_then(|name| name.to_str());
             if !name.is_some_and(|name| known.contains(&name)) {
                 return Err(Error::Unusable(format!(
-                    "{} holds other things and no backups: name a directory that is empty or not there",
+                    "{} holds other files and no backups: name a directory that is empty or does not exist",
                     root.display()
                 )));
             }
@@ -312,7 +309,7 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
     write_new(&new, &text, true).map_err(|error| unusable(&new, &error))?;
     fs::rename(&new, &path).map_err(|error| unusable(&path, &error))?;
     sync(root)?;
-    // Its own name, too, where it can be had.
+    // The parent holds the directory's own name.
     match root.canonicalize() {
         Ok(root) => root.parent().map_or(Ok(()), sync),
         Err(error) => Err(unusable(root, &error)),
@@ -324,7 +321,7 @@ pub(super) fn make_private(folder: &Path) -> Result<(), Error> {
     made.map_err(|error| unusable(folder, &error))
 }
 
-/// A file for its owner alone, in place of whatever has its name.
+/// Writes a file that only its owner can read, replacing a former one; synced if `for_good`.
 pub(super) fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
@@ -358,13 +355,13 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Whether this is what a chunk is called.
+/// Whether this has the form of a chunk's name.
 pub(super) fn is_digest(name: &str) -> bool {
     let digits = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     name.len() == 64 && name.bytes().all(digits)
 }
 
-/// Whether a backup may be called so: it becomes part of a path, and the order of names is that of time.
+/// Whether this is a valid name of a backup, which becomes part of a path and sorts by time.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)

@@ -1,16 +1,16 @@
-//! Folding the entries of one wallet: pages, runs, parts and directory first, then what they replace,
-//! then the wallet's record, all of it new at once. Interrupted anywhere, the wallet is as before, and
-//! its entries are folded again. Nothing is replayed where the awake wallet gives its snapshot.
+//! Folds the entries of one wallet: writes pages, runs, parts and directory first, then the list of what they
+//! replace, then the wallet's record, which makes all of it visible at once. Interrupted anywhere, the wallet is as
+//! before, and its entries are folded again. Nothing is replayed if the awake wallet gives its snapshot.
 
 use std::cmp::Ordering;
 
 use domain::{id::WalletKey, wallet::Wallet};
 
 use super::{
-    Tools, directory,
-    events::Of,
+    FoldContext, directory,
+    events::WalletEntries,
     pages::{self, From, Writer},
-    retire::{self, List, Retired},
+    retire::{self, List, RetiredObject},
     slices::Slices,
     store::{Store, damaged},
     wallet_record::{Spill, WalletRecord},
@@ -25,11 +25,11 @@ use crate::{
     lookups::{self, AllChanges},
 };
 
-/// Entries that are in no run, for each key that may be in none.
+/// Unindexed entries that a wallet may have, as a multiple of `inline_keys`.
 const MAX_READ_FOR_A_KEY: u64 = 8;
-/// So many events may follow a snapshot and be replayed when the wallet wakes.
+/// Most events after a small wallet's snapshot, which are replayed when the wallet wakes.
 const MAX_REPLAYED: u64 = 512;
-/// Of a large wallet more may: its snapshot is written once for so many of its bytes per event.
+/// Bytes of a large wallet's snapshot for each new event: a larger snapshot waits for more events.
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 64;
 
 /// Replays one entry, unless the state has it already.
@@ -47,7 +47,7 @@ pub(super) fn replay(
                 return Ok(wallet);
             }
             Err(damaged(format!(
-                "{key:?}: entry {} says otherwise than its event",
+                "{key:?}: entry {} does not match its event",
                 entry.version
             )))
         }
@@ -66,13 +66,13 @@ pub(super) struct Snapshot {
     last: Ticket,
 }
 
-/// A wallet between its entries' way into pages and its record.
+/// A wallet in a fold: its entries are being moved to pages, its record is still to be written.
 pub(super) struct Pending {
     key: WalletKey,
     stored: WalletRecord,
-    /// The version that is stored.
+    /// The version in the stored record.
     before: u64,
-    /// Keys of the new entries.
+    /// Look-up keys of the new entries.
     fresh: Vec<Key>,
     snapshot: Option<Snapshot>,
 }
@@ -81,9 +81,9 @@ impl Pending {
     /// Reads the wallet's record, and takes its snapshot from memory if one is due. `None`: all of
     /// these entries were folded before.
     pub(super) fn begin(
-        tools: &Tools<'_>,
+        tools: &FoldContext<'_>,
         key: WalletKey,
-        of: Of<'_>,
+        of: WalletEntries<'_>,
     ) -> Result<Option<Self>, Error> {
         let stored = WalletRecord::read(tools.store(), &key)?.unwrap_or_default();
         let last = of.entries().last().transpose()?;
@@ -103,7 +103,7 @@ impl Pending {
         };
         if pending.wants_snapshot(last) {
             tools.awake.show(&key, &mut |wallet, ticket| {
-                // One that does not encode would not be readable either: it is replayed instead.
+                // A snapshot that does not encode could not be read either: the events are replayed instead.
                 if wallet.version >= last
                     && let Ok(bytes) = encode_wallet(wallet)
                 {
@@ -126,16 +126,16 @@ impl Pending {
             || since.saturating_mul(SNAPSHOT_BYTES_PER_EVENT) >= bytes
     }
 
-    /// Adds the entries to the wallet's tail, or moves all of it to the fold's pages.
+    /// Adds the entries to the wallet's tail, or moves the tail and them to the fold's pages.
     pub(super) fn write(
         &mut self,
-        tools: &Tools<'_>,
-        of: Of<'_>,
+        tools: &FoldContext<'_>,
+        of: WalletEntries<'_>,
         writer: &mut Writer<'_>,
         changes: &mut AllChanges,
     ) -> Result<(), Error> {
         let store = tools.store();
-        // Also of what was folded before: what is made of it may not have been stored.
+        // Also entries that were folded before: what they change in look-ups may not have been stored.
         list(&self.key, of, changes)?;
         let Self {
             key, stored, fresh, ..
@@ -191,10 +191,10 @@ impl Pending {
         Ok(())
     }
 
-    /// Writes what belongs to the record, then the record. The pages must be written.
+    /// Writes runs, parts and the list of what they replace, then the record. Its pages must be written.
     pub(super) fn finish(
         self,
-        tools: &Tools<'_>,
+        tools: &FoldContext<'_>,
         slices: &mut Slices,
     ) -> Result<Option<List>, Error> {
         let store = tools.store();
@@ -214,7 +214,7 @@ impl Pending {
             }
             None => replayed(store, tools.number, key, &mut stored)?,
         };
-        replaced.extend(parts.map(|parts| Retired::Parts(parts.number)));
+        replaced.extend(parts.map(|parts| RetiredObject::Parts(parts.number)));
         let list = retire::list(store, tools.number, key, replaced)?;
         store.put(&store.wallets, key.0, stored.encode()?)?;
         slices.look(store, key, &stored.head.runs);
@@ -228,7 +228,11 @@ impl Pending {
 }
 
 /// Adds what entries change in look-ups.
-pub(super) fn list(key: &WalletKey, of: Of<'_>, changes: &mut AllChanges) -> Result<(), Error> {
+pub(super) fn list(
+    key: &WalletKey,
+    of: WalletEntries<'_>,
+    changes: &mut AllChanges,
+) -> Result<(), Error> {
     for entry in of.entries() {
         let (entry, _) = entry?;
         if entry.is_listed() {
@@ -240,14 +244,14 @@ pub(super) fn list(key: &WalletKey, of: Of<'_>, changes: &mut AllChanges) -> Res
     Ok(())
 }
 
-/// Where nobody is awake to give a snapshot and much would have to be replayed later, it is replayed
-/// now. The parts that the new snapshot replaces.
+/// Replays events now, if no awake wallet gave a snapshot and many would have to be replayed later.
+/// Returns the parts that the new snapshot replaces.
 fn replayed(
     store: &Store,
     number: u64,
     key: WalletKey,
     stored: &mut WalletRecord,
-) -> Result<Option<super::wallet_record::Parts>, Error> {
+) -> Result<Option<super::wallet_record::SnapshotParts>, Error> {
     let since = stored.head.version.saturating_sub(stored.head.snapshot);
     let few = stored.snapshot_bytes() / SNAPSHOT_BYTES_PER_EVENT;
     if since <= few.max(MAX_REPLAYED) {
@@ -281,15 +285,15 @@ pub(super) fn unindexed(
     Ok(keys)
 }
 
-/// Leaves keys in their entries, or writes a run of all that are in none. Those that are in no run
-/// afterwards, as far as somebody is awake to ask for them; and runs that were merged away. `awake`:
-/// the keys that the awake wallet's slot knows, if it knows them.
+/// Leaves keys in their entries, or writes a run of all that are in none. Returns the keys that are
+/// in no run afterwards (empty if no awake wallet needs them), and the runs that were merged away.
+/// `awake`: the unindexed keys that the awake wallet's slot has, if it has them.
 fn index(
-    tools: &Tools<'_>,
+    tools: &FoldContext<'_>,
     key: WalletKey,
     stored: &mut WalletRecord,
     awake: Option<Option<Vec<Key>>>,
-) -> Result<(Vec<Key>, Vec<Retired>), Error> {
+) -> Result<(Vec<Key>, Vec<RetiredObject>), Error> {
     let store = tools.store();
     let events = stored.head.version.saturating_sub(stored.head.indexed);
     let may_be_many = events > store.tuning.inline_keys as u64;
@@ -298,7 +302,7 @@ fn index(
         Some(Some(keys)) => keys,
         None | Some(None) => unindexed(store, &key, stored)?,
     };
-    // Entries without keys are read again with each look for keys: those must not become many either.
+    // Entries without keys are read, too, whenever unindexed keys are: they must not become many either.
     let read_often = events > (store.tuning.inline_keys as u64).saturating_mul(MAX_READ_FOR_A_KEY);
     if keys.len() <= store.tuning.inline_keys && !read_often {
         return Ok((keys, Vec::new()));
@@ -312,6 +316,9 @@ fn index(
     stored.head.runs = plan.kept;
     stored.head.runs.push(run);
     stored.head.indexed = stored.head.version;
-    let replaced = plan.sources.iter().map(|run| Retired::Run(run.number));
+    let replaced = plan
+        .sources
+        .iter()
+        .map(|run| RetiredObject::Run(run.number));
     Ok((Vec::new(), replaced.collect()))
 }

@@ -1,29 +1,29 @@
-//! The books as rows of records, to be copied while folding goes on and to be put back. A copy is fuzzy:
-//! what is read later may be of a later fold. The frames behind its mark make it whole, for folding
-//! them again changes nothing that a record has already. For that to hold:
+//! Reads the books as records, to copy them while folding goes on, and writes them back. A copy is fuzzy: what is
+//! read later may be of a later fold. The frames after its mark make it consistent, because folding them again
+//! changes nothing that a record already has. For that to hold:
 //!
-//! - Wallets come first, and then what they name: it was written before them, never changes, and is not
-//!   forgotten while a copy is made. What later folds write, no copied record names: it is left out, or,
-//!   where it is copied all the same, opening removes it, as after a crash.
+//! - Wallets come first, and then what their records refer to: it was written before them, never changes, and is
+//!   not forgotten while a copy is made. No copied record refers to what later folds write: that is left out, or,
+//!   where it is copied all the same, removed when the copy is opened, as after a crash.
 //! - Look-ups are read entry by entry, in order: pages split and merge meanwhile.
-//! - Notices behind the mark are left out: a page of an early moment beside one of a later moment would
+//! - project events after the mark are left out: a page of an early moment beside one of a later moment would
 //!   hide those in between.
-//! - The features that usage counts apart (`255` in their key) come after the counts of their product.
+//! - The features that usage counts separately (`255` in their key) come after the counts of their product.
 
 use domain::id::{ProjectId, WalletKey};
 
 use super::{
     directory,
-    events::Lies,
-    notices, retire,
+    events::EventBytes,
+    project_events, retire,
     store::{Store, damaged, io},
     wallet_record::WalletRecord,
 };
 use crate::{
     contract::Error,
-    kept::Mark,
-    lookups::{AllChanges, Listed, LookUp, Stretch},
-    notices::last_of,
+    lookups::{AllChanges, LookUp, LookUpChange, LookUpRange},
+    project_events::last_of,
+    retention::Mark,
 };
 
 /// A part of the books, in the order in which they are copied and put back.
@@ -35,7 +35,7 @@ pub(crate) enum Section {
     Directory,
     Index,
     Filters,
-    /// What folds replaced.
+    /// Lists of what folds replaced.
     Lists,
     LookUp(LookUp),
     Catalog,
@@ -44,22 +44,22 @@ pub(crate) enum Section {
     Notices,
 }
 
-/// What is to be copied.
+/// How far a copy goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Extent {
+pub(crate) struct CopyBounds {
     /// Where the books stood when the copy began.
     pub(crate) mark: Mark,
-    /// Once the wallets are copied: no copied record names what a later fold than this wrote.
+    /// The last fold by the time the wallets are copied: no copied record refers to a later one's work.
     pub(crate) last_fold: u64,
 }
 
-/// What takes a record: its key and its value.
-pub(crate) type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
-/// A record as it was copied.
-pub(crate) type Copied<'a> = (&'a [u8], &'a [u8]);
+/// Callback for a record's key and value.
+pub(crate) type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+/// A copied record: its key and its value.
+pub(crate) type RawRecord<'a> = (&'a [u8], &'a [u8]);
 
 impl Section {
-    /// All of them.
+    /// All sections, in the order in which they are copied.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let named = [
             Self::Wallets,
@@ -75,7 +75,7 @@ impl Section {
         named.into_iter().chain(look_ups).chain(rest)
     }
 
-    /// As a manifest names it.
+    /// The section's name in a manifest.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Wallets => "wallets",
@@ -93,23 +93,25 @@ impl Section {
         }
     }
 
-    /// Gives every record.
+    /// Calls `take` with every record.
     pub(crate) fn read(
         self,
         store: &Store,
-        extent: &Extent,
-        take: &mut Take<'_>,
+        extent: &CopyBounds,
+        take: &mut RecordSink<'_>,
     ) -> Result<(), Error> {
         match self {
             Self::LookUp(look_up) => {
-                let first = Stretch::From(vec![0; look_up.declared().key].into());
+                let first = LookUpRange::From(vec![0; look_up.declared().key].into());
                 for entry in store.look_up(look_up).stretch(&first) {
                     let (key, value) = entry?;
                     take(&key, &value)?;
                 }
                 Ok(())
             }
-            Self::Notices => notices::each_up_to(store, last_of(extent.mark.folded.lsn), take),
+            Self::Notices => {
+                project_events::each_up_to(store, last_of(extent.mark.folded.lsn), take)
+            }
             Self::Lists => retire::each_list(store, take),
             _ => {
                 for record in self.tree(store)? {
@@ -124,13 +126,13 @@ impl Section {
         }
     }
 
-    /// Puts records back, in the order of their keys; doing it again changes nothing.
-    pub(crate) fn write(self, store: &Store, records: &[Copied<'_>]) -> Result<(), Error> {
+    /// Writes copied records, in the order of their keys; doing it again changes nothing.
+    pub(crate) fn write(self, store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
         match self {
             Self::LookUp(look_up) => {
                 let mut changes = AllChanges::default();
                 for (key, value) in records {
-                    changes.add(Listed {
+                    changes.add(LookUpChange {
                         look_up,
                         key: (*key).into(),
                         value: Some((*value).into()),
@@ -160,7 +162,7 @@ impl Section {
         )
     }
 
-    /// Its tree, where that is copied as it is.
+    /// Its tree, if that is copied record by record.
     fn tree(self, store: &Store) -> Result<&sled::Tree, Error> {
         Ok(match self {
             Self::Wallets => &store.wallets,
@@ -173,20 +175,20 @@ impl Section {
             Self::Notes => &store.notes,
             Self::Usage => &store.usage,
             Self::Lists | Self::LookUp(_) | Self::Notices => {
-                return Err(damaged(format!("{} is not copied as it is", self.name())));
+                return Err(damaged(format!("{} is not copied as a tree", self.name())));
             }
         })
     }
 }
 
-/// Says up to which fold the books are whole: what later ones left is looked through when they open.
+/// Sets up to which fold the books are complete: opening checks what later ones left.
 pub(crate) fn set_last_fold(store: &Store, fold: u64) -> Result<(), Error> {
     retire::set_last_number(store, fold)
 }
 
-/// Blocks that a wallet's record leads to. Others are of later folds: they would be in the way of those
-/// that folding again makes, whose spills may begin elsewhere.
-fn put_blocks(store: &Store, records: &[Copied<'_>]) -> Result<(), Error> {
+/// Writes the directory blocks that a wallet's record leads to. The others are of later folds, and would be in the
+/// way of those that folding again makes, whose spills may begin elsewhere.
+fn put_blocks(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
     let mut inline: Option<(WalletKey, u64)> = None;
     for (key, value) in records {
         let short = || damaged("a directory block has a short key".into());
@@ -205,16 +207,16 @@ fn put_blocks(store: &Store, records: &[Copied<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-fn put_notices(store: &Store, records: &[Copied<'_>]) -> Result<(), Error> {
+fn put_notices(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
     let mut all = Vec::with_capacity(records.len());
     for (key, bytes) in records {
-        let (project, number) = notices::read_copied(key)?;
-        all.push((project, Lies { number, bytes }));
+        let (project, number) = project_events::read_copied(key)?;
+        all.push((project, EventBytes { number, bytes }));
     }
     for of_one in all.chunk_by(|(one, _), (other, _)| one == other) {
         let project: Option<ProjectId> = of_one.first().map(|(project, _)| *project);
         if let Some(project) = project {
-            notices::add(store, project, of_one.iter().map(|(_, lies)| *lies))?;
+            project_events::add(store, project, of_one.iter().map(|(_, lies)| *lies))?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! In which fold's pages an entry is. The newest spills are in the wallet's own record, older ones
+//! The directory says in which fold's pages an entry is. The newest spills are in the wallet's own record, older ones
 //! in blocks, so that a wallet with millions of entries still has a small record.
 
 use domain::id::WalletKey;
@@ -16,7 +16,7 @@ pub(super) fn block_key(wallet: &WalletKey, first: u64) -> Vec<u8> {
     [wallet.0.as_slice(), &first.to_be_bytes()].concat()
 }
 
-/// The spill that an entry which is in a page belongs to.
+/// The spill that moved an entry to a page.
 pub(super) fn find(
     store: &Store,
     wallet: &WalletKey,
@@ -34,8 +34,8 @@ pub(super) fn find(
     Ok(among(&spills, version))
 }
 
-/// The first version that blocks say nothing of. A block from there on was left by a fold that was
-/// interrupted: it is never looked at, and the fold that fills it again replaces it.
+/// The first version that no block covers. Blocks from there on were left by a fold that was
+/// interrupted: they are never read, and the fold that fills them again replaces them.
 pub(super) fn first_inline(head: &Head) -> u64 {
     head.spills
         .first()
@@ -47,7 +47,7 @@ fn among(spills: &[Spill], version: u64) -> Option<Spill> {
     spills.get(after.checked_sub(1)?).copied()
 }
 
-/// Adds this fold's spill.
+/// Adds this fold's spill, and moves all inline ones to a block once they are many.
 pub(super) fn push(
     store: &Store,
     wallet: &WalletKey,
@@ -63,7 +63,7 @@ pub(super) fn push(
     Ok(())
 }
 
-/// A wallet's blocks.
+/// The stored blocks of a wallet.
 pub(super) fn blocks(
     store: &Store,
     wallet: &WalletKey,

@@ -16,13 +16,13 @@ use crate::{
         item::{self, Item},
     },
     frame,
-    notices::{self, NoticeNumber},
-    usage::Tally,
+    project_events::{self, EventNumber},
+    usage::UsageDelta,
 };
 
-/// Where an entry is. In the order of wallets, and of the log within a wallet.
+/// The position of an entry in the frames. Sorts by wallet, and in log order within a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct EntryPosition {
     /// The wallet's key as a number: compared twice as fast.
     wallet: u128,
     frame: u32,
@@ -30,37 +30,37 @@ struct Place {
     length: u16,
 }
 
-/// Where a notice is. In the order of projects, and of the log within a project.
+/// The position of a project event in the frames. Sorts by project, and in log order within a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct NoticePlace {
+struct EventPosition {
     project: ProjectId,
-    number: NoticeNumber,
+    number: EventNumber,
     frame: u32,
     start: u16,
     length: u16,
 }
 
-/// A notice, where it lies.
+/// A project event's number and its encoded bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lies<'a> {
-    pub(crate) number: NoticeNumber,
+pub(crate) struct EventBytes<'a> {
+    pub(crate) number: EventNumber,
     pub(crate) bytes: &'a [u8],
 }
 
-/// Events of a fold. Filled in log order, then read by wallet; used again for the next fold.
+/// The events of a fold. Filled in log order, then read by wallet; reused for the next fold.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     frames: Vec<Arc<[u8]>>,
-    places: Vec<Place>,
-    notice_places: Vec<NoticePlace>,
-    /// Each in its latest form.
+    places: Vec<EntryPosition>,
+    notice_places: Vec<EventPosition>,
+    /// Catalog documents by kind and identifier, each in its latest form.
     documents: BTreeMap<(u8, u128), Document>,
-    /// Each in its latest form.
+    /// Notes by key, each in its latest form; `None`: forgotten.
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
-    /// What its ledger entries granted and used.
-    usage: Tally,
-    /// The last frame.
+    /// What the ledger entries granted and used.
+    usage: UsageDelta,
+    /// The last frame's number.
     through: u64,
 }
 
@@ -78,7 +78,7 @@ impl Events {
         self.usage.clear();
     }
 
-    /// How large they are.
+    /// Bytes of the frames.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -97,14 +97,14 @@ impl Events {
                 match item {
                     Item::Wallet(wallet, bytes) => {
                         let entry = Entry::read(bytes)?;
-                        if let Some(counted) = entry.counted()? {
-                            self.usage.add(read.lsn, &wallet, &counted);
+                        if let Some((at, entry)) = entry.ledger_entry()? {
+                            self.usage.add(read.lsn, &wallet, at, &entry);
                         }
                         if let Some(sold) = entry.sold()? {
                             self.usage.sell(read.lsn, &sold);
                         }
                         let (start, length) = place(whole, bytes)?;
-                        self.places.push(Place {
+                        self.places.push(EntryPosition {
                             wallet: u128::from_be_bytes(wallet.0),
                             frame: number,
                             start,
@@ -115,11 +115,11 @@ impl Events {
                         let document = decode_document(document)?;
                         self.documents.insert(document.address(), document);
                     }
-                    Item::Notice(project, notice) => {
-                        let (start, length) = place(whole, notice)?;
-                        self.notice_places.push(NoticePlace {
+                    Item::Notice(project, project_event) => {
+                        let (start, length) = place(whole, project_event)?;
+                        self.notice_places.push(EventPosition {
                             project,
-                            number: notices::number(read.lsn, start.into()),
+                            number: project_events::number(read.lsn, start.into()),
                             frame: number,
                             start,
                             length,
@@ -144,16 +144,16 @@ impl Events {
         self.notice_places.sort_unstable();
     }
 
-    /// Each project with notices, and these. In order, if this was sorted.
-    pub(crate) fn notices(
+    /// Each project with its project events. In order after [`Self::sort`].
+    pub(crate) fn project_events(
         &self,
-    ) -> impl Iterator<Item = (ProjectId, impl Iterator<Item = Lies<'_>>)> {
+    ) -> impl Iterator<Item = (ProjectId, impl Iterator<Item = EventBytes<'_>>)> {
         let groups = self
             .notice_places
             .chunk_by(|one, other| one.project == other.project);
         groups.filter_map(|places| {
             let project = places.first()?.project;
-            let lies = |place: &NoticePlace| Lies {
+            let lies = |place: &EventPosition| EventBytes {
                 number: place.number,
                 bytes: bytes_at(&self.frames, place.frame, place.start, place.length),
             };
@@ -161,8 +161,8 @@ impl Events {
         })
     }
 
-    /// Each wallet and its entries. In order, if this was sorted.
-    pub(crate) fn wallets(&self) -> impl Iterator<Item = (WalletKey, Of<'_>)> {
+    /// Each wallet with its entries. In order after [`Self::sort`].
+    pub(crate) fn wallets(&self) -> impl Iterator<Item = (WalletKey, WalletEntries<'_>)> {
         let groups = self
             .places
             .chunk_by(|one, other| one.wallet == other.wallet);
@@ -170,7 +170,7 @@ impl Events {
             let wallet = WalletKey(places.first()?.wallet.to_be_bytes());
             Some((
                 wallet,
-                Of {
+                WalletEntries {
                     frames: &self.frames,
                     places,
                 },
@@ -178,8 +178,8 @@ impl Events {
         })
     }
 
-    /// What they granted and used, and the last frame that is counted in it.
-    pub(crate) const fn usage(&self) -> (&Tally, u64) {
+    /// What the events granted, used and sold, and the last frame that is counted in it.
+    pub(crate) const fn usage(&self) -> (&UsageDelta, u64) {
         (&self.usage, self.through)
     }
 
@@ -195,7 +195,7 @@ impl Events {
     }
 }
 
-/// Where something lies in its frame, and how long it is.
+/// An item's offset in its frame, and its length.
 fn place(frame: *const u8, item: &[u8]) -> Result<(u16, u16), Error> {
     let start = item.as_ptr().addr().wrapping_sub(frame.addr());
     let place = u16::try_from(start).ok().zip(item.len().try_into().ok());
@@ -213,12 +213,12 @@ fn bytes_at(frames: &[Arc<[u8]>], frame: u32, start: u16, length: u16) -> &[u8] 
 
 /// One wallet's entries in a fold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Of<'a> {
+pub(crate) struct WalletEntries<'a> {
     frames: &'a [Arc<[u8]>],
-    places: &'a [Place],
+    places: &'a [EntryPosition],
 }
 
-impl<'a> Of<'a> {
+impl<'a> WalletEntries<'a> {
     /// Each entry and its bytes, in log order.
     pub(crate) fn entries(
         self,

@@ -1,7 +1,7 @@
 //! State folded from the log: wallets with their histories, look-ups and the catalog. Folding the
 //! same events again, all or some, grouped in whatever way, changes nothing; a fold that was
-//! interrupted anywhere is repaired by folding again. It flushes nothing: whoever calls decides
-//! when a fold is durable.
+//! interrupted anywhere is repaired by folding again. It flushes nothing: the caller decides when a
+//! fold is durable.
 
 mod apply;
 mod catalog;
@@ -9,9 +9,9 @@ pub(crate) mod copied;
 mod directory;
 pub(crate) mod events;
 mod notes;
-pub(crate) mod notices;
 mod packed;
 pub(crate) mod pages;
+pub(crate) mod project_events;
 mod read_all;
 mod retire;
 mod slices;
@@ -29,7 +29,7 @@ mod verify;
 pub(crate) mod wallet_record;
 
 pub use read_all::Reader;
-pub(crate) use verify::Unfolded;
+pub(crate) use verify::UnfoldedEntries;
 
 use std::sync::{
     Arc,
@@ -53,12 +53,12 @@ use self::{
     wallet_record::WalletRecord,
 };
 use crate::{
-    contract::{Awake, Error, History, KeptNote, Stored, Ticket},
+    contract::{Awake, Error, History, LoadedWallet, StoredNote, Ticket},
     index::slot::{Slot, Slots},
-    lookups::{AllChanges, Key, LookUp, Stretch, Value},
-    notices::{NoticeNumber, Numbered},
+    lookups::{AllChanges, Key, LookUp, LookUpRange, Value},
+    project_events::{EventNumber, NumberedEvent},
     usage::{Interval, Usage},
-    verify::Report,
+    verify::VerifyReport,
 };
 
 /// Wallets whose records are written together, after their entries: so many snapshots and index
@@ -66,30 +66,30 @@ use crate::{
 const WALLETS_AT_ONCE: usize = 1024;
 
 /// The folded state.
-pub(crate) struct Folded {
+pub(crate) struct FoldedState {
     slots: Arc<Slots>,
     /// The last fold number given out. Every fold takes a new one, also after one that failed.
     last: AtomicU64,
-    /// What is merged between folds.
+    /// Merges of index runs between folds.
     slices: Mutex<Slices>,
 }
 
-/// What a fold replaced.
+/// What a fold replaced, to be removed once the fold is durable.
 #[derive(Debug, Default)]
 #[must_use = "what was replaced must be forgotten once the fold is durable"]
 pub(crate) struct FoldReport {
     lists: Vec<retire::List>,
 }
 
-/// What a fold works with.
-struct Tools<'a> {
+/// The context of one fold.
+struct FoldContext<'a> {
     slots: &'a Slots,
     number: u64,
     awake: &'a dyn Awake,
     durable: &'a dyn Fn() -> Ticket,
 }
 
-impl Tools<'_> {
+impl FoldContext<'_> {
     fn store(&self) -> &Store {
         self.slots.store()
     }
@@ -99,14 +99,14 @@ impl Tools<'_> {
     }
 }
 
-/// When nobody is awake: at the start, and in tests.
-pub(crate) struct NobodyAwake;
+/// No awake wallets: at the start, and in tests.
+pub(crate) struct NoAwakeWallets;
 
-impl Awake for NobodyAwake {
+impl Awake for NoAwakeWallets {
     fn show(&self, _: &WalletKey, _: &mut dyn FnMut(&Wallet, Ticket)) {}
 }
 
-impl Folded {
+impl FoldedState {
     /// Opens the state, and tidies up after a fold that was interrupted.
     pub(crate) fn open(db: &sled::Db, filter_bytes: usize) -> Result<Self, Error> {
         let tuning = Tuning {
@@ -139,7 +139,7 @@ impl Folded {
         durable: &dyn Fn() -> Ticket,
     ) -> Result<FoldReport, Error> {
         let mut report = FoldReport { lists: Vec::new() };
-        let tools = Tools {
+        let tools = FoldContext {
             slots: &self.slots,
             number: self.take_number()?,
             awake,
@@ -180,8 +180,8 @@ impl Folded {
             }
         }
         store.list(&mut changes)?;
-        for (project, of) in events.notices() {
-            notices::add(store, project, of)?;
+        for (project, of) in events.project_events() {
+            project_events::add(store, project, of)?;
         }
         let (used, through) = events.usage();
         usage::add(store, used, through)?;
@@ -205,12 +205,12 @@ impl Folded {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Whether nothing is to be merged between folds.
+    /// Whether there is nothing to merge between folds.
     pub(crate) fn is_idle(&self) -> bool {
         self.slices.lock().is_idle()
     }
 
-    /// Does some of what is merged between folds. What that replaced, if it came to an end.
+    /// Does a slice of a merge between folds. Returns what the merge replaced, if it ended.
     pub(crate) fn merge_some(&self) -> Result<Option<FoldReport>, Error> {
         let mut slices = self.slices.lock();
         let list = slices.work(&self.slots, || self.take_number())?;
@@ -225,18 +225,18 @@ impl Folded {
             .try_for_each(|list| list.complete(self.store()))
     }
 
-    /// The stored wallet.
-    pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+    /// Loads a stored wallet.
+    pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let slot = self.slots.wake(key);
         let wallet = self.read(key, &slot)?;
-        Ok(wallet.map(|wallet| Stored {
+        Ok(wallet.map(|wallet| LoadedWallet {
             wallet,
             history: slot,
         }))
     }
 
-    /// Reads a wallet and shows its record to the slot. A fold may replace what the record names
-    /// meanwhile: then the record is a newer one.
+    /// Reads a wallet and publishes its record to the slot. A fold may replace what the record
+    /// names meanwhile: then the newer record is read.
     fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
         let mut seen = 0;
         loop {
@@ -268,19 +268,19 @@ impl Folded {
         catalog::documents(self.store())
     }
 
-    /// Notes whose keys start like this, in order.
-    pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+    /// Notes whose keys begin with `prefix`, in order.
+    pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
         notes::with_prefix(self.store(), prefix)
     }
 
-    /// Notices of a project behind this number, in order.
-    pub(crate) fn notices(
+    /// Project events of a project after this number, in order.
+    pub(crate) fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<Numbered>, Error> {
-        notices::after(self.store(), project, after, limit)
+    ) -> Result<Vec<NumberedEvent>, Error> {
+        project_events::after(self.store(), project, after, limit)
     }
 
     /// Usage of a product within a stretch of time.
@@ -297,23 +297,27 @@ impl Folded {
     pub(crate) fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
     ) -> impl Iterator<Item = Result<(Key, Value), Error>> + use<'_> {
         self.store().look_up(look_up).stretch(stretch)
     }
 
-    /// What a look-up has under a key.
+    /// The value that a look-up has under a key.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
         self.store().look_up(look_up).get(key)
     }
 
-    /// Shows every wallet and its records. Nothing may be folded meanwhile.
+    /// Passes every wallet and its records to `reader`. Nothing may be folded meanwhile.
     pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
         read_all::read_all(self.store(), reader)
     }
 
     /// Re-reads everything and reports what is wrong. Nothing may be folded meanwhile.
-    pub(crate) fn verify(&self, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
+    pub(crate) fn verify(
+        &self,
+        unfolded: &UnfoldedEntries,
+        report: &mut VerifyReport,
+    ) -> Result<(), Error> {
         verify::verify(self.store(), unfolded, report)
     }
 }

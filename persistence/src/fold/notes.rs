@@ -1,12 +1,12 @@
-//! Notes of the layers above, by key: a format version, then what they say. Nobody here looks inside.
+//! Notes of the layers above, by key: a format version, then the body, which nothing here looks into.
 
 use super::store::{Store, io};
 use crate::{
-    contract::{Error, KeptNote},
+    contract::{Error, StoredNote},
     format::{decode_note, encode_note},
 };
 
-/// Stores a note in place of its former self, or forgets it.
+/// Stores a note in place of its former version, or removes it.
 pub(super) fn put(store: &Store, key: &[u8], body: Option<&[u8]>) -> Result<(), Error> {
     match body {
         Some(body) => store.put(&store.notes, key, encode_note(body)),
@@ -14,8 +14,8 @@ pub(super) fn put(store: &Store, key: &[u8], body: Option<&[u8]>) -> Result<(), 
     }
 }
 
-/// All notes whose keys start like this, in order of their keys.
-pub(super) fn with_prefix(store: &Store, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+/// All notes whose keys begin with `prefix`, in order of their keys.
+pub(super) fn with_prefix(store: &Store, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
     let notes = store.notes.scan_prefix(prefix);
     notes
         .map(|note| {

@@ -1,9 +1,8 @@
-//! A sorted set of small entries, many to a page, because a sled record for each would cost 65 bytes
-//! of memory and the rewrite of a leaf. A page is stored under its fence: it holds what is at or past
-//! its own fence and before the next page's. Whatever it still has past that is not looked at, so
-//! that a page is split by writing the upper pages first and then the lower one, and merged by
-//! writing both as one and then removing the upper one: a crash in between shows nothing twice and
-//! loses nothing.
+//! A sorted set of small entries, many to a page, because a sled record for each would cost 65 bytes of memory and
+//! the rewrite of a leaf. A page is stored under its fence: it holds what is at or past its own fence and before the
+//! next page's. Entries past that are ignored, so that a page is split by writing the upper pages first and then the
+//! lower one, and merged by writing both as one and then removing the upper one: a crash in between shows nothing
+//! twice and loses nothing.
 
 use std::iter::Peekable;
 
@@ -13,7 +12,7 @@ use super::store::{Store, damaged, io};
 use crate::{
     codec::{FORMAT, checked},
     contract::Error,
-    lookups::{Changes, Key, Stretch, Value},
+    lookups::{Changes, Key, LookUpRange, Value},
 };
 
 /// A key and its value.
@@ -21,7 +20,7 @@ type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
 type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
 
-/// A set, whatever the width of its entries.
+/// A packed set, whatever the width of its entries.
 pub(crate) trait Set: Send + Sync {
     /// The value under this key.
     fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
@@ -29,14 +28,14 @@ pub(crate) trait Set: Send + Sync {
     /// Entries, in the stretch's order.
     fn stretch(
         &self,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
     ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
 
-    /// Puts and takes out. What is there or gone already changes nothing and writes nothing. Each
-    /// page is written once.
+    /// Inserts and removes entries. Each page is written once; what is there or gone already
+    /// changes nothing and writes nothing.
     fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
 
-    /// Every entry, in order. `Err`: a page is not as it must be.
+    /// Calls `each` with every entry, in order. `Err` if a page is damaged or not in order.
     fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error>;
 }
 
@@ -48,7 +47,7 @@ impl<const K: usize, const V: usize> Set for Packed<K, V> {
 
     fn stretch(
         &self,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
     ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
         fn boxed<const K: usize, const V: usize>(
             entry: Result<Entry<K, V>, Error>,
@@ -56,8 +55,8 @@ impl<const K: usize, const V: usize> Set for Packed<K, V> {
             entry.map(|(key, value)| (key.into(), value.into()))
         }
         let (key, forward) = match stretch {
-            Stretch::From(key) => (key, true),
-            Stretch::Before(key) => (key, false),
+            LookUpRange::From(key) => (key, true),
+            LookUpRange::Before(key) => (key, false),
         };
         match read_key(key) {
             Ok(key) if forward => Box::new(self.forward(key).map(boxed)),
@@ -80,16 +79,16 @@ impl<const K: usize, const V: usize> Set for Packed<K, V> {
     }
 }
 
-/// Such a set, in a tree of its own.
+/// A set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
 pub(crate) struct Packed<const K: usize, const V: usize> {
     tree: sled::Tree,
-    /// No page is larger.
+    /// Most bytes of a page's entries.
     page_bytes: usize,
     /// Held while a page and its neighbours change: a reader sees all of it or nothing.
     turn: RwLock<()>,
 }
 
-/// A page, or where the first one would be.
+/// A page, or an empty one where the first one would be.
 struct Page<const K: usize, const V: usize> {
     fence: [u8; K],
     /// The next page's fence.
@@ -194,7 +193,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         page.transpose().map_err(io)
     }
 
-    /// The page that this key belongs to, without what the next one has.
+    /// The page that this key belongs to, without entries that belong to the next one.
     fn page(&self, key: &[u8; K]) -> Result<Page<K, V>, Error> {
         let (fence, mut entries) = match self.stored(key)? {
             Some((fence, bytes)) => (read_key(&fence)?, decode(&bytes)?),
@@ -244,7 +243,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         neighbour.truncate(own);
         let together = neighbour.len().saturating_add(entries.len());
         if entries.is_empty() {
-            // What the page before still has of this one's would be looked at again: it goes first.
+            // Entries of this page that the one before still has would be seen again: they go first.
             if stale {
                 self.put(store, &before, &neighbour)?;
             }
@@ -265,8 +264,8 @@ impl<const K: usize, const V: usize> Packed<K, V> {
             .transpose()
     }
 
-    /// The upper pages first. At the tree's right edge pages are filled: what comes next comes
-    /// after them.
+    /// Splits a page, writing the upper pages first. At the tree's right edge pages are filled,
+    /// because later entries come after them.
     fn split(
         &self,
         store: &Store,
@@ -299,7 +298,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 }
 
-/// The page's entries with the changes that belong to it, and whether that is something else.
+/// Applies the changes that belong to a page; returns its entries, and whether they changed.
 fn merged<'a, const K: usize, const V: usize>(
     page: &Page<K, V>,
     changes: &mut Peekable<impl Iterator<Item = &'a Change<K, V>>>,
@@ -325,7 +324,7 @@ fn merged<'a, const K: usize, const V: usize>(
     (entries, changed)
 }
 
-/// All entries of the pages that `next` gives until there are none. Nothing follows an error.
+/// The entries of all pages that `next` gives until it gives none. An error is the last item.
 fn pages<T>(
     mut next: impl FnMut() -> Result<Option<Vec<T>>, Error>,
 ) -> impl Iterator<Item = Result<T, Error>> {
@@ -354,7 +353,7 @@ fn pages<T>(
 fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
     fence
         .try_into()
-        .map_err(|_| damaged("a packed page has a fence of another length".into()))
+        .map_err(|_| damaged("a packed page has a key of another length".into()))
 }
 
 fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<Entry<K, V>>, Error> {

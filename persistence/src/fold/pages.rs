@@ -20,7 +20,7 @@ use crate::{
     format::entry::{self, Entries, Entry},
 };
 
-/// Where a page is.
+/// The key of a page: fold, wallet and version of its first entry.
 pub(crate) fn page_key(number: u64, wallet: &WalletKey, version: u64) -> Vec<u8> {
     [
         number.to_be_bytes().as_slice(),
@@ -30,7 +30,7 @@ pub(crate) fn page_key(number: u64, wallet: &WalletKey, version: u64) -> Vec<u8>
     .concat()
 }
 
-/// Wallet and length in front of a wallet's entries.
+/// Bytes of the wallet's key and the length in front of its entries.
 const GROUP_BYTES: usize = 20;
 
 /// Writes the pages of one fold.
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What follows is this wallet's. Wallets come in the order of their keys.
+    /// Begins the entries of a wallet. Wallets come in the order of their keys.
     pub(super) fn wallet(&mut self, wallet: WalletKey) {
         self.end_group();
         self.wallet = wallet;
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what is left. More may follow.
+    /// Writes the page that is being filled. More may follow.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         self.end_group();
         if !self.bytes.is_empty() {
@@ -125,7 +125,7 @@ fn split(bytes: &[u8]) -> Option<(WalletKey, &[u8], &[u8])> {
     Some((WalletKey(*wallet), entries, rest))
 }
 
-/// A wallet's entries in a page; none if it has none there.
+/// A wallet's entries in a page, if there are any.
 fn entries_in<'a>(page: &'a [u8], wallet: &WalletKey) -> Result<Entries<'a>, Error> {
     let mut rest = checked(page, "a ledger page")?;
     while !rest.is_empty() {
@@ -139,21 +139,21 @@ fn entries_in<'a>(page: &'a [u8], wallet: &WalletKey) -> Result<Entries<'a>, Err
     Ok(Entries(&[]))
 }
 
-/// Where to begin to read entries.
+/// The version to begin reading entries with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct From(u64);
 
 impl From {
-    /// With the first entry after this version.
+    /// From the first entry after this version.
     pub(crate) const fn after(version: u64) -> Self {
         Self(version.saturating_add(1))
     }
 }
 
-/// Looks at an entry and its bytes; whether more is wanted.
+/// Callback for an entry and its bytes; returns whether to go on.
 pub(crate) type Look<'a> = dyn FnMut(Entry<'_>, &[u8]) -> Result<bool, Error> + 'a;
 
-/// Every entry of a wallet in the books from there on, in order, until `each` has enough.
+/// Calls `each` with every stored entry of a wallet from `first` on, in order, until it returns `false`.
 pub(crate) fn each(
     store: &Store,
     wallet: &WalletKey,
@@ -192,7 +192,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// A spill's pages from the one with the entry `first` on; whether more is wanted.
+/// Passes a spill's pages to `take`, from the one with the entry `first` on; returns whether to go on.
 fn pages_of(
     store: &Store,
     wallet: &WalletKey,
@@ -224,7 +224,7 @@ fn missing(wallet: &WalletKey, version: u64) -> Error {
     damaged(format!("{wallet:?}: its entry {version} is missing"))
 }
 
-/// Looks at the entries around a version: those of its page, or the tail. `None`: it is not there.
+/// Calls `look` with the entries of the page that has a version, or the tail. `None`: no such page.
 fn around<T>(
     store: &Store,
     wallet: &WalletKey,

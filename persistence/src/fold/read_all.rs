@@ -1,5 +1,5 @@
-//! All wallets and their records, one after the other, for whoever takes them elsewhere. Memory does not grow
-//! with wallets or their histories.
+//! Reads all wallets and their records, one after the other, for an export. Memory does not grow with wallets or
+//! their histories.
 
 use domain::{history::Record, id::WalletKey, wallet::Wallet};
 
@@ -10,24 +10,24 @@ use super::{
 };
 use crate::contract::Error;
 
-/// Takes wallets and their records.
+/// Receives wallets and their records.
 pub trait Reader {
-    /// A wallet as of its last event; whether its records are wanted.
+    /// Receives a wallet as of its last event; returns whether its records are wanted.
     ///
     /// # Errors
     ///
-    /// What ends the reading.
+    /// An error ends the reading.
     fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error>;
 
-    /// The wallet's next record.
+    /// Receives the wallet's next record.
     ///
     /// # Errors
     ///
-    /// What ends the reading.
+    /// An error ends the reading.
     fn record(&mut self, wallet: &Wallet, record: Record) -> Result<(), Error>;
 }
 
-/// Shows every wallet and, of those that are wanted, every record, oldest first.
+/// Passes every wallet to `reader`, with every record, oldest first, where it wants them.
 pub(super) fn read_all(store: &Store, reader: &mut dyn Reader) -> Result<(), Error> {
     for stored in &store.wallets {
         let (key, value) = stored.map_err(io)?;

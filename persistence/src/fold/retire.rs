@@ -1,12 +1,12 @@
-//! What a fold replaced, and what an interrupted one left. Before a wallet's record changes, the
-//! runs and parts that it will no longer name are listed; they are removed once the fold is
-//! durable. A list that a crash left behind only proposes: what a wallet's record names is kept.
+//! Removes what a fold replaced, and what an interrupted one left. Before a wallet's record changes, the runs and
+//! parts that it will no longer name are listed; they are removed once the fold is durable. A list that a crash left
+//! behind only proposes: what a wallet's record names is kept.
 
 use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    copied::Take,
+    copied::RecordSink,
     directory, pages,
     store::{Store, damaged, io},
     wallet_record::WalletRecord,
@@ -19,7 +19,7 @@ use crate::{
 
 /// Something that a wallet's record named, by the number of the fold that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Retired {
+pub(super) enum RetiredObject {
     /// A run of the index, with its filters.
     Run(u64),
     /// The parts of a snapshot.
@@ -31,19 +31,19 @@ pub(super) enum Retired {
 pub(super) struct List {
     number: u64,
     wallet: WalletKey,
-    items: Vec<Retired>,
+    items: Vec<RetiredObject>,
 }
 
 /// Keys of the tree `folds`: the last fold's number, and lists.
 const NUMBER: [u8; 1] = [0];
 const LIST: u8 = 1;
 
-/// Writes a list, before the record of the wallet.
+/// Writes a list, before the wallet's record changes.
 pub(super) fn list(
     store: &Store,
     number: u64,
     wallet: WalletKey,
-    items: Vec<Retired>,
+    items: Vec<RetiredObject>,
 ) -> Result<Option<List>, Error> {
     if items.is_empty() {
         return Ok(None);
@@ -67,8 +67,8 @@ impl List {
         .concat()
     }
 
-    /// The same but for something that the wallet's record names now.
-    pub(super) fn without(mut self, named: Retired) -> Self {
+    /// The list without something that the wallet's record names now.
+    pub(super) fn without(mut self, named: RetiredObject) -> Self {
         self.items.retain(|item| *item != named);
         self
     }
@@ -77,12 +77,12 @@ impl List {
     pub(super) fn complete(&self, store: &Store) -> Result<(), Error> {
         for item in &self.items {
             match item {
-                Retired::Run(number) => {
+                RetiredObject::Run(number) => {
                     let prefix = run::prefix(&self.wallet, *number);
                     store.remove_all(&store.index, &prefix)?;
                     store.remove_all(&store.filters, &prefix)?;
                 }
-                Retired::Parts(number) => {
+                RetiredObject::Parts(number) => {
                     store.remove_all(&store.parts, &run::prefix(&self.wallet, *number))?;
                 }
             }
@@ -97,13 +97,13 @@ pub(super) fn last_number(store: &Store) -> Result<u64, Error> {
     number.map_or(Ok(0), |number| decode_value(&number))
 }
 
-/// The last write of a fold.
+/// Stores the number of the last fold that ended: a fold's last write.
 pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
     store.put(&store.folds, NUMBER, encode_value(&number)?)
 }
 
-/// Gives every list, as it is stored.
-pub(super) fn each_list(store: &Store, take: &mut Take<'_>) -> Result<(), Error> {
+/// Calls `take` with every list, as it is stored.
+pub(super) fn each_list(store: &Store, take: &mut RecordSink<'_>) -> Result<(), Error> {
     for list in store.folds.scan_prefix([LIST]) {
         let (key, items) = list.map_err(io)?;
         take(&key, &items)?;
@@ -111,13 +111,13 @@ pub(super) fn each_list(store: &Store, take: &mut Take<'_>) -> Result<(), Error>
     Ok(())
 }
 
-/// Removes what lists left by a crash name and no wallet's record does.
+/// Removes what a crash left listed, except what a wallet's record names.
 pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
     for entry in store.folds.scan_prefix([LIST]) {
         let (key, items) = entry.map_err(io)?;
         let (number, wallet) = read_key(key.get(1..).unwrap_or_default())?;
         let record = WalletRecord::read(store, &wallet)?;
-        let mut items: Vec<Retired> = decode_value(&items)?;
+        let mut items: Vec<RetiredObject> = decode_value(&items)?;
         if let Some(record) = record {
             items.retain(|item| !names(&record, *item));
         }
@@ -132,10 +132,10 @@ pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
 }
 
 /// Whether a record names a run or parts.
-fn names(record: &WalletRecord, item: Retired) -> bool {
+fn names(record: &WalletRecord, item: RetiredObject) -> bool {
     match item {
-        Retired::Run(number) => record.head.runs.iter().any(|run| run.number == number),
-        Retired::Parts(number) => record
+        RetiredObject::Run(number) => record.head.runs.iter().any(|run| run.number == number),
+        RetiredObject::Parts(number) => record
             .head
             .parts
             .is_some_and(|parts| parts.number == number),
@@ -150,11 +150,11 @@ pub(super) fn read_key(key: &[u8]) -> Result<(u64, WalletKey), Error> {
     let wallet = key.get(8..).and_then(|rest| rest.first_chunk::<16>());
     number
         .zip(wallet.map(|wallet| WalletKey(*wallet)))
-        .ok_or_else(|| damaged("a short key".into()))
+        .ok_or_else(|| damaged("a stored key is too short".into()))
 }
 
 /// Removes what an interrupted fold wrote for wallets whose record it did not reach. Its numbers
-/// are past `last`, at the right edge of each tree. The largest number that is in use.
+/// are past `last`, at the right edge of each tree. Returns the largest number that is in use.
 ///
 /// What a record names must stay: the events behind it will be skipped when they are folded again.
 pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
@@ -172,8 +172,8 @@ pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
                 record = Some((wallet, WalletRecord::read(store, &wallet)?));
             }
             let item = match tree.name() == store.parts.name() {
-                true => Retired::Parts(number),
-                false => Retired::Run(number),
+                true => RetiredObject::Parts(number),
+                false => RetiredObject::Run(number),
             };
             let record = record.as_ref().and_then(|(_, record)| record.as_ref());
             if record.is_some_and(|record| names(record, item)) {
@@ -195,8 +195,8 @@ pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
     Ok(used)
 }
 
-/// Whether some wallet leads to its entries in this page. What another wallet has there and does not
-/// lead to is not looked at.
+/// Whether some wallet's directory leads to its entries in this page. Entries of a wallet whose
+/// directory does not lead here are never read.
 pub(super) fn is_named(store: &Store, number: u64, page: &[u8]) -> Result<bool, Error> {
     for (wallet, mut entries) in pages::groups(page)? {
         let Some(record) = WalletRecord::read(store, &wallet)? else {

@@ -1,6 +1,6 @@
-//! Merging the large levels of a wallet's index, a slice at a time between folds, so that a history of
-//! ten million keys keeps no fold, and so no commit, waiting. One merge is under way at a time; what it
-//! has written is listed as replaced until the wallet's record names it, so that a crash leaves nothing.
+//! Merges the large levels of a wallet's index, a slice at a time between folds, so that a history of ten million
+//! keys holds up no fold, and so no commit. One merge is under way at a time; what it has written is listed as
+//! replaced until the wallet's record names it, so that a crash leaves nothing.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,7 +8,7 @@ use domain::id::WalletKey;
 
 use super::{
     apply,
-    retire::{self, List, Retired},
+    retire::{self, List, RetiredObject},
     store::Store,
     wallet_record::WalletRecord,
 };
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Slices {
     waiting: VecDeque<WalletKey>,
-    /// The same, to be in it once.
+    /// The wallets in `waiting`, so that each is queued once.
     known: BTreeSet<WalletKey>,
     now: Option<Slice>,
 }
@@ -49,7 +49,7 @@ impl Slices {
         self.now.is_none() && self.waiting.is_empty()
     }
 
-    /// Does some of it. What a merge that ended replaced, to be forgotten once it is durable.
+    /// Does a slice of a merge. Returns what a merge that ended replaced, to be removed once it is durable.
     pub(super) fn work(
         &mut self,
         slots: &Slots,
@@ -74,7 +74,7 @@ impl Slices {
         Ok(None)
     }
 
-    /// The wallet's record names the new run in place of the others.
+    /// Ends a merge: the wallet's record names the new run in place of its sources.
     fn end(&mut self, slots: &Slots, slice: Slice) -> Result<Option<List>, Error> {
         let store = slots.store();
         let Slice {
@@ -88,11 +88,11 @@ impl Slices {
         stored.head.runs.retain(|run| !sources.contains(run));
         stored.head.runs.push(merge.run());
         let number = merge.run().number;
-        // In place of the list that only has the new run: whichever of them the record names is kept.
-        let all = sources.iter().map(|run| Retired::Run(run.number));
-        let all = all.chain([Retired::Run(number)]);
+        // Replaces the list that has only the new run: whichever of the runs the record names are kept.
+        let all = sources.iter().map(|run| RetiredObject::Run(run.number));
+        let all = all.chain([RetiredObject::Run(number)]);
         let replaced = retire::list(store, number, wallet, all.collect())?;
-        let replaced = replaced.map(|list| list.without(Retired::Run(number)));
+        let replaced = replaced.map(|list| list.without(RetiredObject::Run(number)));
         store.put(&store.wallets, wallet.0, stored.encode()?)?;
         if let Some(slot) = slots.awake(&wallet) {
             let keys = match slot.recent(stored.head.version, &[]) {
@@ -115,8 +115,8 @@ fn begin(store: &Store, wallet: WalletKey, number: u64) -> Result<Option<Slice>,
     let Some(sources) = merge::large(&stored.head.runs, &store.tuning) else {
         return Ok(None);
     };
-    // Until the wallet's record names the new run a crash leaves it to be removed.
-    retire::list(store, number, wallet, vec![Retired::Run(number)])?;
+    // Until the wallet's record names the new run, a crash leaves it listed, to be removed.
+    retire::list(store, number, wallet, vec![RetiredObject::Run(number)])?;
     let level = sources.first().map_or(0, |run| run.level.saturating_add(1));
     Ok(Some(Slice {
         wallet,

@@ -8,39 +8,39 @@ use crate::{
     lookups::{AllChanges, LookUp},
 };
 
-/// Sizes that the layout turns on. Changing one leaves what is stored readable. sled reads and
-/// rewrites leaves of up to 16 values. With ten million entries in one wallet, ledger pages of
-/// 16 KiB and 1,024 keys to an index page, against 56 KiB and 4,096: half the memory and half the
-/// time or less to find a used key, for 8 to 22 percent more time to fold (three runs of each).
+/// Sizes that determine the layout. Changing one leaves what is stored readable. sled reads and
+/// rewrites leaves of up to 16 values. With ten million entries in one wallet, ledger pages of 16
+/// KiB and 1,024 keys to an index page, against 56 KiB and 4,096: half the memory and half the time
+/// or less to find a used key, for 8 to 22 percent more time to fold (three runs of each).
 #[derive(Debug, Clone)]
 pub(crate) struct Tuning {
-    /// A wallet's newest entries stay in its own record up to this.
+    /// Most bytes of newest entries in a wallet's own record.
     pub(crate) tail_bytes: usize,
-    /// One ledger page.
+    /// Most bytes of a ledger page.
     pub(crate) page_bytes: usize,
-    /// A wallet's newest keys stay without a run up to this many: they are in its entries.
+    /// Most keys of a wallet that are in no run, and are read from its entries.
     pub(crate) inline_keys: usize,
-    /// So many spills move from a wallet's own record to a directory block.
+    /// How many spills move from a wallet's own record to a directory block at once.
     pub(crate) inline_spills: usize,
     /// Keys for each index page, on average.
     pub(crate) keys_per_page: usize,
-    /// Keys in one stored value of an index page; it goes on in another.
+    /// Most keys in one stored value of an index page; the rest follow in further values.
     pub(crate) keys_per_value: usize,
-    /// So many runs of a level become one of the next.
+    /// How many runs of a level become one of the next.
     pub(crate) fan_in: usize,
     /// Runs with more keys together are merged a slice at a time, between folds.
     pub(crate) keys_at_once: u64,
-    /// Index pages in such a slice.
+    /// Index pages that are written in such a slice.
     pub(crate) pages_at_once: usize,
     /// A larger snapshot is stored in parts beside the wallet's own record.
     pub(crate) snapshot_bytes: usize,
-    /// One of those parts.
+    /// Bytes of one of those parts.
     pub(crate) part_bytes: usize,
-    /// One page of a packed set.
+    /// Bytes of one page of a packed set.
     pub(crate) packed_bytes: usize,
-    /// A fold stores what it has of look-ups once it is so many, so that it does not grow with it.
+    /// Changes of look-ups that a fold holds in memory before it stores them.
     pub(crate) changes_at_once: usize,
-    /// Memory for the filters of awake wallets.
+    /// Bytes of memory for the filters of awake wallets.
     pub(crate) filter_bytes: usize,
 }
 
@@ -68,7 +68,7 @@ impl Default for Tuning {
 /// No value may be larger.
 pub(crate) const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// The trees.
+/// The sled trees of the folded state, each with what its keys are.
 pub(crate) struct Store {
     /// Wallet key: [`super::wallet_record`].
     pub(crate) wallets: sled::Tree,
@@ -84,18 +84,18 @@ pub(crate) struct Store {
     pub(crate) filters: sled::Tree,
     /// Kind, identifier: a document.
     pub(crate) catalog: sled::Tree,
-    /// Key: [`super::notes`].
+    /// The note's own key: [`super::notes`].
     pub(crate) notes: sled::Tree,
     /// Product, interval, instant: [`super::usage`].
     pub(crate) usage: sled::Tree,
-    /// Project, first number: [`super::notices`].
-    pub(crate) notices: sled::Tree,
+    /// Project, first number: [`super::project events`].
+    pub(crate) project_events: sled::Tree,
     /// One for each look-up, in the order of [`LookUp::ALL`].
     look_ups: [Box<dyn Set>; LookUp::ALL.len()],
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
-    /// Tests let the write fail at which this reaches zero.
+    /// How many more writes succeed before one fails, for tests.
     #[cfg(test)]
     pub(crate) fuse: std::sync::Arc<std::sync::atomic::AtomicI64>,
 }
@@ -113,7 +113,7 @@ impl Store {
             catalog: tree("catalog")?,
             notes: tree("notes")?,
             usage: tree("usage")?,
-            notices: tree("notices")?,
+            project_events: tree("notices")?,
             look_ups: [
                 set::<40, 16>(db, LookUp::Placed, &tuning)?,
                 set::<32, 16>(db, LookUp::Called, &tuning)?,
@@ -130,13 +130,13 @@ impl Store {
         })
     }
 
-    /// A look-up as it is stored.
+    /// The packed set that stores a look-up.
     pub(crate) fn look_up(&self, look_up: LookUp) -> &dyn Set {
         #[expect(clippy::indexing_slicing, reason = "there is one for each")]
         &*self.look_ups[look_up as usize]
     }
 
-    /// Puts what changed into the look-ups.
+    /// Stores what changed in the look-ups.
     pub(crate) fn list(&self, changes: &mut AllChanges) -> Result<(), Error> {
         for (look_up, changes) in changes.take() {
             self.look_up(look_up).apply(self, &changes)?;
@@ -166,7 +166,7 @@ impl Store {
         tree.remove(key).map(drop).map_err(io)
     }
 
-    /// Removes every record whose key starts like this.
+    /// Removes every record whose key begins with `prefix`.
     pub(crate) fn remove_all(&self, tree: &sled::Tree, prefix: &[u8]) -> Result<(), Error> {
         for key in tree.scan_prefix(prefix).keys() {
             self.remove(tree, key.map_err(io)?)?;
@@ -193,7 +193,7 @@ impl Store {
     }
 }
 
-/// A look-up's set, as wide as it is declared.
+/// Opens the set of a look-up, which must be declared with these widths.
 fn set<const K: usize, const V: usize>(
     db: &sled::Db,
     look_up: LookUp,
@@ -201,7 +201,7 @@ fn set<const K: usize, const V: usize>(
 ) -> Result<Box<dyn Set>, Error> {
     let declared = look_up.declared();
     if (declared.key, declared.value) != (K, V) {
-        return Err(damaged(format!("{} is of another width", declared.name)));
+        return Err(damaged(format!("{} has another width", declared.name)));
     }
     let tree = db.open_tree(declared.name).map_err(io)?;
     Ok(Box::new(Packed::<K, V>::new(tree, tuning.packed_bytes)))

@@ -11,7 +11,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use domain::{
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::WalletKey,
 };
 use proptest::prelude::*;
@@ -23,20 +23,21 @@ use self::{
     },
 };
 use super::{
-    FoldReport, Folded, NobodyAwake, Unfolded, store::Tuning, wallet_record::WalletRecord,
+    FoldReport, FoldedState, NoAwakeWallets, UnfoldedEntries, store::Tuning,
+    wallet_record::WalletRecord,
 };
 use crate::{
-    Append, Error, Logged, Ticket,
-    logged::decode_events,
+    Append, Error, LogEvent, Ticket,
+    log_event::decode_events,
     lookups::{self, LookUp},
 };
 
 /// Folds while nobody is awake.
-fn fold(folded: &Folded, log: Part<'_>) -> Result<FoldReport, Error> {
-    folded.fold(&mut log.events(), &NobodyAwake, &Ticket::default)
+fn fold(folded: &FoldedState, log: Part<'_>) -> Result<FoldReport, Error> {
+    folded.fold(&mut log.events(), &NoAwakeWallets, &Ticket::default)
 }
 
-fn fold_all(folded: &Folded, log: Part<'_>, group: usize) {
+fn fold_all(folded: &FoldedState, log: Part<'_>, group: usize) {
     for group in log.chunks(group) {
         let report = fold(folded, group).unwrap();
         folded.forget(report).unwrap();
@@ -47,7 +48,7 @@ fn fold_all(folded: &Folded, log: Part<'_>, group: usize) {
 }
 
 /// Some slices of what is merged between folds.
-fn merge(folded: &Folded, slices: usize) -> Result<(), Error> {
+fn merge(folded: &FoldedState, slices: usize) -> Result<(), Error> {
     for _ in 0..slices {
         if folded.is_idle() {
             break;
@@ -60,8 +61,8 @@ fn merge(folded: &Folded, slices: usize) -> Result<(), Error> {
 }
 
 /// Entries of wallets, as the log has them.
-fn unfolded(log: Part<'_>) -> Unfolded {
-    let mut wallets = Unfolded::new();
+fn unfolded(log: Part<'_>) -> UnfoldedEntries {
+    let mut wallets = UnfoldedEntries::new();
     let mut events = log.events();
     events.sort();
     for (key, of) in events.wallets() {
@@ -71,7 +72,7 @@ fn unfolded(log: Part<'_>) -> Unfolded {
     wallets
 }
 
-fn record(folded: &Folded, key: &WalletKey) -> WalletRecord {
+fn record(folded: &FoldedState, key: &WalletKey) -> WalletRecord {
     WalletRecord::read(folded.store(), key).unwrap().unwrap()
 }
 
@@ -189,10 +190,10 @@ proptest! {
 }
 
 /// All keys that these events put into look-ups or take out.
-fn listed(log: &[Logged]) -> Vec<(LookUp, lookups::Key)> {
+fn listed(log: &[LogEvent]) -> Vec<(LookUp, lookups::Key)> {
     let mut changes = Vec::new();
-    for logged in log {
-        if let Logged::Wallet { key, event, .. } = logged {
+    for log_event in log {
+        if let LogEvent::Wallet { key, event, .. } = log_event {
             lookups::of(key, event, &mut changes);
         }
     }
@@ -321,8 +322,8 @@ fn the_newest_of_several_records_is_found() {
             world.grant(key, "again");
             fold_all(&folded, world.part(done..), 6);
             let records = &world.wallets[&key].1;
-            let again = |record: &Record| record.lookup() == Some(Lookup::Grant("again"));
-            let hash = Lookup::Grant("again").hash(&key);
+            let again = |record: &Record| record.lookup() == Some(RecordKey::Grant("again"));
+            let hash = RecordKey::Grant("again").hash(&key);
             let newest = records.iter().rev().find(|record| again(record));
             assert_eq!(history.find(hash, &again).unwrap().as_ref(), newest);
             // Nor does a newer one that does not match hide an older one that does.
@@ -498,5 +499,5 @@ fn no_value_is_large_and_none_leaves_the_log() {
     );
     let large = vec![0; (64 << 10) + 1];
     assert!(store.put(&store.pages, [0], large).is_err());
-    assert_eq!(verified(&folded, &Unfolded::new()).problems, [""; 0]);
+    assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems, [""; 0]);
 }

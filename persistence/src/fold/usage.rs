@@ -18,15 +18,18 @@ use super::store::{Store, damaged, io};
 use crate::{
     codec::{decode_value, encode_value},
     contract::Error,
-    usage::{Count, FEATURES, Hour, Interval, Money, OTHER, Sales, Tally, Usage, Use, Wallets},
+    usage::{
+        Count, FEATURES, FeatureUsage, Hour, Interval, Money, OTHER, Sales, Usage, UsageDelta,
+        Wallets,
+    },
 };
 
 /// The kind of record that names a product's features.
 const NAMES: u8 = u8::MAX;
 
 #[derive(Serialize, Deserialize)]
-struct Stored<'a> {
-    /// The last frame that is counted.
+struct LoadedWallet<'a> {
+    /// The number of the last frame that is counted.
     through: u64,
     /// Granted, deducted, refunded, expired, deductions.
     count: [i64; 5],
@@ -34,15 +37,15 @@ struct Stored<'a> {
     features: Vec<(&'a str, i64, i64)>,
     /// Orders: placed, paid, refunded, failed, expired.
     orders: [i64; 5],
-    /// By currency: what was paid, what went back.
+    /// By currency: the amounts paid and refunded.
     #[serde(borrow)]
     money: Vec<(&'a str, i64, i64)>,
-    /// As [`Wallets`] are written.
+    /// The encoded [`Wallets`].
     #[serde(borrow)]
     wallets: Cow<'a, [u8]>,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> LoadedWallet<'a> {
     fn of(through: u64, usage: &'a Usage) -> Self {
         let Count {
             granted,
@@ -84,7 +87,7 @@ impl<'a> Stored<'a> {
         let [granted, deducted, taken_back, expired, deductions] = self.count;
         let features = self.features.into_iter();
         let features = features.map(|(name, credits, deductions)| {
-            let used = Use {
+            let used = FeatureUsage {
                 credits,
                 deductions,
             };
@@ -112,8 +115,8 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Adds what a fold's frames, the last of them `through`, used and granted.
-pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Error> {
+/// Adds what a fold's frames, up to `through`, granted, used and sold.
+pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(), Error> {
     for (product, hours) in tally.products() {
         let names = names(store, product, &hours)?;
         let name = |feature| {
@@ -133,7 +136,8 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
                 let within = rest.partition_point(|(hour, _)| *hour < span.end);
                 let (now, later) = rest.split_at_checked(within).unwrap_or((rest, &[]));
                 rest = later;
-                // Credits of a wallet that slept for long expire as of then.
+                // Skips intervals that are too old to be kept: a wallet that slept for long expires
+                // credits as of then.
                 let kept = |at: i64| {
                     interval
                         .kept()
@@ -144,11 +148,14 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
                 }
                 let key = key(product, interval as u8, span.start.0);
                 let stored = store.usage.get(key).map_err(io)?;
-                let stored = stored.as_deref().map(decode_value::<Stored<'_>>);
+                let stored = stored.as_deref().map(decode_value::<LoadedWallet<'_>>);
                 let stored = stored.transpose()?;
                 let known = stored.as_ref().map_or(0, |stored| stored.through);
                 let is_new = stored.is_none();
-                let mut usage = stored.map(Stored::usage).transpose()?.unwrap_or_default();
+                let mut usage = stored
+                    .map(LoadedWallet::usage)
+                    .transpose()?
+                    .unwrap_or_default();
                 let before = usage.clone();
                 for (_, hour) in now {
                     let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > known);
@@ -159,7 +166,7 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
                     store.put(
                         &store.usage,
                         key,
-                        encode_value(&Stored::of(through, &usage))?,
+                        encode_value(&LoadedWallet::of(through, &usage))?,
                     )?;
                 }
                 if is_new && let Some(kept) = interval.kept() {
@@ -171,7 +178,7 @@ pub(super) fn add(store: &Store, tally: &Tally, through: u64) -> Result<(), Erro
     Ok(())
 }
 
-/// The features of a product that are counted apart, with those that are seen first now.
+/// The features of a product that are counted separately, including those seen now for the first time.
 fn names(
     store: &Store,
     product: ProductId,
@@ -210,7 +217,7 @@ fn newest(store: &Store, product: ProductId, interval: Interval) -> Result<i64, 
     newest.map_or(Ok(i64::MIN), |(key, _)| start(&key))
 }
 
-/// Removes what is older than it is kept.
+/// Removes the intervals up to `to`, which are older than they are kept.
 fn forget(store: &Store, product: ProductId, interval: Interval, to: i64) -> Result<(), Error> {
     let old = key(product, interval as u8, i64::MIN)..=key(product, interval as u8, to);
     for old in store.usage.range(old).keys() {
@@ -219,7 +226,7 @@ fn forget(store: &Store, product: ProductId, interval: Interval, to: i64) -> Res
     Ok(())
 }
 
-/// Usage of a product from `from` up to but not with `to`, oldest first; where nothing happened, nothing.
+/// Usage of a product from `from` to before `to`, oldest first. Intervals without usage are left out.
 pub(super) fn read(
     store: &Store,
     product: ProductId,
@@ -234,7 +241,7 @@ pub(super) fn read(
     records
         .map(|record| {
             let (key, value) = record.map_err(io)?;
-            let stored: Stored<'_> = decode_value(&value)?;
+            let stored: LoadedWallet<'_> = decode_value(&value)?;
             Ok((Timestamp(start(&key)?), stored.usage()?))
         })
         .collect()
@@ -250,7 +257,7 @@ pub(super) fn totals(store: &Store) -> Result<BTreeMap<ProductId, Usage>, Error>
         }
         let product = key.first_chunk::<16>().ok_or_else(short)?;
         let product = ProductId(u128::from_be_bytes(*product));
-        let mut month = decode_value::<Stored<'_>>(&value)?.usage()?;
+        let mut month = decode_value::<LoadedWallet<'_>>(&value)?.usage()?;
         month.features.clear();
         totals
             .entry(product)

@@ -1,7 +1,7 @@
-//! Re-reads the whole folded state. Every wallet is replayed from its first entry: each record, each
-//! snapshot, each key of the index and each entry of the look-ups must be what the events come to, and
-//! nothing else may be there. Streams: memory does not grow with wallets or their histories. A damaged
-//! wallet is reported, and the next one read.
+//! Re-reads the whole folded state. Every wallet is replayed from its first entry: each record, each snapshot, each
+//! key of the index and each entry of the look-ups must agree with the events, and nothing else may be there.
+//! Streams: memory does not grow with wallets or their histories. A damaged wallet is reported, and the next one
+//! read.
 
 mod index;
 mod listed;
@@ -13,40 +13,44 @@ use domain::{
     wallet::Wallet,
 };
 
-use self::{index::Tally, listed::Listing};
+use self::{index::IndexCounts, listed::Listing};
 use super::{
-    catalog, directory, notes, notices,
+    catalog, directory, notes,
     pages::{self, From},
-    retire,
+    project_events, retire,
     store::{Store, damaged, io},
     usage as stored_usage,
     wallet_record::WalletRecord,
 };
 use crate::{
     contract::Error,
-    format::entry::{Entry, Said},
+    format::entry::{DecodedEntry, Entry},
     index::Key,
     usage::{self, Usage},
-    verify::Report,
+    verify::VerifyReport,
 };
 
-/// Entries of the log that are not folded, or not all, by wallet; in log order.
-pub(crate) type Unfolded = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
+/// Wallets' entries in frames that are not, or not completely, folded; in log order.
+pub(crate) type UnfoldedEntries = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
 
-/// Stored values that wallets lead to, to be compared with how many there are.
+/// How many stored values wallets lead to, to be compared with how many there are.
 #[derive(Debug, Default)]
-struct Reached {
+struct ReferencedCounts {
     parts: usize,
     blocks: usize,
     index: usize,
     filters: usize,
     listing: Listing,
-    /// What all ledgers and orders say was granted, used and sold.
+    /// What was granted, used and sold according to all ledgers and orders.
     used: BTreeMap<ProductId, Usage>,
 }
 
-pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) -> Result<(), Error> {
-    let mut reached = Reached::default();
+pub(super) fn verify(
+    store: &Store,
+    unfolded: &UnfoldedEntries,
+    report: &mut VerifyReport,
+) -> Result<(), Error> {
+    let mut reached = ReferencedCounts::default();
     let mut seen = BTreeMap::new();
     for entry in &store.wallets {
         let (key, value) = entry.map_err(io)?;
@@ -85,19 +89,19 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
         Ok(notes) => report.notes = Some(notes),
         Err(error) => report.problems.push(error.to_string()),
     }
-    match notices::verify(store, &mut report.problems) {
-        Ok(count) => report.notices = count,
+    match project_events::verify(store, &mut report.problems) {
+        Ok(count) => report.project_events = count,
         Err(error) => report.problems.push(error.to_string()),
     }
     for tree in [&store.wallets, &store.pages, &store.parts, &store.directory] {
         report.ledger_bytes = report.ledger_bytes.saturating_add(bytes(tree)?);
     }
-    report.notice_bytes = bytes(&store.notices)?;
+    report.notice_bytes = bytes(&store.project_events)?;
     report.usage_bytes = bytes(&store.usage)?;
-    // What is damaged was not reached either: saying so again would only hide the cause.
+    // Damaged values were not reached either: reporting them again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &reached, report)?;
-        // Where a fold was interrupted some may be counted, and will not be counted again.
+        // After an interrupted fold some may be counted already, and will not be counted again.
         if unfolded.is_empty() {
             used(store, &reached, &mut report.problems)?;
         }
@@ -111,7 +115,7 @@ pub(super) fn verify(store: &Store, unfolded: &Unfolded, report: &mut Report) ->
     Ok(())
 }
 
-/// What keys and values come to.
+/// Bytes of all keys and values.
 fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
     let mut total = 0_u64;
     for record in tree {
@@ -122,15 +126,15 @@ fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
     Ok(total)
 }
 
-/// One wallet's way from nothing to what is stored.
+/// The replay of one wallet, from nothing to what is stored.
 struct Replay<'a> {
     key: &'a WalletKey,
     stored: &'a WalletRecord,
-    /// The stored snapshot, until the replay has come to its version.
+    /// The stored snapshot, until the replay has reached its version.
     snapshot: Option<Wallet>,
     wallet: Option<Wallet>,
     records: u64,
-    keys: Tally,
+    keys: IndexCounts,
 }
 
 fn wallet(
@@ -138,8 +142,8 @@ fn wallet(
     key: &WalletKey,
     stored: &WalletRecord,
     more: Option<&Vec<Box<[u8]>>>,
-    reached: &mut Reached,
-    report: &mut Report,
+    reached: &mut ReferencedCounts,
+    report: &mut VerifyReport,
 ) -> Result<(), Error> {
     let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
     reached.parts = reached
@@ -151,12 +155,12 @@ fn wallet(
         snapshot: stored.snapshot(store, key)?.ok_or_else(missing)?,
         wallet: None,
         records: 0,
-        keys: Tally::default(),
+        keys: IndexCounts::default(),
     };
     let mut listed = more.is_none().then(BTreeMap::new);
     pages::each(store, key, stored, From::after(0), &mut |entry, _| {
         let said = replay.step(&entry)?;
-        if let Some(counted) = entry.counted()? {
+        if let Some((_, counted)) = entry.ledger_entry()? {
             let used = reached.used.entry(counted.product).or_default();
             used.count.add(counted.reason, counted.delta);
             if usage::is_active(counted.reason) {
@@ -183,7 +187,7 @@ fn wallet(
     }
     let blocks = directory::blocks(store, key, &stored.head).count();
     reached.blocks = reached.blocks.saturating_add(blocks);
-    // Where a fold was interrupted its entries may be in look-ups or not, and will be listed again.
+    // After an interrupted fold its entries may be in look-ups or not, and will be put there again.
     if let Some(listed) = listed {
         report.orders = report.orders.saturating_add(reached.listing.add(listed));
     }
@@ -195,7 +199,7 @@ fn wallet(
     }
     if replay.snapshot.is_some() {
         return Err(damaged(format!(
-            "{key:?}: its snapshot is of a version that its entries do not come to"
+            "{key:?}: its snapshot is of a version that its entries do not reach"
         )));
     }
     let faults = replay.wallet.as_ref().map(Wallet::faults);
@@ -206,21 +210,21 @@ fn wallet(
 }
 
 impl Replay<'_> {
-    /// Applies an entry, which must say what its event comes to. What it says, if it is listed.
-    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<Said>, Error> {
+    /// Applies an entry and checks it against its event. Returns its content, if it is listed.
+    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<DecodedEntry>, Error> {
         let key = *self.key;
         let wrong = |what: &str| damaged(format!("{key:?}: entry {} {what}", entry.version));
         let said = entry.said()?;
         let hash = said.record.as_ref().and_then(|record| record.lookup());
         if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
-            return Err(wrong("is kept under another key than its own"));
+            return Err(wrong("is stored under another key's hash"));
         }
         let (wallet, record) = Wallet::replay(self.wallet.take(), key, said.event.clone())?;
         if record != said.record {
-            return Err(wrong("says otherwise than its event"));
+            return Err(wrong("does not match its event"));
         }
         if wallet.version != entry.version {
-            return Err(wrong("is of another version"));
+            return Err(wrong("has another version than its wallet"));
         }
         self.records = self.records.saturating_add(record.is_some().into());
         if entry.version <= self.stored.head.indexed
@@ -235,7 +239,7 @@ impl Replay<'_> {
             && self.snapshot.take().is_some_and(|taken| taken != wallet)
         {
             return Err(damaged(format!(
-                "{key:?}: its snapshot is not what its events come to"
+                "{key:?}: its snapshot does not agree with its events"
             )));
         }
         self.wallet = Some(wallet);
@@ -243,8 +247,12 @@ impl Replay<'_> {
     }
 }
 
-/// That what was counted as granted, used and sold, and by whom, is what ledgers and orders say.
-fn used(store: &Store, reached: &Reached, problems: &mut Vec<String>) -> Result<(), Error> {
+/// Checks that counted usage is what ledgers and orders add up to.
+fn used(
+    store: &Store,
+    reached: &ReferencedCounts,
+    problems: &mut Vec<String>,
+) -> Result<(), Error> {
     let stored = stored_usage::totals(store)?;
     let products = stored.keys().chain(reached.used.keys());
     let products: BTreeSet<_> = products.copied().collect();
@@ -252,16 +260,20 @@ fn used(store: &Store, reached: &Reached, problems: &mut Vec<String>) -> Result<
         let (stored, said) = (stored.get(&product), reached.used.get(&product));
         if stored != said {
             problems.push(format!(
-                "usage of {product} was counted as {stored:?}, and its wallets say {said:?}"
+                "usage of {product} was counted as {stored:?}, but its wallets come to {said:?}"
             ));
         }
     }
     Ok(())
 }
 
-/// Whatever no wallet leads to.
-fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), Error> {
-    let Reached {
+/// Reports stored values that no wallet leads to.
+fn orphans(
+    store: &Store,
+    reached: &ReferencedCounts,
+    report: &mut VerifyReport,
+) -> Result<(), Error> {
+    let ReferencedCounts {
         parts,
         blocks,
         index,
@@ -279,19 +291,19 @@ fn orphans(store: &Store, reached: &Reached, report: &mut Report) -> Result<(), 
         let stored = tree.len();
         if stored != reached {
             report.problems.push(format!(
-                "{stored} {what} are stored, and {reached} are in use"
+                "{stored} {what} are stored, but {reached} are in use"
             ));
         }
     }
     if store.folds.len() > 1 {
         report
             .problems
-            .push("replaced runs were not forgotten".into());
+            .push("replaced runs were not removed".into());
     }
     Ok(())
 }
 
-/// Pages that some wallet leads to.
+/// Counts the pages that some wallet leads to.
 fn named_pages(store: &Store) -> Result<usize, Error> {
     let mut named = 0_usize;
     for page in &store.pages {
@@ -302,8 +314,8 @@ fn named_pages(store: &Store) -> Result<usize, Error> {
     Ok(named)
 }
 
-/// Directory blocks that an interrupted fold wrote for spills that its wallets still have inline:
-/// harmless, and replaced by the fold that moves them there.
+/// Counts the directory blocks that an interrupted fold wrote for spills that its wallets still
+/// have inline: harmless, and replaced by the fold that moves them there.
 fn unused_blocks(store: &Store) -> Result<usize, Error> {
     let mut unused = 0_usize;
     let mut known: Option<(WalletKey, u64)> = None;

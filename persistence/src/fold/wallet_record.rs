@@ -1,6 +1,5 @@
-//! A wallet's own record: its snapshot, the way to its pages and runs, its newest entries. Written in
-//! one insert, so that all of it changes at once; what it points to is written before and removed long
-//! after.
+//! A wallet's own record: its snapshot, the way to its pages and runs, its newest entries. Written in one insert, so
+//! that all of it changes at once; what it points to is written before, and removed long after.
 //!
 //! The snapshot may be older than the newest entry (what follows is replayed when the wallet wakes) or
 //! newer (it was taken from the awake wallet, at a version that was durable): then its own version
@@ -24,7 +23,7 @@ use crate::{
 /// Entries that left a wallet's tail for pages in one fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spill {
-    /// The fold.
+    /// The number of the fold.
     pub(crate) number: u64,
     /// The version of its first entry.
     pub(crate) first: u64,
@@ -32,12 +31,12 @@ pub(crate) struct Spill {
 
 /// A snapshot too large for the wallet's own record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Parts {
+pub(crate) struct SnapshotParts {
     /// The fold that wrote them.
     pub(crate) number: u64,
-    /// How many.
+    /// How many parts there are.
     pub(crate) count: u16,
-    /// Bytes in all.
+    /// Bytes of the whole snapshot.
     pub(crate) bytes: u64,
 }
 
@@ -56,8 +55,8 @@ pub(crate) struct Head {
     pub(crate) spills: Vec<Spill>,
     /// Runs of the index, oldest first.
     pub(crate) runs: Vec<RunMeta>,
-    /// Where the snapshot is, if not here.
-    pub(crate) parts: Option<Parts>,
+    /// Where the snapshot is, if not in this record.
+    pub(crate) parts: Option<SnapshotParts>,
 }
 
 /// A wallet's record as it is stored.
@@ -115,8 +114,8 @@ impl WalletRecord {
         })
     }
 
-    /// The wallet as its snapshot has it, if there is one. `None`: a part of it is not there (any
-    /// more), the record was replaced.
+    /// The wallet as of its snapshot, if there is one. The outer `None`: a part is missing, because
+    /// the record was replaced.
     pub(crate) fn snapshot(
         &self,
         store: &Store,
@@ -139,7 +138,7 @@ impl WalletRecord {
         }
     }
 
-    /// The wallet after all entries that this record leads to. `None`: as for the snapshot.
+    /// The wallet after all entries that this record leads to. The outer `None`: as for the snapshot.
     pub(crate) fn wallet(
         &self,
         store: &Store,
@@ -158,7 +157,7 @@ impl WalletRecord {
         Ok(Some(wallet))
     }
 
-    /// Puts a new snapshot in, beside the record if it is large; the parts that it replaces.
+    /// Sets a new snapshot, in parts if it is large; returns the parts that it replaces.
     pub(crate) fn set_snapshot(
         &mut self,
         store: &Store,
@@ -166,7 +165,7 @@ impl WalletRecord {
         key: &WalletKey,
         snapshot: Vec<u8>,
         version: u64,
-    ) -> Result<Option<Parts>, Error> {
+    ) -> Result<Option<SnapshotParts>, Error> {
         let replaced = self.head.parts.take();
         self.head.snapshot = version;
         self.snapshot = snapshot;
@@ -176,9 +175,9 @@ impl WalletRecord {
                 store.put(&store.parts, part_key(key, number, count), part.to_vec())?;
                 count = count
                     .checked_add(1)
-                    .ok_or_else(|| damaged(format!("{key:?} does not end")))?;
+                    .ok_or_else(|| damaged(format!("{key:?}: its snapshot has too many parts")))?;
             }
-            self.head.parts = Some(Parts {
+            self.head.parts = Some(SnapshotParts {
                 number,
                 count,
                 bytes: self.snapshot.len() as u64,
@@ -188,7 +187,7 @@ impl WalletRecord {
         Ok(replaced)
     }
 
-    /// How large the snapshot is.
+    /// Bytes of the encoded snapshot.
     pub(crate) fn snapshot_bytes(&self) -> u64 {
         match self.head.parts {
             Some(parts) => parts.bytes,

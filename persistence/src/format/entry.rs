@@ -11,7 +11,7 @@
 
 use domain::{
     Timestamp,
-    history::Record,
+    history::{self, Record},
     id::ProductId,
     wallet::{Change, Event},
 };
@@ -19,7 +19,7 @@ use domain::{
 use super::v1;
 use crate::{
     contract::Error,
-    usage::{self, Counted, Sales},
+    usage::{self, Sales},
 };
 
 /// The event left a record.
@@ -35,26 +35,26 @@ pub struct Entry<'a> {
     flags: u8,
     /// The wallet's version after it.
     pub version: u64,
-    /// What its record can be found by.
+    /// The look-up hash of its record, if the record has a key.
     pub hash: Option<u64>,
     body: &'a [u8],
 }
 
-/// What an entry says.
+/// The decoded content of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct DecodedEntry {
     pub(crate) event: Event,
     pub(crate) record: Option<Record>,
 }
 
-/// An entry of which the record is to follow.
+/// An entry that was begun; its record is still to be written.
 #[derive(Clone, Copy)]
-pub(crate) struct Begun {
+pub(crate) struct EntryHeader {
     flags: u8,
-    after: v1::Follows,
+    after: v1::RecordDerivation,
 }
 
-impl Begun {
+impl EntryHeader {
     /// Whether the event may change look-ups.
     pub(crate) const fn is_listed(self) -> bool {
         self.flags & LISTED != 0
@@ -67,7 +67,7 @@ pub(crate) fn begin(
     version: u64,
     event: &Event,
     hash: Option<u64>,
-) -> Result<Begun, Error> {
+) -> Result<EntryHeader, Error> {
     let flag = |set: bool, flag| if set { flag } else { 0 };
     let flags = flag(hash.is_some(), KEYED) | flag(is_listed(&event.change), LISTED);
     bytes.push((v1::VERSION << 4) | flags);
@@ -76,14 +76,14 @@ pub(crate) fn begin(
         bytes.extend_from_slice(&hash.to_be_bytes());
     }
     let after = v1::write_event(bytes, event)?;
-    Ok(Begun { flags, after })
+    Ok(EntryHeader { flags, after })
 }
 
 /// Ends the entry that began at `start`, with the record that its event left.
 pub(crate) fn end(
     bytes: &mut Vec<u8>,
     start: usize,
-    begun: Begun,
+    begun: EntryHeader,
     record: Option<&Record>,
 ) -> Result<(), Error> {
     if record.is_some()
@@ -94,7 +94,7 @@ pub(crate) fn end(
     v1::write_after(bytes, begun.after, record)
 }
 
-/// Whether an event may change look-ups: as good as none of a busy wallet does.
+/// Whether an event may change look-ups: almost none of a busy wallet does.
 const fn is_listed(change: &Change) -> bool {
     !matches!(
         change,
@@ -162,24 +162,24 @@ impl<'a> Entry<'a> {
         self.flags & LISTED != 0
     }
 
-    /// All that it says.
-    pub(crate) fn said(&self) -> Result<Said, Error> {
+    /// Decodes the event and its record.
+    pub(crate) fn said(&self) -> Result<DecodedEntry, Error> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version),
             other => Err(super::newer("an entry of a wallet", other)),
         }
     }
 
-    /// What of it counts as usage, if it is a ledger entry.
-    pub(crate) fn counted(&self) -> Result<Option<Counted>, Error> {
+    /// The ledger entry that its event left, with its instant, if it left one.
+    pub(crate) fn ledger_entry(&self) -> Result<Option<(Timestamp, history::Entry)>, Error> {
         match (self.has_record(), self.flags >> 4) {
             (false, _) => Ok(None),
-            (true, v1::VERSION) => v1::read_counted(self.body),
+            (true, v1::VERSION) => v1::read_ledger_entry(self.body),
             (true, other) => Err(super::newer("an entry of a wallet", other)),
         }
     }
 
-    /// What of it changes in sales, if it does: as good as nothing of a busy wallet.
+    /// What its event changes in sales, if anything: almost no event of a busy wallet does.
     pub(crate) fn sold(&self) -> Result<Option<(ProductId, Timestamp, Sales)>, Error> {
         if !self.is_listed() {
             return Ok(None);
@@ -200,13 +200,13 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Entries one after the other, each behind its length.
+/// Entries one after the other, each after its length.
 pub(crate) struct Entries<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for Entries<'a> {
     type Item = Result<(Entry<'a>, &'a [u8]), Error>;
 
-    /// An entry, and its bytes.
+    /// The next entry and its bytes.
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;
@@ -222,19 +222,19 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Adds an entry behind its length. Entries of the log fit sixteen bits: appends do.
+/// Appends an entry after its length. Entries of the log fit sixteen bits because appends do.
 pub(crate) fn push(bytes: &mut Vec<u8>, entry: &[u8]) {
     let length = u16::try_from(entry.len()).unwrap_or(u16::MAX);
     bytes.extend_from_slice(&length.to_be_bytes());
     bytes.extend_from_slice(entry);
 }
 
-/// What [`push`] adds.
+/// How many bytes [`push`] adds.
 pub(crate) const fn pushed_bytes(entry: &[u8]) -> usize {
     entry.len().saturating_add(2)
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// LEB128: seven bits a byte, the lowest first; the highest bit says that more follow.
 fn write_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value.to_le_bytes()[0] | 0x80);

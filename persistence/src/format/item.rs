@@ -1,12 +1,12 @@
-//! Items: what appends, and so frames, are made of. Each says its length, so that a log is split into
-//! wallets' entries, documents and notes without a look at what they say.
+//! Items: what appends, and so frames, are made of. Each says its length, so that a log is split into wallets'
+//! entries, documents and notes without decoding them.
 //!
 //! ```text
 //! 1  [u8;16] wallet  u16 length  entry     something happened to a wallet: see `entry`
 //! 2  u16 length  document                  a catalog document was put
 //! 3  u8 length  key  u16 length  body      a note was put
 //! 4  u8 length  key                        a note was forgotten
-//! 5  [u8;16] project  u16 length  notice   something to tell a project's own servers
+//! 5  [u8;16] project  u16 length  project event   something to tell a project's own servers
 //! ```
 //! All numbers big-endian.
 
@@ -20,17 +20,17 @@ const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
 const NOTICE: u8 = 5;
 
-/// The first item of some bytes.
+/// An item of an append, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item<'a> {
     Wallet(WalletKey, &'a [u8]),
     Document(&'a [u8]),
-    /// Key and body; without a body it is forgotten.
+    /// Key and body; without a body the note is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
     Notice(ProjectId, &'a [u8]),
 }
 
-/// Begins a wallet's item; [`end`] is to be told what this returns.
+/// Begins a wallet's item; returns the start to pass to [`end`].
 pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
     bytes.push(WALLET);
     bytes.extend_from_slice(&wallet.0);
@@ -43,7 +43,7 @@ pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
     begin(bytes)
 }
 
-/// Begins a notice's item.
+/// Begins a project event's item.
 pub(crate) fn begin_notice(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
     bytes.push(NOTICE);
     bytes.extend_from_slice(&project.0.to_be_bytes());
@@ -55,7 +55,7 @@ fn begin(bytes: &mut Vec<u8>) -> usize {
     bytes.len()
 }
 
-/// Ends what began at `start`. `Err`: it is too long.
+/// Ends the item that began at `start`, writing its length. `Err` if it is too long.
 pub(crate) fn end(bytes: &mut [u8], start: usize) -> Result<(), Error> {
     let length = bytes.len().saturating_sub(start);
     let length = u16::try_from(length).map_err(|_| too_long())?;
@@ -108,9 +108,9 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
         }
         NOTICE => {
             let (project, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
-            let (notice, rest) = long(rest).ok_or_else(short)?;
+            let (project_event, rest) = long(rest).ok_or_else(short)?;
             let project = ProjectId(u128::from_be_bytes(*project));
-            Ok((Item::Notice(project, notice), rest))
+            Ok((Item::Notice(project, project_event), rest))
         }
         other => Err(Error::Unusable(format!(
             "an event of the log is of kind {other}, which this version of Scrip does not know: \
@@ -119,7 +119,7 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
     }
 }
 
-/// What a two-byte length says, and the rest.
+/// The bytes after a two-byte length, and the rest.
 pub(crate) fn long(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<2>()?;
     rest.split_at_checked(u16::from_be_bytes(*length).into())

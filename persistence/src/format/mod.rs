@@ -1,6 +1,6 @@
-//! What is on the disk, apart from what the domain's types look like today. Each version is a file
-//! that converts to and from them; what an old version wrote stays readable for good, and golden
-//! files prove it. A new version gets a file beside the old ones, never a change of one.
+//! The form of what is on the disk, independent of what the domain's types look like today. Each version is a file
+//! that converts to and from them; what an old version wrote stays readable for good, and golden files prove it. A
+//! new version gets a file beside the old ones, never a change of one.
 
 pub(crate) mod entry;
 pub(crate) mod item;
@@ -8,21 +8,23 @@ pub(crate) mod item;
 mod tests;
 mod v1;
 
-use domain::{catalog::Document, history::Record, id::ProjectId, notice::Notice, wallet::Wallet};
+use domain::{
+    catalog::Document, history::Record, id::ProjectId, project_event::ProjectEvent, wallet::Wallet,
+};
 
 use crate::{
     codec::{FORMAT, checked},
     contract::Error,
 };
 
-/// A wallet's snapshot.
+/// Encodes a wallet's snapshot.
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
     let mut bytes = begun();
     v1::write_wallet(&mut bytes, wallet)?;
     Ok(bytes)
 }
 
-/// A snapshot read back.
+/// Decodes a wallet's snapshot.
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     match versioned(bytes, "a wallet's snapshot")? {
         (v1::VERSION, snapshot) => v1::read_wallet(snapshot),
@@ -30,24 +32,24 @@ pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     }
 }
 
-/// How large a record is by itself, once and with nothing around it: what disk use is held against.
+/// The size of a record by itself, without page, index or key: disk use is compared with it.
 ///
 /// # Errors
-/// Where it does not encode, which is a defect.
+/// When it does not encode, which is a defect.
 pub fn record_bytes(record: &Record) -> Result<u64, Error> {
     let mut bytes = begun();
     v1::write_record(&mut bytes, record)?;
     Ok(bytes.len() as u64)
 }
 
-/// A catalog document.
+/// Encodes a catalog document.
 pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
     let mut bytes = begun();
     v1::write_document(&mut bytes, document)?;
     Ok(bytes)
 }
 
-/// A document read back.
+/// Decodes a catalog document.
 pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     match versioned(bytes, "a catalog document")? {
         (v1::VERSION, document) => v1::read_document(document),
@@ -55,28 +57,28 @@ pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     }
 }
 
-/// Adds a notice. Its project stands beside it.
-pub(crate) fn write_notice(bytes: &mut Vec<u8>, notice: &Notice) -> Result<(), Error> {
+/// Appends a project event without its project, which is stored beside it.
+pub(crate) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) -> Result<(), Error> {
     bytes.push(v1::VERSION);
-    v1::write_notice(bytes, notice)
+    v1::write_notice(bytes, project_event)
 }
 
-/// A notice of a project read back.
-pub(crate) fn decode_notice(project: ProjectId, bytes: &[u8]) -> Result<Notice, Error> {
+/// Decodes a project event of a project.
+pub(crate) fn decode_notice(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
     match versioned(bytes, "a notice")? {
-        (v1::VERSION, notice) => v1::read_notice(project, notice),
+        (v1::VERSION, project_event) => v1::read_notice(project, project_event),
         (other, _) => Err(newer("a notice", other)),
     }
 }
 
-/// Something of the version that is written, to go on with.
+/// A buffer that begins with the version that is written.
 fn begun() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     bytes.push(v1::VERSION);
     bytes
 }
 
-/// The version of something, and what follows it.
+/// Splits the version off; `what` names the value in an error.
 fn versioned<'a>(bytes: &'a [u8], what: &str) -> Result<(u8, &'a [u8]), Error> {
     let split = bytes.split_first().map(|(version, rest)| (*version, rest));
     split.ok_or_else(|| Error::Damaged(format!("{what} is empty")))
@@ -89,12 +91,12 @@ fn newer(what: &str, version: u8) -> Error {
     ))
 }
 
-/// A note's body behind the version of its frame; what it says is the layers' above.
+/// A note's body after a format version. The layers above interpret the body.
 pub(crate) fn encode_note(body: &[u8]) -> Vec<u8> {
     [[FORMAT].as_slice(), body].concat()
 }
 
-/// What a stored note says.
+/// The body of a stored note.
 pub(crate) fn decode_note(value: &[u8]) -> Result<&[u8], Error> {
     checked(value, "a note")
 }

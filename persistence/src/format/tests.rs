@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use domain::{
     Timestamp,
-    history::Fact,
+    history::RecordContent,
     id::{CodeHash, WalletKey},
     text::{ExternalUserId, Feature},
     wallet::{Change, Event, Owner, Wallet},
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     contract::Error,
-    logged::{Append, Logged, decode_events},
+    log_event::{Append, LogEvent, decode_events},
 };
 
 const KEY: WalletKey = WalletKey(*b"0123456789abcdef");
@@ -42,15 +42,15 @@ fn golden(name: &str, today: &[u8]) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn logged(life: &Life) -> Vec<Logged> {
+fn log_events(life: &Life) -> Vec<LogEvent> {
     let events = (1..).zip(life.events.iter().cloned());
-    let logged = events.map(|(version, (event, record))| Logged::Wallet {
+    let log_events = events.map(|(version, (event, record))| LogEvent::Wallet {
         key: life.key,
         version,
         event,
         record,
     });
-    logged.collect()
+    log_events.collect()
 }
 
 fn body(event: &Event) -> Vec<u8> {
@@ -66,7 +66,7 @@ fn entry(change: Change) -> Vec<u8> {
         change,
     };
     let mut bytes = body(&event);
-    v1::write_after(&mut bytes, v1::Follows::Not, None).unwrap();
+    v1::write_after(&mut bytes, v1::RecordDerivation::Not, None).unwrap();
     bytes
 }
 
@@ -85,7 +85,7 @@ fn every_change_and_what_it_leaves_reads_back() {
     assert!(left.collect::<BTreeSet<_>>().into_iter().eq(0..FACTS));
     let user = Owner::External(ExternalUserId::new("user-é").unwrap());
     for life in [life, Life::born(KEY, user), Life::born(KEY, Owner::Order)] {
-        for event in logged(&life) {
+        for event in log_events(&life) {
             let append = Append::one(&event).unwrap();
             assert_eq!(decode_events(append.bytes()).unwrap(), [event]);
         }
@@ -105,7 +105,7 @@ fn every_change_has_the_number_that_it_always_had() {
 #[test]
 fn what_happens_is_written_as_ever() {
     let mut today = Append::default();
-    let events = logged(&whole(KEY));
+    let events = log_events(&whole(KEY));
     for event in &events {
         today.push(event).unwrap();
     }
@@ -183,7 +183,7 @@ fn a_later_version_asks_for_a_newer_scrip() {
     newer(decode_note(&later(encode_note(b"x"))).map(drop));
     // An item of a kind that is not known, and an entry in a later form.
     newer(decode_events(&[9, 0, 0]).map(drop));
-    let mut event = Append::one(&logged(&life)[0]).unwrap().bytes().to_vec();
+    let mut event = Append::one(&log_events(&life)[0]).unwrap().bytes().to_vec();
     event[1 + 16 + 2] += 1 << 4;
     newer(decode_events(&event).map(drop));
 }
@@ -214,7 +214,7 @@ fn numbers_and_texts_out_of_their_bounds_are_damage() {
     spoilt(Change::FeatureGranted { feature }, b"a.b", b"a b");
     spoilt(told(13), b"Jo@mail", b"Jo mail");
     spoilt(told(20), b"sub_1", b"sub\n1");
-    // An event of a number that there is none of.
+    // An event with a number that no change has.
     spoilt(told(22), &[0, 22], &[0, CHANGES]);
 }
 
@@ -297,7 +297,7 @@ fn a_record_that_follows_from_its_event_takes_two_bytes_at_most() {
         let record_bytes = bytes.len() - event_bytes;
         match (&event.change, record.map(|record| record.fact)) {
             (Change::HoldPlaced { .. }, _) | (_, None) => assert_eq!(record_bytes, 1),
-            (Change::Deducted { .. } | Change::Granted { .. }, Some(Fact::Entry(_))) => {
+            (Change::Deducted { .. } | Change::Granted { .. }, Some(RecordContent::Entry(_))) => {
                 assert!(record_bytes <= 10);
             }
             _ => {}

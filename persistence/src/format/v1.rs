@@ -7,20 +7,19 @@ use std::borrow::Cow;
 
 use domain::{
     catalog::Document,
-    history::{Entry, Fact, HoldFacts, HoldStatus, Reason, Record},
+    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
     id::{ProjectId, WalletId, WalletKey},
-    notice::{News, Notice},
+    project_event::{EventData, ProjectEvent},
     text::ExternalUserId,
     time::Timestamp,
     wallet::{Change, Event, Wallet},
 };
 use serde::{Deserialize, Serialize};
 
-use super::entry::Said;
+use super::entry::DecodedEntry;
 use crate::{
     codec::{decode_all, encode_into},
     contract::Error,
-    usage::Counted,
 };
 
 pub(super) const VERSION: u8 = 1;
@@ -32,54 +31,59 @@ enum After<'a> {
     Nothing,
     /// A ledger entry that follows from the event and the balance after it.
     Balance(i64),
-    /// A placed hold's, which follows from the event.
+    /// A placed hold's record, which follows from the event.
     Hold,
     /// Something that does not follow from the event.
-    Fact(Cow<'a, Fact>),
+    Fact(Cow<'a, RecordContent>),
 }
 
 /// How a record follows from its event.
 #[derive(Clone, Copy)]
-pub(super) enum Follows {
-    /// It is a ledger entry, but for the balance.
+pub(super) enum RecordDerivation {
+    /// It is the event's ledger entry, except for the balance.
     Balance,
-    /// It is a placed hold's.
+    /// It is the record of the hold that the event places.
     Hold,
-    /// It does not.
+    /// It does not follow from its event.
     Not,
 }
 
-pub(super) fn write_event(bytes: &mut Vec<u8>, event: &Event) -> Result<Follows, Error> {
+pub(super) fn write_event(bytes: &mut Vec<u8>, event: &Event) -> Result<RecordDerivation, Error> {
     encode_into(bytes, event)?;
     Ok(match &event.change {
         Change::Deducted { .. } | Change::Granted { .. } | Change::FreeGranted { .. } => {
-            Follows::Balance
+            RecordDerivation::Balance
         }
-        Change::HoldPlaced { .. } => Follows::Hold,
-        _ => Follows::Not,
+        Change::HoldPlaced { .. } => RecordDerivation::Hold,
+        _ => RecordDerivation::Not,
     })
 }
 
 pub(super) fn write_after(
     bytes: &mut Vec<u8>,
-    follows: Follows,
+    follows: RecordDerivation,
     record: Option<&Record>,
 ) -> Result<(), Error> {
     let after = match (record.map(|record| &record.fact), follows) {
         (None, _) => After::Nothing,
-        (Some(Fact::Entry(entry)), Follows::Balance) => After::Balance(entry.balance_after),
-        (Some(Fact::HoldPlaced(..)), Follows::Hold) => After::Hold,
+        (Some(RecordContent::Entry(entry)), RecordDerivation::Balance) => {
+            After::Balance(entry.balance_after)
+        }
+        (Some(RecordContent::HoldPlaced(..)), RecordDerivation::Hold) => After::Hold,
         (Some(fact), _) => After::Fact(Cow::Borrowed(fact)),
     };
     encode_into(bytes, &after)
 }
 
-pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
+pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<DecodedEntry, Error> {
     let (event, after): (Event, After<'_>) = decode_all(bytes)?;
     let fact = match after {
         After::Nothing => None,
         After::Fact(fact) => Some(fact.into_owned()),
-        After::Balance(balance) => Some(Fact::Entry(entry(&event.change, balance)?)),
+        After::Balance(balance) => {
+            let entry = entry(event.change.clone(), balance);
+            Some(RecordContent::Entry(entry.ok_or_else(unfit)?))
+        }
         After::Hold => Some(placed(&event.change)?),
     };
     let record = fact.map(|fact| Record {
@@ -87,60 +91,25 @@ pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<Said, Error> {
         at: event.at,
         fact,
     });
-    Ok(Said { event, record })
+    Ok(DecodedEntry { event, record })
 }
 
-/// What of an entry counts as usage; `None`: it is no ledger entry.
-pub(super) fn read_counted(bytes: &[u8]) -> Result<Option<Counted>, Error> {
+/// The ledger entry that an event left, with its instant, if it left one.
+pub(super) fn read_ledger_entry(bytes: &[u8]) -> Result<Option<(Timestamp, Entry)>, Error> {
     let (event, after): (Event, After<'_>) = decode_all(bytes)?;
-    let (product, reason, delta, meta) = match (after, event.change) {
-        (
-            After::Balance(_),
-            Change::Deducted {
-                product,
-                amount,
-                meta,
-                ..
-            },
-        ) => (
-            product,
-            Reason::Deduction,
-            amount.get().saturating_neg(),
-            meta,
-        ),
-        (
-            After::Balance(_),
-            Change::Granted {
-                product,
-                amount,
-                meta,
-                ..
-            },
-        ) => (product, Reason::Manual, amount.get(), meta),
-        (
-            After::Balance(_),
-            Change::FreeGranted {
-                product, credits, ..
-            },
-        ) => (product, Reason::FreeGrant, credits.get(), None),
-        (After::Fact(fact), _) => match fact.into_owned() {
-            Fact::Entry(entry) | Fact::HoldClosed(_, Some(entry)) => {
-                (entry.product, entry.reason, entry.delta, entry.meta)
-            }
-            _ => return Ok(None),
+    let entry = match after {
+        After::Balance(balance) => entry(event.change, balance),
+        After::Fact(fact) => match fact.into_owned() {
+            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
+            _ => None,
         },
-        _ => return Ok(None),
+        After::Nothing | After::Hold => None,
     };
-    Ok(Some(Counted {
-        at: event.at,
-        product,
-        reason,
-        delta,
-        meta,
-    }))
+    Ok(entry.map(|entry| (event.at, entry)))
 }
 
-fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
+/// The ledger entry that follows from a change, if one does.
+fn entry(change: Change, balance_after: i64) -> Option<Entry> {
     let (product, delta, reason, expires_at, key, meta) = match change {
         Change::Deducted {
             product,
@@ -149,7 +118,7 @@ fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
             meta,
         } => {
             let delta = amount.get().saturating_neg();
-            (*product, delta, Reason::Deduction, None, Some(key), meta)
+            (product, delta, Reason::Deduction, None, Some(key), meta)
         }
         Change::Granted {
             product,
@@ -159,14 +128,7 @@ fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
             meta,
         } => {
             let delta = amount.get();
-            (
-                *product,
-                delta,
-                Reason::Manual,
-                *expires_at,
-                Some(key),
-                meta,
-            )
+            (product, delta, Reason::Manual, expires_at, Some(key), meta)
         }
         Change::FreeGranted {
             product,
@@ -174,24 +136,24 @@ fn entry(change: &Change, balance_after: i64) -> Result<Entry, Error> {
             end,
             ..
         } => {
-            let end = (*end != Timestamp::NEVER).then_some(*end);
-            (*product, credits.get(), Reason::FreeGrant, end, None, &None)
+            let end = (end != Timestamp::NEVER).then_some(end);
+            (product, credits.get(), Reason::FreeGrant, end, None, None)
         }
-        _ => return Err(unfit()),
+        _ => return None,
     };
-    Ok(Entry {
+    Some(Entry {
         product,
         delta,
         balance_after,
         reason,
         order: None,
-        key: key.cloned(),
-        meta: meta.clone(),
+        key,
+        meta,
         expires_at,
     })
 }
 
-fn placed(change: &Change) -> Result<Fact, Error> {
+fn placed(change: &Change) -> Result<RecordContent, Error> {
     let Change::HoldPlaced {
         hold,
         product,
@@ -203,7 +165,7 @@ fn placed(change: &Change) -> Result<Fact, Error> {
     else {
         return Err(unfit());
     };
-    let facts = HoldFacts {
+    let facts = HoldSnapshot {
         id: *hold,
         product: *product,
         amount: *amount,
@@ -211,14 +173,14 @@ fn placed(change: &Change) -> Result<Fact, Error> {
         settled: 0,
         expires_at: *expires_at,
     };
-    Ok(Fact::HoldPlaced(facts, key.clone()))
+    Ok(RecordContent::HoldPlaced(facts, key.clone()))
 }
 
 fn unfit() -> Error {
     Error::Damaged("an entry's record does not fit its event".into())
 }
 
-/// Adds a wallet's snapshot.
+/// Appends an encoded wallet.
 pub(super) fn write_wallet(bytes: &mut Vec<u8>, wallet: &Wallet) -> Result<(), Error> {
     encode_into(bytes, wallet)
 }
@@ -227,7 +189,7 @@ pub(super) fn read_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     decode_all(bytes)
 }
 
-/// Adds a catalog document.
+/// Appends an encoded catalog document.
 pub(super) fn write_document(bytes: &mut Vec<u8>, document: &Document) -> Result<(), Error> {
     encode_into(bytes, document)
 }
@@ -236,44 +198,44 @@ pub(super) fn read_document(bytes: &[u8]) -> Result<Document, Error> {
     decode_all(bytes)
 }
 
-/// A notice's fields but for its project, which stands beside it.
+/// A project event's fields except its project, which is stored beside it.
 type NoticeFields = (
     Timestamp,
     Timestamp,
     WalletKey,
     WalletId,
     Option<ExternalUserId>,
-    News,
+    EventData,
 );
 
-/// Adds a notice.
-pub(super) fn write_notice(bytes: &mut Vec<u8>, notice: &Notice) -> Result<(), Error> {
-    let Notice {
+/// Appends an encoded project event without its project.
+pub(super) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) -> Result<(), Error> {
+    let ProjectEvent {
         project: _,
         at,
         recorded,
         key,
         wallet,
         user,
-        news,
-    } = notice;
-    encode_into(bytes, &(at, recorded, key, wallet, user, news))
+        data,
+    } = project_event;
+    encode_into(bytes, &(at, recorded, key, wallet, user, data))
 }
 
-pub(super) fn read_notice(project: ProjectId, bytes: &[u8]) -> Result<Notice, Error> {
-    let (at, recorded, key, wallet, user, news) = decode_all::<NoticeFields>(bytes)?;
-    Ok(Notice {
+pub(super) fn read_notice(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
+    let (at, recorded, key, wallet, user, data) = decode_all::<NoticeFields>(bytes)?;
+    Ok(ProjectEvent {
         project,
         at,
         recorded,
         key,
         wallet,
         user,
-        news,
+        data,
     })
 }
 
-/// Adds a record by itself.
+/// Appends an encoded record by itself.
 pub(super) fn write_record(bytes: &mut Vec<u8>, record: &Record) -> Result<(), Error> {
     encode_into(bytes, record)
 }

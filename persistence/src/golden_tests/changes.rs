@@ -13,9 +13,9 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Created, Instructed, Instruction, InstructionStage, OrderKind, Owner, Reversal,
-        Step, Subscription, SubscriptionStatus, Switched,
-        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
+        Change, Created, Instruction, InstructionRecord, InstructionStage, OrderKind, Owner,
+        Reversal, Step, Subscription, SubscriptionStatus, TierSwitch,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
 };
 
@@ -274,12 +274,12 @@ fn subscriptions() -> Vec<Change> {
         Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             project: ProjectId(6),
             former_end: Some(NOW),
-            news: Some(SubscriptionNews::PastDue),
+            subscription_event: Some(SubscriptionEvent::PastDue),
             subscription: Subscription {
                 id: subscription(),
                 customer: Some(CustomerId::new("cus_1").unwrap()),
                 paid: terms(),
-                switched: Some(Box::new(Switched {
+                switched: Some(Box::new(TierSwitch {
                     order: OrderSerial(3),
                     terms: terms(),
                     at: NOW,
@@ -327,7 +327,7 @@ fn subscriptions() -> Vec<Change> {
 
 fn instructions() -> Vec<Change> {
     let told = |key, instruction: &Instruction, stage| {
-        Change::Instructed(Box::new(Instructed {
+        Change::Instructed(Box::new(InstructionRecord {
             key: text(key),
             instruction: instruction.clone(),
             stage,

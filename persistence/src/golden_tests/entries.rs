@@ -10,25 +10,25 @@ use super::{
     golden, life,
 };
 use crate::{
-    Error, Logged,
-    format::entry::{self, Entries, Entry, Said},
+    Error, LogEvent,
+    format::entry::{self, DecodedEntry, Entries, Entry},
     lookups,
 };
 
 /// A wallet's life, and other beginnings of it.
-fn all() -> Vec<Logged> {
+fn all() -> Vec<LogEvent> {
     let (mut all, _) = life();
-    all.extend(creations().map(|change| Logged::Wallet {
+    all.extend(creations().map(|change| LogEvent::Wallet {
         key: KEY,
         version: 1,
         event: Event { at: NOW, change },
         record: None,
     }));
     // A number that takes several bytes.
-    let Logged::Wallet { event, .. } = all[1].clone() else {
+    let LogEvent::Wallet { event, .. } = all[1].clone() else {
         panic!("not a wallet's");
     };
-    all.push(Logged::Wallet {
+    all.push(LogEvent::Wallet {
         key: KEY,
         version: (1 << 40) - 1,
         event,
@@ -54,13 +54,13 @@ fn bytes(hex: &str) -> Vec<u8> {
 #[test]
 fn entries_are_written_as_ever_and_say_what_happened() {
     let (mut lines, mut names) = (Vec::new(), BTreeSet::new());
-    for logged in &all() {
-        let Logged::Wallet {
+    for log_event in &all() {
+        let LogEvent::Wallet {
             version,
             event,
             record,
             ..
-        } = logged
+        } = log_event
         else {
             panic!("not a wallet's");
         };
@@ -75,13 +75,13 @@ fn entries_are_written_as_ever_and_say_what_happened() {
     let today = lines.concat();
     let kept = String::from_utf8(golden("entries-v1.txt", today.as_bytes())).unwrap();
     assert_eq!(kept.lines().count(), lines.len());
-    for (line, logged) in kept.lines().zip(all()) {
-        let Logged::Wallet {
+    for (line, log_event) in kept.lines().zip(all()) {
+        let LogEvent::Wallet {
             key,
             version,
             event,
             record,
-        } = logged
+        } = log_event
         else {
             panic!("not a wallet's");
         };
@@ -100,7 +100,11 @@ fn entries_are_written_as_ever_and_say_what_happened() {
             listed.is_empty() || entry.is_listed(),
             "{what} would not be listed"
         );
-        assert_eq!(entry.said().unwrap(), Said { event, record }, "{what}");
+        assert_eq!(
+            entry.said().unwrap(),
+            DecodedEntry { event, record },
+            "{what}"
+        );
     }
     assert_eq!(kept, today);
 }
@@ -108,20 +112,20 @@ fn entries_are_written_as_ever_and_say_what_happened() {
 #[test]
 fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
     let (events, _) = life();
-    for logged in &events {
-        let Logged::Wallet {
+    for log_event in &events {
+        let LogEvent::Wallet {
             version,
             event,
             record,
             ..
-        } = logged
+        } = log_event
         else {
             panic!("not a wallet's");
         };
         let mut bytes = Vec::new();
         entry::write(&mut bytes, *version, event, record.as_ref(), Some(7)).unwrap();
         bytes[0] += 1 << 4;
-        // Its head reads as ever: it can be folded by whoever does not look inside.
+        // Its head still reads: it can be folded by code that does not look inside.
         let entry = Entry::read(&bytes).unwrap();
         assert_eq!((entry.version, entry.hash), (*version, Some(7)));
         let error = entry.said().unwrap_err();
@@ -133,7 +137,7 @@ fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
 #[test]
 fn an_entry_that_is_cut_short_anywhere_is_damage() {
     let (events, _) = life();
-    let Some(Logged::Wallet { event, record, .. }) = events.get(4) else {
+    let Some(LogEvent::Wallet { event, record, .. }) = events.get(4) else {
         panic!("not a wallet's");
     };
     let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
 //! Whether a hash may be in a run: split-block Bloom filters of about 24 bits a key, one group of
-//! blocks for each page. A filter says "perhaps" or "no", and never a wrong "no". What awake
-//! wallets hold of them in memory stays within a budget.
+//! blocks for each page. A filter says "perhaps" or "no", and never a wrong "no". The memory for
+//! awake wallets' filters has a budget.
 
 use std::sync::{
     Arc,
@@ -29,7 +29,7 @@ const SALT: Block = [
     0x5c6b_fb31,
 ];
 
-/// Blocks for so many keys, at least one.
+/// How many blocks so many keys need, at least one.
 pub(crate) const fn blocks_for(keys: usize) -> usize {
     let blocks = keys.saturating_mul(BITS_PER_KEY).div_ceil(256);
     if blocks == 0 { 1 } else { blocks }
@@ -57,7 +57,7 @@ pub(crate) fn may_have(page: &[Block], hash: u64) -> bool {
 }
 
 fn mask(hash: u64) -> Block {
-    // The upper half of a product that every bit of the hash has reached.
+    // The upper half of the product depends on every bit of the hash.
     let [a, b, c, d, ..] = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
     let mixed = u32::from_be_bytes([a, b, c, d]);
     SALT.map(|salt| 1 << (mixed.wrapping_mul(salt) >> 27))
@@ -68,12 +68,12 @@ const fn place(hash: u64, blocks: usize) -> usize {
     ((hash & 0xFFFF_FFFF).wrapping_mul(blocks as u64) >> 32) as usize
 }
 
-/// Blocks in their stored form.
+/// Appends blocks in their stored form.
 pub(crate) fn to_bytes(page: &[Block], into: &mut Vec<u8>) {
     into.extend(page.iter().flatten().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Stored blocks.
+/// Reads blocks in their stored form.
 pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
     bytes.as_chunks::<BLOCK_BYTES>().0.iter().map(|block| {
         let mut words = [0; 8];
@@ -84,21 +84,21 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// The filters of a whole run, and how good they are.
-pub(crate) struct Form {
+/// The filters of a whole run, at full size or halved.
+pub(crate) struct FilterBlocks {
     /// The pages' blocks, one page after the other.
     blocks: Box<[Block]>,
-    /// How many belong to each page.
+    /// How many blocks each page has.
     per_page: usize,
-    /// How often they were halved.
+    /// How often the blocks were halved.
     halvings: u8,
 }
 
 /// A quarter of the bits: still one wrong "perhaps" in twelve only.
 const MOST_HALVINGS: u8 = 2;
 
-impl Form {
-    /// As they are stored.
+impl FilterBlocks {
+    /// Filters of full size, as they are stored.
     pub(crate) fn new(blocks: Vec<Block>, per_page: usize) -> Self {
         Self {
             blocks: blocks.into(),
@@ -111,10 +111,9 @@ impl Form {
         self.blocks.len().saturating_mul(BLOCK_BYTES)
     }
 
-    /// Half as many blocks, neighbours as one, for a few more wrong "perhaps". `Err`: these are as few as
-    /// they may be.
+    /// Joins neighbouring blocks to half as many, for a few more wrong "perhaps". `Err` if there may not be fewer.
     pub(crate) fn halved(self) -> Result<Self, Self> {
-        // A hash's block among half as many is half its place: pairs must not reach over pages.
+        // Among half as many blocks a hash's block is at half the index: pairs must not reach over pages.
         let may = self.halvings < MOST_HALVINGS && self.per_page.is_multiple_of(2);
         if !may || self.per_page == 0 {
             return Err(self);
@@ -145,9 +144,9 @@ impl Form {
 
 /// The filters of a whole run in memory.
 pub(crate) struct Filter {
-    pub(crate) form: Form,
-    /// Held as long as the filter is.
-    pub(crate) reserved: Reserved,
+    pub(crate) form: FilterBlocks,
+    /// The filter's part of the budget, for as long as it exists.
+    pub(crate) reserved: Reservation,
 }
 
 impl Filter {
@@ -156,27 +155,27 @@ impl Filter {
         self.form.may_have(page, hash)
     }
 
-    /// A smaller one in its place, if there is any.
+    /// The same filter at half the size, if it may be halved.
     pub(crate) fn smaller(&self) -> Option<Self> {
-        let form = Form {
+        let form = FilterBlocks {
             blocks: self.form.blocks.clone(),
             ..self.form
         };
         let form = form.halved().ok()?;
-        // Less than what is given back with the other: there is room for it.
+        // Less than the larger filter gives back: there is room for it.
         let reserved = self.reserved.share.take(form.bytes());
         Some(Self { form, reserved })
     }
 }
 
-/// Bytes that all filters in memory may take together, and how they are shared: while half of them
-/// are free anybody may have some, past that nobody may have more than an equal part; from three
-/// quarters on filters are made smaller (24 bits a key, 12, 6: a wrong "perhaps" in 10,000, in 200, in
-/// 12) before there are none. Without its filter a run is searched on the disk: slower, and no wrong answer.
+/// Bytes that all filters in memory may take together, and how they are shared: while half of them are free any
+/// wallet may have some, past that none may have more than an equal part; from three quarters on filters are made
+/// smaller (24 bits a key, 12, 6: a wrong "perhaps" in 10,000, in 200, in 12) before there are none. Without its
+/// filter a run is searched on the disk: slower, and no wrong answer.
 pub(crate) struct Budget {
     limit: usize,
     used: AtomicUsize,
-    /// Wallets that have some.
+    /// Wallets that have a part of it.
     holders: AtomicUsize,
 }
 
@@ -187,7 +186,7 @@ pub(crate) struct Share {
 }
 
 /// A part of a share, given back when dropped.
-pub(crate) struct Reserved {
+pub(crate) struct Reservation {
     share: Arc<Share>,
     bytes: usize,
 }
@@ -222,32 +221,32 @@ impl Budget {
 }
 
 impl Share {
-    /// Whether there is plenty: filters may be as good as they can be. The last quarter is for worse
-    /// ones, so that no wallet is left without.
-    pub(crate) fn is_plenty(&self, bytes: usize) -> bool {
+    /// Whether filters may have their full size. The last quarter is for halved ones, so that no
+    /// wallet is left without.
+    pub(crate) fn has_room_for_full(&self, bytes: usize) -> bool {
         let used = self.budget.used.load(Ordering::Relaxed);
         let limit = self.budget.limit;
         used.saturating_add(bytes) <= limit.saturating_sub(limit / 4)
     }
 
-    /// Takes without asking.
-    fn take(self: &Arc<Self>, bytes: usize) -> Reserved {
+    /// Reserves bytes whether or not there is room.
+    fn take(self: &Arc<Self>, bytes: usize) -> Reservation {
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
         self.taken(bytes)
     }
 
-    fn taken(self: &Arc<Self>, bytes: usize) -> Reserved {
+    fn taken(self: &Arc<Self>, bytes: usize) -> Reservation {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
             self.budget.holders.fetch_add(1, Ordering::Relaxed);
         }
-        Reserved {
+        Reservation {
             share: Arc::clone(self),
             bytes,
         }
     }
 
-    /// More for this wallet, if there is room for it.
-    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reserved> {
+    /// Reserves bytes for this wallet, if there is room.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let budget = &self.budget;
         let own = self.bytes.load(Ordering::Relaxed);
         let most = if own == 0 {
@@ -272,13 +271,13 @@ impl Share {
     }
 
     /// Whether this wallet has more than its part while others need room: then it is to give some back.
-    pub(crate) fn is_greedy(&self) -> bool {
+    pub(crate) fn is_over_share(&self) -> bool {
         let crowded = self.budget.used.load(Ordering::Relaxed) > self.budget.limit / 2;
         crowded && self.bytes.load(Ordering::Relaxed) > self.budget.part()
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let Self { share, bytes } = self;
         share.budget.used.fetch_sub(*bytes, Ordering::Relaxed);
@@ -303,7 +302,7 @@ mod tests {
                 .chunks_mut(per_page)
                 .for_each(|page| insert(page, *hash));
         }
-        let mut form = Form::new(blocks, per_page);
+        let mut form = FilterBlocks::new(blocks, per_page);
         for left in [32, 16, 8] {
             assert_eq!(form.per_page, left);
             for hash in &hashes {
@@ -325,12 +324,12 @@ mod tests {
         let most = first.reserve(500).unwrap();
         assert!(first.reserve(501).is_none(), "more than there is");
         let more = first.reserve(400).unwrap();
-        assert!(!first.is_greedy(), "alone it may have all");
+        assert!(!first.is_over_share(), "alone it may have all");
         let late = second.reserve(100).unwrap();
         assert!(second.reserve(100).is_none(), "nothing is left");
-        assert!(first.is_greedy());
+        assert!(first.is_over_share());
         drop(more);
-        assert!(!first.is_greedy());
+        assert!(!first.is_over_share());
         let later = second.reserve(400).unwrap();
         assert!(second.reserve(1).is_none(), "half of it is half of it");
         drop((most, late, later));

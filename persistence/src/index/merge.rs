@@ -24,9 +24,8 @@ pub(crate) struct Plan {
     pub(crate) kept: Vec<RunMeta>,
 }
 
-/// Where `fresh` new keys go: to the level of their number, or on from every level that they fill, as
-/// long as a fold can take the time. A level that is too large for that stays overfull until
-/// [`large`] finds it.
+/// Plans where `fresh` new keys go: to the level of their number, or up from every level that they fill, as long as a
+/// fold can take the time. A level that is too large for that stays overfull until [`large`] finds it.
 pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
     let mut level = 0_u8;
     let mut size = tuning.inline_keys.saturating_mul(tuning.fan_in);
@@ -118,7 +117,7 @@ impl Merge {
         self.writer.run()
     }
 
-    /// Writes the next page; whether it was the last.
+    /// Writes the next page; returns whether it was the last.
     pub(crate) fn write_page(&mut self, store: &Store) -> Result<bool, Error> {
         let (run, page) = (self.writer.run(), self.next_page);
         if page >= run.pages {

@@ -1,7 +1,7 @@
-//! Which record a look-up hash leads to: sorted runs of (hash, entry) that merge in tiers,
-//! so that neither memory nor the cost of a new key grows with a wallet's history. An index only
-//! proposes: whoever asks confirms a hash against the record itself. It never holds a wallet's
-//! whole index in memory.
+//! Which record a look-up hash leads to: sorted runs of (hash, entry) that merge in tiers, so that
+//! neither memory nor the cost of a new key grows with a wallet's history. An index only proposes:
+//! the caller confirms a hash against the record itself. It never holds a wallet's whole index in
+//! memory.
 
 pub(crate) mod filter;
 pub(crate) mod merge;
@@ -13,7 +13,7 @@ mod tests;
 /// A look-up hash and the entry that it was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// See [`domain::history::Lookup::hash`].
+    /// The hash of [`domain::history::RecordKey::hash`].
     pub(crate) hash: u64,
     /// The version of the entry, less than [`MAX_VERSION`].
     pub(crate) version: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Key {
 /// A key on disk: the hash, then 40 bits of the version, both big endian.
 pub(crate) const KEY_BYTES: usize = 13;
 
-/// Versions end here: 40 bits.
+/// The bound of versions, which have 40 bits.
 pub(crate) const MAX_VERSION: u64 = 1 << 40;
 
 /// A key as it is stored.

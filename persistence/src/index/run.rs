@@ -40,14 +40,14 @@ pub(crate) const fn page_of(hash: u64, pages: u16) -> u16 {
 }
 
 /// One stored value of a page.
-pub(crate) struct Part {
+pub(crate) struct PageValue {
     value: IVec,
 }
 
-/// Format, and whether the page goes on.
+/// Bytes before a value's keys: the format, and whether the page goes on.
 const HEAD_BYTES: usize = 2;
 
-impl Part {
+impl PageValue {
     pub(crate) fn keys(&self) -> &[Packed] {
         packed(self.value.get(HEAD_BYTES..).unwrap_or_default())
     }
@@ -57,7 +57,7 @@ impl Part {
     }
 }
 
-/// What a run's pages and filters start with in their trees.
+/// The prefix of the keys of a run's pages and filters.
 pub(crate) fn prefix(wallet: &WalletKey, number: u64) -> Vec<u8> {
     [number.to_be_bytes().as_slice(), &wallet.0].concat()
 }
@@ -87,7 +87,7 @@ pub(crate) fn part(
     number: u64,
     page: u16,
     part: u16,
-) -> Result<Option<Part>, Error> {
+) -> Result<Option<PageValue>, Error> {
     let value = store
         .index
         .get(part_key(wallet, number, page, part))
@@ -95,10 +95,10 @@ pub(crate) fn part(
     let Some(value) = value else { return Ok(None) };
     if value.first() != Some(&FORMAT) || value.len() < HEAD_BYTES {
         return Err(damaged(format!(
-            "{wallet:?}: page {page} of run {number} is no index page"
+            "{wallet:?}: page {page} of run {number} is not an index page"
         )));
     }
-    Ok(Some(Part { value }))
+    Ok(Some(PageValue { value }))
 }
 
 /// Reads a page, in order. `false`: the run is not there (any more).
@@ -161,7 +161,7 @@ pub(crate) fn stored_filter(
     match value.split_first() {
         Some((&FORMAT, blocks)) => Ok(Some(filter::from_bytes(blocks).collect())),
         _ => Err(damaged(format!(
-            "{wallet:?}: page {page} of run {number} has no filter"
+            "{wallet:?}: the filter of page {page} of run {number} is damaged"
         ))),
     }
 }
@@ -201,7 +201,7 @@ impl Writer {
     }
 
     /// Writes one page. `keys` are sorted and belong to it. The only page of a run needs no stored
-    /// filter: whoever wants one reads the page and builds it.
+    /// filter: a reader of the page builds it.
     pub(crate) fn page(&mut self, store: &Store, page: u16, keys: &[Key]) -> Result<(), Error> {
         let RunMeta { number, .. } = self.run;
         let mut rest = keys;
@@ -224,7 +224,7 @@ impl Writer {
         }
         if !rest.is_empty() {
             return Err(damaged(format!(
-                "{:?}: an index page has no end",
+                "{:?}: an index page is too large",
                 self.wallet
             )));
         }
@@ -245,7 +245,7 @@ impl Writer {
     }
 }
 
-/// A run that is not there (any more), where that cannot be.
+/// The error for a run that is missing and must be there.
 pub(crate) fn missing(wallet: &WalletKey, number: u64) -> Error {
     damaged(format!("{wallet:?}: run {number} of its index is missing"))
 }

@@ -59,7 +59,7 @@ pub(crate) struct Slot {
     state: RwLock<Arc<State>>,
 }
 
-/// All slots there are.
+/// The slots of all awake wallets.
 pub(crate) struct Slots {
     store: Store,
     budget: Arc<Budget>,
@@ -163,18 +163,17 @@ impl Slot {
         Some(keys)
     }
 
-    /// Shows what a record says, and its keys that are in no run, unless a newer one was shown
-    /// already: a wallet that is loaded while it is folded may come here in either order. Filters are
-    /// read by whoever publishes, so that look-ups do not wait for them. `false`: a run is not there
-    /// (any more), read it again.
+    /// Publishes a record's runs, and its keys that are in no run, unless a newer record was published already: a
+    /// wallet that is loaded while it is folded may come here in either order. The publisher reads the filters, so
+    /// that look-ups do not wait for them. `false` if a run is not there (any more): read the record again.
     pub(crate) fn publish(&self, record: &WalletRecord, keys: &[Key]) -> Result<bool, Error> {
         let old = Arc::clone(&self.state.read());
         if old.version > record.head.version {
             return Ok(true);
         }
         let mut runs = Vec::with_capacity(record.head.runs.len());
-        // Whoever has more than others makes its largest filter smaller, one with each fold.
-        let greedy = self.share.is_greedy();
+        // A wallet with more than its part makes its largest filter smaller, one with each fold.
+        let greedy = self.share.is_over_share();
         let large = old.runs.iter().filter(|run| run.filter.is_some());
         let largest = large.max_by_key(|run| run.bytes()).filter(|_| greedy);
         for meta in &record.head.runs {
@@ -198,7 +197,7 @@ impl Slot {
                         meta: *meta,
                         filter,
                     })),
-                    Err(Retired) => return Ok(false),
+                    Err(RunRetired) => return Ok(false),
                 },
             }
         }
@@ -218,7 +217,7 @@ impl Slot {
     }
 
     /// Reads a run's filter, if the budget has room.
-    fn filter(&self, meta: &RunMeta) -> Result<Result<Option<Filter>, Retired>, Error> {
+    fn filter(&self, meta: &RunMeta) -> Result<Result<Option<Filter>, RunRetired>, Error> {
         let store = &self.slots.store;
         let keys = usize::try_from(meta.keys).unwrap_or(usize::MAX);
         let per_page = match meta.pages {
@@ -230,14 +229,14 @@ impl Slot {
         if meta.pages > 1 {
             for page in 0..meta.pages {
                 let Some(stored) = run::stored_filter(store, &self.key, meta.number, page)? else {
-                    return Ok(Err(Retired));
+                    return Ok(Err(RunRetired));
                 };
                 blocks.extend(stored);
             }
         } else {
             let mut keys = Vec::new();
             if !run::read(store, &self.key, meta.number, 0, &mut keys)? {
-                return Ok(Err(Retired));
+                return Ok(Err(RunRetired));
             }
             blocks.resize(count, [0; 8]);
             for key in keys {
@@ -252,10 +251,10 @@ impl Slot {
         Ok(Ok(self.affordable(blocks, per_page)))
     }
 
-    /// As good a filter as there is room for.
+    /// The largest form of a filter that there is room for.
     fn affordable(&self, blocks: Vec<filter::Block>, per_page: usize) -> Option<Filter> {
-        let mut form = filter::Form::new(blocks, per_page);
-        if !self.share.is_plenty(form.bytes()) {
+        let mut form = filter::FilterBlocks::new(blocks, per_page);
+        if !self.share.has_room_for_full(form.bytes()) {
             form = form.halved().unwrap_or_else(|whole| whole);
         }
         loop {
@@ -294,13 +293,13 @@ impl Slot {
         }
     }
 
-    /// One look through one state, the newest entry first.
+    /// Searches one state, the newest entry first.
     fn look(
         &self,
         state: &State,
         hash: u64,
         matches: &dyn Fn(&Record) -> bool,
-    ) -> Result<Result<Option<Record>, Retired>, Error> {
+    ) -> Result<Result<Option<Record>, RunRetired>, Error> {
         let store = &self.slots.store;
         // Runs of several levels may overlap in time: only all of them together have an order.
         let mut found: Vec<u64> = versions(packed(&state.recent), hash).collect();
@@ -311,7 +310,7 @@ impl Slot {
                 None if run.meta.pages > 1 => {
                     match run::stored_filter(store, &self.key, run.meta.number, page)? {
                         Some(blocks) => filter::may_have(&blocks, hash),
-                        None => return Ok(Err(Retired)),
+                        None => return Ok(Err(RunRetired)),
                     }
                 }
                 None => true,
@@ -320,7 +319,7 @@ impl Slot {
                 continue;
             }
             let Some(versions) = run::find(store, &self.key, &run.meta, hash)? else {
-                return Ok(Err(Retired));
+                return Ok(Err(RunRetired));
             };
             found.extend(versions);
         }
@@ -344,7 +343,7 @@ impl Slot {
 }
 
 /// A run that a state names is gone: a fold replaced it meanwhile.
-struct Retired;
+struct RunRetired;
 
 /// A filter of keys that are in no run.
 fn recent_filter(keys: &[Key]) -> Box<[filter::Block]> {

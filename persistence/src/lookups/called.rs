@@ -1,5 +1,5 @@
-//! Orders by what the provider calls the things that they came with: it is the truth of whose a payment or
-//! a subscription is, whatever was written on it at the provider since.
+//! Orders by the provider's identifiers of the objects that they came with. This decides whose a payment or a
+//! subscription is, whatever was written on it at the provider since.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
@@ -8,31 +8,30 @@ use domain::{
 };
 
 use super::{
-    Declared, LookUp, Put, Stretch, joined,
+    LookUp, LookUpRange, LookUpSpec, Put, joined,
     orders::{hash, number, wallet},
 };
 use crate::contract::{Books, Error};
 
-/// Hash of project and name, wallet: serial. A customer may have several wallets, and what somebody wrote on
-/// a subscription may have led to two.
-pub(super) const CALLED: Declared = Declared {
+/// Key: hash of project and identifier, wallet. Value: serial. A customer may have several wallets, and what somebody
+/// wrote on a subscription may have led to two.
+pub(super) const CALLED: LookUpSpec = LookUpSpec {
     name: "called",
     key: 32,
     value: 16,
     changes,
 };
 
-/// A name that the provider gave.
+/// The provider's identifier of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called<'a> {
-    /// A session: the order that was placed with it.
+    /// A checkout session: the order that was placed with it.
     Checkout(&'a CheckoutId),
     /// A payment: the order that it paid.
     Payment(&'a PaymentId),
-    /// A bill: the order that it is of.
+    /// An invoice: the order that it bills.
     Invoice(&'a InvoiceId),
-    /// A subscription: the checkout that began it; where none did or was heard of, the last order that
-    /// it paid.
+    /// A subscription: the checkout that began it; if none did or none is known, the last order that it paid.
     Subscription(&'a SubscriptionId),
     /// A customer: the last order that they paid.
     Customer(&'a CustomerId),
@@ -101,21 +100,21 @@ fn billed(project: ProjectId, subscription: &SubscriptionId) -> [u8; 16] {
 }
 
 impl dyn Books + '_ {
-    /// The order that the provider has this name for; of several wallets' orders any, see [`Self::all_called`].
+    /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
     ///
     /// # Errors
     ///
     /// The books cannot be read.
     pub fn called(&self, project: ProjectId, name: Called<'_>) -> Result<Option<OrderId>, Error> {
-        Ok(self.all_called(project, name, 1)?.pop())
+        Ok(self.orders_by_provider_id(project, name, 1)?.pop())
     }
 
-    /// The orders that the provider has this name for, at most `limit` and one a wallet.
+    /// The orders of this identifier, at most `limit` and one a wallet.
     ///
     /// # Errors
     ///
     /// The books cannot be read.
-    pub fn all_called(
+    pub fn orders_by_provider_id(
         &self,
         project: ProjectId,
         name: Called<'_>,
@@ -131,7 +130,7 @@ impl dyn Books + '_ {
     }
 
     fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
-        let from = Stretch::From(joined(&[&name, &[0; 16]]));
+        let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
         let found = self.stretch(LookUp::Called, &from, limit)?;
         let same = found.iter().take_while(|(key, _)| key.starts_with(&name));
         let orders = same.map(|(key, value)| {

@@ -1,16 +1,16 @@
-//! Wallets by their recovery code, where it is not the code that their own key was made from: one that
-//! replaced another, or one that a payment minted.
+//! Wallets by their recovery code, if it is not the code that their own key was made from: one that replaced another,
+//! or one that a payment minted.
 
 use domain::{
     id::{CodeHash, WalletKey},
     wallet::{Change, Event, Owner},
 };
 
-use super::{Declared, LookUp, Put, joined};
+use super::{LookUp, LookUpSpec, Put, joined};
 use crate::contract::{Books, Error};
 
-/// Code: wallet.
-pub(super) const CODES: Declared = Declared {
+/// Key: hash of the code. Value: wallet.
+pub(super) const CODES: LookUpSpec = LookUpSpec {
     name: "codes",
     key: 16,
     value: 16,
@@ -35,7 +35,11 @@ fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
 }
 
 impl dyn Books + '_ {
-    /// The wallet that a code opens, where the code is not the one it was created with.
+    /// The wallet that a code opens, if it is not the code that the wallet was created with.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         let found = self.find(LookUp::Codes, &code.0)?;
         found.map(|value| super::orders::wallet(&value)).transpose()

@@ -1,5 +1,5 @@
-//! What was appended and is not folded yet, laid over the look-ups that are stored: an order is found
-//! as soon as it is logged.
+//! Entries that were appended and are not folded yet, laid over the look-ups that are stored: an order is found as
+//! soon as it is logged.
 
 use std::{
     cmp::Ordering,
@@ -10,52 +10,52 @@ use std::{
 
 use parking_lot::RwLock;
 
-use super::{Key, Listed, LookUp, Stretch, Value};
+use super::{Key, LookUp, LookUpChange, LookUpRange, Value};
 use crate::contract::Error;
 
-/// See the module.
+/// Look-up entries that are not folded yet.
 #[derive(Default)]
-pub(crate) struct Fresh(RwLock<Parts>);
+pub(crate) struct Overlay(RwLock<OverlayState>);
 
 #[derive(Default)]
-struct Parts {
+struct OverlayState {
     sets: BTreeMap<LookUp, Set>,
-    /// What to forget once a ticket is folded.
+    /// Entries to remove once their ticket is folded.
     appended: BTreeSet<(u64, LookUp, Key)>,
 }
 
-/// The ticket of what is about to be appended: no fold has come to it.
-const TO_COME: u64 = u64::MAX;
+/// The ticket of entries that are about to be appended: no fold reaches it.
+const UNASSIGNED_TICKET: u64 = u64::MAX;
 
 type Set = BTreeMap<Key, (Option<Value>, u64)>;
 type Entry = (Key, Value);
 
-impl Fresh {
-    /// Adds what an append is about to change: nobody can be told of it before it is found. Not
-    /// within the log's own lock, for a reader may hold this one while it reads the disk.
-    pub(crate) fn add(&self, listed: &[Listed]) {
+impl Overlay {
+    /// Adds what an append is about to change, so that it is found before anybody can be told of
+    /// it. Not within the log's own lock, for a reader may hold this one while it reads the disk.
+    pub(crate) fn add(&self, listed: &[LookUpChange]) {
         if listed.is_empty() {
             return;
         }
         let mut parts = self.0.write();
-        for Listed {
+        for LookUpChange {
             look_up,
             key,
             value,
         } in listed
         {
             let set = parts.sets.entry(*look_up).or_default();
-            set.insert(key.clone(), (value.clone(), TO_COME));
+            set.insert(key.clone(), (value.clone(), UNASSIGNED_TICKET));
         }
     }
 
-    /// That append was taken in with this ticket.
-    pub(crate) fn appended(&self, listed: Vec<Listed>, ticket: u64) {
+    /// Sets the ticket that the append was taken in with.
+    pub(crate) fn appended(&self, listed: Vec<LookUpChange>, ticket: u64) {
         if listed.is_empty() {
             return;
         }
         let mut parts = self.0.write();
-        for Listed { look_up, key, .. } in listed {
+        for LookUpChange { look_up, key, .. } in listed {
             let set = parts.sets.entry(look_up).or_default();
             if let Some((_, last)) = set.get_mut(&key) {
                 *last = ticket;
@@ -64,7 +64,7 @@ impl Fresh {
         }
     }
 
-    /// The stored look-ups have everything up to here.
+    /// Removes entries up to this ticket, which the stored look-ups have now.
     pub(crate) fn folded(&self, ticket: u64) {
         if self.0.read().appended.is_empty() {
             return;
@@ -86,19 +86,19 @@ impl Fresh {
         }
     }
 
-    /// What is known of a key: `Some(None)`, it was taken out.
+    /// What is not folded yet under a key; `Some(None)`: the key was taken out.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
         let parts = self.0.read();
         let (value, _) = parts.sets.get(&look_up)?.get(key)?;
         Some(value.clone())
     }
 
-    /// At most `limit` entries of both, in the stretch's order. What is folded meanwhile stays here
-    /// until this is over.
+    /// At most `limit` of the stored entries and these, in the stretch's order. Entries that are
+    /// folded meanwhile stay here until this ends.
     pub(crate) fn over(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
         stored: impl Iterator<Item = Result<Entry, Error>>,
     ) -> Result<Vec<Entry>, Error> {
@@ -106,29 +106,33 @@ impl Fresh {
         let nothing = Set::new();
         let set = parts.sets.get(&look_up).unwrap_or(&nothing);
         match stretch {
-            Stretch::From(key) => {
+            LookUpRange::From(key) => {
                 let from = (Bound::Included(&**key), Bound::Unbounded);
                 let fresh = set.range::<[u8], _>(from);
-                Both::new(fresh, stored, false).take(limit).collect()
+                MergedEntries::new(fresh, stored, false)
+                    .take(limit)
+                    .collect()
             }
-            Stretch::Before(key) => {
+            LookUpRange::Before(key) => {
                 let before = (Bound::Unbounded, Bound::Excluded(&**key));
                 let fresh = set.range::<[u8], _>(before).rev();
-                Both::new(fresh, stored, true).take(limit).collect()
+                MergedEntries::new(fresh, stored, true)
+                    .take(limit)
+                    .collect()
             }
         }
     }
 }
 
-/// Both in one order. Where both have a key the fresh one counts; without a value it hides the other.
-struct Both<Fresh: Iterator, Stored: Iterator> {
-    fresh: Peekable<Fresh>,
-    stored: Peekable<Stored>,
+/// Merges both in order. If both have a key the fresh entry counts; without a value it hides the other.
+struct MergedEntries<Overlay: Iterator, LoadedWallet: Iterator> {
+    fresh: Peekable<Overlay>,
+    stored: Peekable<LoadedWallet>,
     backward: bool,
 }
 
-impl<Fresh: Iterator, Stored: Iterator> Both<Fresh, Stored> {
-    fn new(fresh: Fresh, stored: Stored, backward: bool) -> Self {
+impl<Overlay: Iterator, LoadedWallet: Iterator> MergedEntries<Overlay, LoadedWallet> {
+    fn new(fresh: Overlay, stored: LoadedWallet, backward: bool) -> Self {
         Self {
             fresh: fresh.peekable(),
             stored: stored.peekable(),
@@ -137,10 +141,10 @@ impl<Fresh: Iterator, Stored: Iterator> Both<Fresh, Stored> {
     }
 }
 
-impl<'a, Fresh, Stored> Iterator for Both<Fresh, Stored>
+impl<'a, Overlay, LoadedWallet> Iterator for MergedEntries<Overlay, LoadedWallet>
 where
-    Fresh: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
-    Stored: Iterator<Item = Result<Entry, Error>>,
+    Overlay: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
+    LoadedWallet: Iterator<Item = Result<Entry, Error>>,
 {
     type Item = Result<Entry, Error>;
 

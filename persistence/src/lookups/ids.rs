@@ -1,15 +1,15 @@
-//! Wallets by the identifier that callers see, which says nothing of where they are.
+//! Wallets by the identifier that callers see, which does not contain the wallet's key.
 
 use domain::{
     id::{WalletId, WalletKey},
     wallet::{Change, Event},
 };
 
-use super::{Declared, LookUp, Put, joined};
+use super::{LookUp, LookUpSpec, Put, joined};
 use crate::contract::{Books, Error};
 
-/// Identifier: wallet.
-pub(super) const IDS: Declared = Declared {
+/// Key: identifier. Value: wallet.
+pub(super) const IDS: LookUpSpec = LookUpSpec {
     name: "ids",
     key: 16,
     value: 16,
@@ -24,7 +24,11 @@ fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
 }
 
 impl dyn Books + '_ {
-    /// The wallet of this identifier.
+    /// The key of the wallet with this identifier.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
     pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
         let found = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
         found.map(|value| super::orders::wallet(&value)).transpose()

@@ -1,5 +1,5 @@
-//! Orders found without their wallets: by project and time, by when they fall due, and who bought under
-//! an address.
+//! Orders found without their wallets: by project and time, by when they fall due; and wallets by a buyer's email
+//! address.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
@@ -9,27 +9,27 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Declared, Key, LookUp, Put, Stretch, joined};
+use super::{Key, LookUp, LookUpRange, LookUpSpec, Put, joined};
 use crate::contract::{Books, Error};
 
-/// Project, instant, serial: wallet. Sorted by project, then by time.
-pub(super) const PLACED: Declared = Declared {
+/// Key: project, instant, serial. Value: wallet. Sorted by project, then by time.
+pub(super) const PLACED: LookUpSpec = LookUpSpec {
     name: "placed",
     key: 40,
     value: 16,
     changes: placed,
 };
 
-/// Project, the instant at which it expires, serial: wallet.
-pub(super) const DUE: Declared = Declared {
+/// Key: project, the instant at which it expires, serial. Value: wallet.
+pub(super) const DUE: LookUpSpec = LookUpSpec {
     name: "due",
     key: 40,
     value: 16,
     changes: due,
 };
 
-/// Hash of project and address, wallet: nothing.
-pub(super) const BUYERS: Declared = Declared {
+/// Key: hash of project and email address, wallet. No value.
+pub(super) const BUYERS: LookUpSpec = LookUpSpec {
     name: "buyers",
     key: 32,
     value: 0,
@@ -65,18 +65,18 @@ fn buyers(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     }
 }
 
-/// A place in a project's list of orders, or among those that are due. Places are in order of
-/// `(at, order.serial)`.
+/// An order's place in a project's list of orders, or of pending orders by expiry. Places are in
+/// order of `(at, order.serial)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OrderPlace {
-    /// When the order was placed; among those that are due, when it expires.
+pub struct OrderPosition {
+    /// When the order was placed; in the list of pending orders, when it expires.
     pub at: Timestamp,
     /// The order, and with it its wallet.
     pub order: OrderId,
 }
 
-impl OrderPlace {
-    /// What the next page is asked for with.
+impl OrderPosition {
+    /// The cursor for the next page.
     #[must_use]
     pub const fn place(&self) -> (Timestamp, OrderSerial) {
         (self.at, self.order.serial)
@@ -84,39 +84,49 @@ impl OrderPlace {
 }
 
 impl dyn Books + '_ {
-    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those
-    /// strictly before a place, or the newest of all. Fewer than `limit`: there are no more. A page
-    /// asked for with the last place of the page before it continues that one, however many orders
-    /// were placed meanwhile.
+    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
+    /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
+    /// last place of the page before it continues that one, however many orders were placed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
     pub fn orders(
         &self,
         project: ProjectId,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<OrderPosition>, Error> {
         let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
-        let stretch = Stretch::Before(place_key(project, at, serial));
+        let stretch = LookUpRange::Before(place_key(project, at, serial));
         self.places(LookUp::Placed, project, stretch, limit)
     }
 
-    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest
-    /// first: those strictly after a place, or from the first. Fewer than `limit`: there are no more.
+    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
+    /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
     pub fn due(
         &self,
         project: ProjectId,
         after: Option<(Timestamp, OrderSerial)>,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<OrderPosition>, Error> {
         let from = first_after(project, after);
-        let mut places = self.places(LookUp::Due, project, Stretch::From(from), limit)?;
+        let mut places = self.places(LookUp::Due, project, LookUpRange::From(from), limit)?;
         places.retain(|place| place.at <= until);
         Ok(places)
     }
 
-    /// At most `limit` wallets of a project with an order that was paid under this address, by key.
-    /// Capitals do not count. Found by 128 bits of a hash of the address: no two are alike by chance
-    /// or by design.
+    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
+    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
     pub fn buyers(
         &self,
         project: ProjectId,
@@ -124,7 +134,7 @@ impl dyn Books + '_ {
         limit: usize,
     ) -> Result<Vec<WalletKey>, Error> {
         let address = buyer_key(project, email);
-        let from = Stretch::From(joined(&[&address, &[0; 16]]));
+        let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
         let found = self.stretch(LookUp::Buyers, &from, limit)?;
         let same = found
             .iter()
@@ -136,9 +146,9 @@ impl dyn Books + '_ {
         &self,
         look_up: LookUp,
         project: ProjectId,
-        stretch: Stretch,
+        stretch: LookUpRange,
         limit: usize,
-    ) -> Result<Vec<OrderPlace>, Error> {
+    ) -> Result<Vec<OrderPosition>, Error> {
         let found = self.stretch(look_up, &stretch, limit)?;
         let project = project.0.to_be_bytes();
         let own = found
@@ -148,7 +158,7 @@ impl dyn Books + '_ {
     }
 }
 
-/// The first key behind a place, or of all.
+/// The first key after a place, or the first of the project.
 pub(super) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSerial)>) -> Key {
     match after {
         None => place_key(project, Timestamp(i64::MIN), OrderSerial(0)),
@@ -169,10 +179,10 @@ pub(super) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) 
     ])
 }
 
-pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPlace, Error> {
+pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Error> {
     let at = key.get(16..24).and_then(|at| at.first_chunk::<8>());
     let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
-    Ok(OrderPlace {
+    Ok(OrderPosition {
         at: Timestamp(at.cast_signed()),
         order: OrderId {
             serial: OrderSerial(number(key.get(24..))?),
@@ -195,15 +205,16 @@ pub(super) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
 }
 
 fn short() -> Error {
-    Error::Damaged("an entry of a look-up is short".into())
+    Error::Damaged("an entry of a look-up is cut short".into())
 }
 
-/// Capitals do not count in an address.
+/// The hash of a buyer's address, whose case is ignored.
 fn buyer_key(project: ProjectId, email: &Email) -> [u8; 16] {
     hash(b"buyer", project, &email.as_str().to_lowercase())
 }
 
-/// The label tells kinds apart and is of a fixed length each; so is the project.
+/// The hash of a text of some kind in a project. A zero after the label, and the fixed length of a project, keep the
+/// parts apart.
 pub(super) fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(label);

@@ -1,5 +1,5 @@
-//! Subscriptions found without their wallets, by when their periods end: one whose next period nobody
-//! told of is found there, and asked about.
+//! Subscriptions found without their wallets, by when their periods end: those whose next period nobody reported are
+//! found here, to ask the provider about them.
 
 use domain::{
     id::{OrderSerial, ProjectId, WalletKey},
@@ -9,13 +9,13 @@ use domain::{
 };
 
 use super::{
-    Declared, LookUp, Put, Stretch, joined,
+    LookUp, LookUpRange, LookUpSpec, Put, joined,
     orders::{first_after, hash, place_key, read_place},
 };
 use crate::contract::{Books, Error};
 
-/// Project, the period's end, hash of the subscription: wallet.
-pub(super) const PERIODS: Declared = Declared {
+/// Key: project, the period's end, hash of the subscription. Value: wallet.
+pub(super) const PERIODS: LookUpSpec = LookUpSpec {
     name: "periods",
     key: 40,
     value: 16,
@@ -37,19 +37,19 @@ fn periods(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     }
 }
 
-/// A period's end in a project's list of them. Ends are in order of `(at, tie)`.
+/// The end of a subscription's period in a project's list of them, which is in order of `(at, tie)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeriodEnd {
-    /// When.
+    /// When the period ends.
     pub at: Timestamp,
-    /// What tells those of one instant apart.
+    /// Tells ends at the same instant apart: a hash of the subscription.
     pub tie: u128,
-    /// Whose subscription.
+    /// The wallet that has the subscription.
     pub wallet: WalletKey,
 }
 
 impl PeriodEnd {
-    /// What the next page is asked for with.
+    /// The cursor for the next page.
     #[must_use]
     pub const fn place(&self) -> (Timestamp, u128) {
         (self.at, self.tie)
@@ -57,9 +57,8 @@ impl PeriodEnd {
 }
 
 impl dyn Books + '_ {
-    /// At most `limit` ends of periods of a project's subscriptions that are not over, at `until` or
-    /// earlier, the soonest first: those strictly after a place, or from the first. Fewer than `limit`:
-    /// there are no more.
+    /// At most `limit` period ends of a project's subscriptions that are not over, at `until` or earlier, the soonest
+    /// first: those strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
     ///
     /// # Errors
     ///
@@ -72,7 +71,7 @@ impl dyn Books + '_ {
         limit: usize,
     ) -> Result<Vec<PeriodEnd>, Error> {
         let after = after.map(|(at, tie)| (at, OrderSerial(tie)));
-        let from = Stretch::From(first_after(project, after));
+        let from = LookUpRange::From(first_after(project, after));
         let found = self.stretch(LookUp::Periods, &from, limit)?;
         let project = project.0.to_be_bytes();
         let own = found

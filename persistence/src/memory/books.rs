@@ -12,14 +12,14 @@ use domain::{
 };
 
 use crate::{
-    contract::{Error, KeptNote},
-    logged::Logged,
+    contract::{Error, StoredNote},
+    log_event::LogEvent,
     lookups::{self, Key, LookUp, Value},
     usage::{self, Interval, Usage},
 };
 
 #[derive(Default)]
-pub(super) struct Folded {
+pub(super) struct MemoryBooks {
     wallets: HashMap<WalletKey, (Wallet, Vec<Record>)>,
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
@@ -28,10 +28,10 @@ pub(super) struct Folded {
     usage: BTreeMap<(ProductId, Interval, Timestamp), Usage>,
 }
 
-impl Folded {
-    pub(super) fn fold(&mut self, logged: Logged) -> Result<(), Error> {
-        match logged {
-            Logged::Wallet {
+impl MemoryBooks {
+    pub(super) fn fold(&mut self, log_event: LogEvent) -> Result<(), Error> {
+        match log_event {
+            LogEvent::Wallet {
                 key,
                 version,
                 event,
@@ -69,12 +69,12 @@ impl Folded {
                 records.extend(record);
                 self.wallets.insert(key, (wallet, records));
             }
-            Logged::Catalog(document) => {
+            LogEvent::Catalog(document) => {
                 self.documents.insert(document.address(), document);
             }
-            // Told as soon as it is durable: the journal keeps it.
-            Logged::Notice(_) => {}
-            Logged::Note(note) => {
+            // Project events are shown once they are durable: the journal keeps them.
+            LogEvent::Notice(_) => {}
+            LogEvent::Note(note) => {
                 match note.body {
                     Some(body) => self.notes.insert(note.key, body),
                     None => self.notes.remove(&note.key),
@@ -94,7 +94,7 @@ impl Folded {
         });
     }
 
-    /// What is kept of a product's hour, day and month.
+    /// Calls `add` with a product's usage of the hour, the day and the month.
     fn each(&mut self, product: ProductId, at: Timestamp, add: impl Fn(&mut Usage)) {
         for interval in Interval::ALL {
             if let Some(span) = interval.span(at) {
@@ -128,7 +128,7 @@ impl Folded {
         self.documents.values().cloned().collect()
     }
 
-    pub(super) fn notes(&self, prefix: &[u8]) -> Vec<KeptNote> {
+    pub(super) fn notes(&self, prefix: &[u8]) -> Vec<StoredNote> {
         let kept = self.notes.iter().filter(|(key, _)| key.starts_with(prefix));
         kept.map(|(key, body)| (key.clone(), body.clone()))
             .collect()

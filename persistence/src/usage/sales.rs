@@ -1,11 +1,11 @@
-//! What became of orders, by when they were placed: counted from their ways into wallets' histories and
-//! out of them, so that all that is counted of an order is how it stands now.
+//! Counts orders by when they were placed and how they stand now: an order is added when it is archived into its
+//! wallet's history, and taken out when it is recalled.
 
 use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
-    history::{Fact, Record},
+    history::{Record, RecordContent},
     id::ProductId,
     wallet::{Change, Event, Order, OrderStatus},
 };
@@ -13,15 +13,15 @@ use domain::{
 /// Orders that were placed within a stretch of time, by how they stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sales {
-    /// All of them.
+    /// All orders that were placed.
     pub placed: i64,
-    /// Paid, and not all of it went back.
+    /// Orders that were paid, and are not refunded or disputed in full.
     pub paid: i64,
-    /// Paid, and all of it went back.
+    /// Orders that were paid, and are refunded or disputed in full.
     pub refunded: i64,
-    /// Their payments failed.
+    /// Orders whose payment failed.
     pub failed: i64,
-    /// They were not paid in time.
+    /// Orders that were not paid in time.
     pub expired: i64,
     /// What was paid for them, by currency.
     pub money: BTreeMap<Box<str>, Money>,
@@ -30,9 +30,9 @@ pub struct Sales {
 /// Money in a currency's minor unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Money {
-    /// What was charged.
+    /// The amount that was charged.
     pub paid: i64,
-    /// What went back of it.
+    /// The part of it that was refunded.
     pub returned: i64,
 }
 
@@ -47,7 +47,7 @@ impl Sales {
         self.placed.saturating_sub(settled)
     }
 
-    /// With all of another.
+    /// Adds all of another.
     pub fn merge(&mut self, other: &Self) {
         let add = |to: &mut i64, more: i64| *to = to.saturating_add(more);
         add(&mut self.placed, other.placed);
@@ -62,7 +62,7 @@ impl Sales {
         }
     }
 
-    /// One that is settled, `by` 1; or is not any more, by -1.
+    /// The sales of a settled order: `by` is 1 to add it, -1 to take it out.
     fn settled(order: &Order, by: i64) -> Self {
         let mut sales = Self::default();
         match order.status() {
@@ -83,7 +83,7 @@ impl Sales {
     }
 }
 
-/// What an event changes in sales: of which product, and of orders placed when.
+/// What an event changes in sales: the product, when its order was placed, and the change.
 pub(crate) fn sold(
     event: &Event,
     record: Option<&Record>,
@@ -100,7 +100,7 @@ pub(crate) fn sold(
             };
             Some((order.terms.product, event.at, placed))
         }
-        (Change::OrderArchived { .. }, Some(Fact::Order(archived))) => {
+        (Change::OrderArchived { .. }, Some(RecordContent::Order(archived))) => {
             Some(settled(&archived.order, 1))
         }
         (Change::OrderRecalled(recalled), _) => Some(settled(&recalled.order, -1)),

@@ -1,7 +1,7 @@
-//! How many different wallets there were: exactly up to 128, about as many beyond (HyperLogLog, 2,048
-//! registers). What is kept depends on nothing but which wallets were added, however often and in whatever
-//! order: so a fold that is done again changes nothing, several stretches of time can be joined without
-//! counting anybody twice, and `verify` compares byte by byte. By hand: the bytes are on the disk.
+//! Counts different wallets: exactly up to 128, about as many beyond (HyperLogLog, 2,048 registers). What is stored
+//! depends on nothing but which wallets were added, however often and in whatever order: so a fold that is done again
+//! changes nothing, several intervals can be joined without counting a wallet twice, and `verify` compares byte by
+//! byte. Not a library's: the bytes are on the disk.
 
 use std::fmt;
 
@@ -9,57 +9,57 @@ use domain::id::WalletKey;
 
 use crate::contract::Error;
 
-/// Known one by one up to so many.
+/// The most wallets that are counted exactly.
 const FEW: usize = 128;
-/// Their number is a power of two; the estimate is off by 2.3 percent (1.04 by the root of it), two times in three.
+/// A power of two. The estimate's standard error is 2.3 percent (1.04 divided by the root of this).
 const REGISTERS: usize = 1 << INDEX_BITS;
 const INDEX_BITS: u32 = 11;
-/// The largest value of a register: the first one bit of the others, or that there is none.
+/// The largest value of a register: the position of the first one bit after the index, or that there is none.
 const MOST: u8 = 64 - 11 + 1;
 
-/// Different wallets.
+/// A set of wallets that tells how many there are.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Wallets(Known);
+pub struct Wallets(Sketch);
 
 #[derive(Clone, PartialEq, Eq)]
-enum Known {
-    /// Hashes, sorted.
+enum Sketch {
+    /// The wallets' hashes, sorted.
     Few(Vec<u64>),
     Many(Box<[u8; REGISTERS]>),
 }
 
-/// How many there were.
+/// How many different wallets there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Distinct {
-    /// So many.
+pub struct DistinctCount {
+    /// The number, exact or estimated.
     pub count: u64,
-    /// Whether not one more or less.
+    /// Whether the number is exact.
     pub is_exact: bool,
 }
 
 impl Default for Wallets {
     fn default() -> Self {
-        Self(Known::Few(Vec::new()))
+        Self(Sketch::Few(Vec::new()))
     }
 }
 
 impl fmt::Debug for Wallets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Distinct { count, is_exact } = self.count();
+        let DistinctCount { count, is_exact } = self.count();
         let about = if is_exact { "" } else { "about " };
         write!(f, "{about}{count} wallets")
     }
 }
 
 impl Wallets {
-    /// With one more, if it is not in there.
+    /// Adds a wallet, if it is not in the set.
     pub(crate) fn add(&mut self, wallet: &WalletKey) {
         self.insert(hash(wallet));
     }
 
     fn insert(&mut self, hash: u64) {
         match &mut self.0 {
-            Known::Few(few) => {
+            Sketch::Few(few) => {
                 let Err(place) = few.binary_search(&hash) else {
                     return;
                 };
@@ -70,60 +70,60 @@ impl Wallets {
                 let mut registers = Box::new([0; REGISTERS]);
                 few.iter().for_each(|known| note(&mut registers, *known));
                 note(&mut registers, hash);
-                self.0 = Known::Many(registers);
+                self.0 = Sketch::Many(registers);
             }
-            Known::Many(registers) => note(registers, hash),
+            Sketch::Many(registers) => note(registers, hash),
         }
     }
 
-    /// With all of another.
+    /// Adds all of another set.
     pub fn merge(&mut self, other: &Self) {
         match &other.0 {
-            Known::Few(few) => few.iter().for_each(|hash| self.insert(*hash)),
-            Known::Many(theirs) => {
+            Sketch::Few(few) => few.iter().for_each(|hash| self.insert(*hash)),
+            Sketch::Many(theirs) => {
                 let mut joined = theirs.clone();
                 match &self.0 {
-                    Known::Few(few) => few.iter().for_each(|hash| note(&mut joined, *hash)),
-                    Known::Many(ours) => {
+                    Sketch::Few(few) => few.iter().for_each(|hash| note(&mut joined, *hash)),
+                    Sketch::Many(ours) => {
                         for (register, ours) in joined.iter_mut().zip(ours.iter()) {
                             *register = (*register).max(*ours);
                         }
                     }
                 }
-                self.0 = Known::Many(joined);
+                self.0 = Sketch::Many(joined);
             }
         }
     }
 
-    /// How many they are.
+    /// How many wallets are in the set.
     #[must_use]
-    pub fn count(&self) -> Distinct {
+    pub fn count(&self) -> DistinctCount {
         match &self.0 {
-            Known::Few(few) => Distinct {
+            Sketch::Few(few) => DistinctCount {
                 count: u64::try_from(few.len()).unwrap_or(u64::MAX),
                 is_exact: true,
             },
-            Known::Many(registers) => Distinct {
+            Sketch::Many(registers) => DistinctCount {
                 count: estimate(registers),
                 is_exact: false,
             },
         }
     }
 
-    /// As it is stored: hashes, or all registers.
+    /// The set as it is stored: hashes, or all registers.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match &self.0 {
-            Known::Few(few) => few.iter().flat_map(|hash| hash.to_be_bytes()).collect(),
-            Known::Many(registers) => registers.to_vec(),
+            Sketch::Few(few) => few.iter().flat_map(|hash| hash.to_be_bytes()).collect(),
+            Sketch::Many(registers) => registers.to_vec(),
         }
     }
 
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let damaged = || Error::Damaged("a count of wallets is no such count".into());
+        let damaged = || Error::Damaged("a stored count of wallets is malformed".into());
         if let Ok(registers) = <[u8; REGISTERS]>::try_from(bytes) {
             let is_one = registers.iter().all(|register| *register <= MOST);
             return is_one
-                .then(|| Self(Known::Many(Box::new(registers))))
+                .then(|| Self(Sketch::Many(Box::new(registers))))
                 .ok_or_else(damaged);
         }
         let (hashes, rest) = bytes.as_chunks::<8>();
@@ -132,18 +132,18 @@ impl Wallets {
             .map(|hash| u64::from_be_bytes(*hash))
             .collect();
         let is_one = rest.is_empty() && few.len() <= FEW && few.is_sorted_by(|a, b| a < b);
-        is_one.then_some(Self(Known::Few(few))).ok_or_else(damaged)
+        is_one.then_some(Self(Sketch::Few(few))).ok_or_else(damaged)
     }
 }
 
-/// Wallets' keys are hashes already, but for those of tests.
+/// Wallets' keys are hashes already, except in tests.
 fn hash(wallet: &WalletKey) -> u64 {
     let key = u128::from_be_bytes(wallet.0);
     let [high, low] = [key >> 64, key].map(|half| u64::try_from(half & u128::from(u64::MAX)));
     mix(mix(high.unwrap_or(0)) ^ low.unwrap_or(0))
 }
 
-/// Every bit of what comes out hangs on every bit of what goes in (splitmix64's last step).
+/// splitmix64's last step: every bit of the result depends on every bit of the input.
 const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -161,8 +161,8 @@ fn note(registers: &mut [u8; REGISTERS], hash: u64) {
     }
 }
 
-/// After O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6:
-/// without bias however few or many there are.
+/// After O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6: unbiased
+/// however few or many there are.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -235,7 +235,7 @@ mod tests {
         for count in [0, 1, 127, 128] {
             let found = some(0..count.into()).count();
             let is_exact = true;
-            assert_eq!(found, Distinct { count, is_exact });
+            assert_eq!(found, DistinctCount { count, is_exact });
         }
         for count in [129_u64, 1_000, 5_000, 20_000, 300_000] {
             let found = some(0..count.into()).count();

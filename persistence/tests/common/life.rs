@@ -1,19 +1,19 @@
-//! A little of everything that is kept, told to a journal step by step.
+//! Appends a little of everything that is stored, step by step.
 
 use domain::{
     Timestamp,
     history::Reason,
     id::{CodeHash, ProductId, ProjectId, WalletId},
-    notice::{News, Notice},
+    project_event::{EventData, ProjectEvent},
     wallet::OrderKind,
 };
-use persistence::{Books, Called, Logged, Outcome, SledJournal};
+use persistence::{Books, Called, LogEvent, Outcome, SledJournal};
 
 use super::{Teller, commit, key, project, shop, version};
 
 /// Wallets that are granted to; the first one most of all.
 pub(crate) const WALLETS: u64 = 40;
-/// What is told at a step: little, then so much that a page is full after a few.
+/// Project events at a step: few, then so many that a page is full after a few steps.
 const fn told(step: i64) -> i64 {
     if step <= 80 { 8 } else { 100 }
 }
@@ -39,7 +39,7 @@ pub(crate) struct Seen {
 }
 
 impl Life {
-    /// Lives on by a step; all of it is durable then.
+    /// Appends another step; all of it is durable then.
     pub(crate) fn step(&mut self, journal: &SledJournal) {
         self.steps += 1;
         let (step, teller) = (self.steps, &mut self.teller);
@@ -70,7 +70,10 @@ impl Life {
         events.push(shop::note("last", Some(&step.to_string())));
         let some = format!("some-{}", number % 9);
         events.push(shop::note(&some, (step % 2 == 0).then_some("here")));
-        events.push(Logged::Catalog(project(step % 4, &format!("name {step}"))));
+        events.push(LogEvent::Catalog(project(
+            step % 4,
+            &format!("name {step}"),
+        )));
         for delta in 0..told(at) {
             events.push(credited(at, delta));
         }
@@ -120,23 +123,26 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
     let note = journal.notes(b"last").unwrap();
     let note = note.first().map(|(_, body)| body.to_vec());
     assert_eq!(note, (last > 0).then(|| last.to_string().into_bytes()));
-    let notices = journal.notices(PROJECT, 0, usize::MAX).unwrap();
-    let shown: Vec<_> = notices.iter().map(|(_, notice)| notice.at.0).collect();
+    let project_events = journal.project_events(PROJECT, 0, usize::MAX).unwrap();
+    let shown: Vec<_> = project_events
+        .iter()
+        .map(|(_, project_event)| project_event.at.0)
+        .collect();
     let each =
         (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..told(step)).map(move |_| step));
     assert_eq!(shown, each.collect::<Vec<_>>(), "each notice once");
     assert!(journal.documents().unwrap().len() >= before.documents);
 }
 
-fn credited(at: i64, delta: i64) -> Logged {
-    Logged::Notice(Notice {
+fn credited(at: i64, delta: i64) -> LogEvent {
+    LogEvent::Notice(ProjectEvent {
         project: PROJECT,
         at: Timestamp(at),
         recorded: Timestamp(at),
         key: key(1),
         wallet: WalletId(1),
         user: None,
-        news: News::Credited {
+        data: EventData::Credited {
             product: ProductId(1),
             delta,
             reason: Reason::Manual,

@@ -19,7 +19,9 @@ use domain::{
     wallet::{Change, Created, Event, Owner, Wallet},
 };
 use parking_lot::{Condvar, Mutex};
-use persistence::{Append, Books, Done, Faults, Log, Logged, Options, Outcome, Step, Ticket};
+use persistence::{
+    Append, Books, Faults, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
+};
 
 /// Long enough for any disk, short enough for a test that hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
@@ -31,7 +33,7 @@ pub(crate) fn key(wallet: u64) -> WalletKey {
     )
 }
 
-/// Keeps wallets, and tells what happens to them with the record that it leaves: as a wallet's owner
+/// Keeps wallets, and makes their events with the records that these leave, as a wallet's owner
 /// does before it appends.
 #[derive(Default)]
 pub(crate) struct Teller {
@@ -59,7 +61,7 @@ impl Teller {
         self.wallets.get(&key(wallet)).map_or(0, |it| it.version)
     }
 
-    pub(crate) fn tell(&mut self, wallet: u64, at: i64, change: Change) -> Logged {
+    pub(crate) fn tell(&mut self, wallet: u64, at: i64, change: Change) -> LogEvent {
         let key = key(wallet);
         let event = Event {
             at: Timestamp(at),
@@ -69,7 +71,7 @@ impl Teller {
         let (now, record) = Wallet::replay(former, key, event.clone()).unwrap();
         let version = now.version;
         self.wallets.insert(key, now);
-        Logged::Wallet {
+        LogEvent::Wallet {
             key,
             version,
             event,
@@ -77,17 +79,17 @@ impl Teller {
         }
     }
 
-    pub(crate) fn created(&mut self, wallet: u64) -> Logged {
+    pub(crate) fn created(&mut self, wallet: u64) -> LogEvent {
         let owner = Owner::External(ExternalUserId::new(format!("user-{wallet}")).unwrap());
         self.creation(wallet, ProjectId(1), owner)
     }
 
-    pub(crate) fn created_with_code(&mut self, wallet: u64, hash: CodeHash) -> Logged {
+    pub(crate) fn created_with_code(&mut self, wallet: u64, hash: CodeHash) -> LogEvent {
         let sealed = Box::new([1, 2, 3]);
         self.creation(wallet, ProjectId(1), Owner::Code { hash, sealed })
     }
 
-    pub(crate) fn creation(&mut self, wallet: u64, project: ProjectId, owner: Owner) -> Logged {
+    pub(crate) fn creation(&mut self, wallet: u64, project: ProjectId, owner: Owner) -> LogEvent {
         let created = Created {
             id: WalletId(wallet.into()),
             project,
@@ -96,7 +98,7 @@ impl Teller {
         self.tell(wallet, 1000, Change::Created(Box::new(created)))
     }
 
-    pub(crate) fn rotated(&mut self, wallet: u64, hash: CodeHash) -> Logged {
+    pub(crate) fn rotated(&mut self, wallet: u64, hash: CodeHash) -> LogEvent {
         let former = match &self.wallet(wallet).owner {
             Owner::Code { hash, .. } => Some(*hash),
             Owner::External(_) | Owner::Order => None,
@@ -111,7 +113,7 @@ impl Teller {
     }
 
     /// A grant whose key is its version.
-    pub(crate) fn granted(&mut self, wallet: u64) -> Logged {
+    pub(crate) fn granted(&mut self, wallet: u64) -> LogEvent {
         let version = self.wallet(wallet).version + 1;
         let change = Change::Granted {
             product: ProductId(1),
@@ -124,7 +126,7 @@ impl Teller {
     }
 
     /// The wallet's next event: its creation, then grants.
-    pub(crate) fn next(&mut self, wallet: u64) -> Logged {
+    pub(crate) fn next(&mut self, wallet: u64) -> LogEvent {
         match self.wallets.contains_key(&key(wallet)) {
             true => self.granted(wallet),
             false => self.created(wallet),
@@ -141,7 +143,7 @@ pub(crate) fn project(id: u128, name: &str) -> Document {
     ))
 }
 
-pub(crate) fn append(events: &[Logged]) -> Append {
+pub(crate) fn append(events: &[LogEvent]) -> Append {
     let mut append = Append::default();
     for event in events {
         append.push(event).unwrap();
@@ -150,7 +152,7 @@ pub(crate) fn append(events: &[Logged]) -> Append {
 }
 
 /// A callback, and where its outcome arrives.
-pub(crate) fn waiter() -> (Done, mpsc::Receiver<Outcome>) {
+pub(crate) fn waiter() -> (OnOutcome, mpsc::Receiver<Outcome>) {
     let (send, receive) = mpsc::channel();
     (
         Box::new(move |outcome| send.send(outcome).unwrap_or_default()),
@@ -159,7 +161,7 @@ pub(crate) fn waiter() -> (Done, mpsc::Receiver<Outcome>) {
 }
 
 /// Appends and waits for the outcome.
-pub(crate) fn commit(log: &dyn Log, events: &[Logged]) -> (Ticket, Outcome) {
+pub(crate) fn commit(log: &dyn Log, events: &[LogEvent]) -> (Ticket, Outcome) {
     let (done, heard) = waiter();
     let ticket = log.append(append(events), Some(done)).unwrap();
     (ticket, heard.recv_timeout(PATIENCE).unwrap())
@@ -187,7 +189,7 @@ pub(crate) struct Trouble {
 struct Troubles {
     failing: Option<(Step, u32)>,
     held: HashSet<Step>,
-    /// Where somebody waits.
+    /// Steps at which a thread waits.
     reached: HashSet<Step>,
 }
 

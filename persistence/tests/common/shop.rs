@@ -13,7 +13,7 @@ use domain::{
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
-use persistence::{Logged, Note};
+use persistence::{LogEvent, Note};
 
 use super::{Teller, key};
 
@@ -21,14 +21,20 @@ use super::{Teller, key};
 pub(crate) const HOUR: i64 = 3_600_000;
 
 impl Teller {
-    pub(crate) fn opened(&mut self, wallet: u64, project: ProjectId) -> Logged {
+    pub(crate) fn opened(&mut self, wallet: u64, project: ProjectId) -> LogEvent {
         let owner = Owner::External(ExternalUserId::new("someone").unwrap());
         self.creation(wallet, project, owner)
     }
 
     /// An order whose serial is its number, with a checkout session of that number if it is no
     /// renewal.
-    pub(crate) fn placed(&mut self, wallet: u64, at: i64, order: u128, kind: OrderKind) -> Logged {
+    pub(crate) fn placed(
+        &mut self,
+        wallet: u64,
+        at: i64,
+        order: u128,
+        kind: OrderKind,
+    ) -> LogEvent {
         let checkout = (kind == OrderKind::Checkout).then(|| checkout(order));
         let change = OrderPlaced {
             order: OrderSerial(order),
@@ -51,14 +57,14 @@ impl Teller {
         at: i64,
         order: u128,
         address: Option<&str>,
-    ) -> Logged {
+    ) -> LogEvent {
         let mut change = self.payment(wallet, order);
         change.email = address.map(email).or(change.email);
         self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
     }
 
     /// The same, of a subscription of this number, with all names that a provider gives.
-    pub(crate) fn billed(&mut self, wallet: u64, at: i64, order: u128, number: u128) -> Logged {
+    pub(crate) fn billed(&mut self, wallet: u64, at: i64, order: u128, number: u128) -> LogEvent {
         let change = OrderPaid {
             payment: PaymentId::new(format!("pi_{order}")).ok(),
             invoice: InvoiceId::new(format!("in_{order}")).ok(),
@@ -89,12 +95,12 @@ impl Teller {
         }
     }
 
-    pub(crate) fn expired(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
+    pub(crate) fn expired(&mut self, wallet: u64, at: i64, order: u128) -> LogEvent {
         let closed = self.closed(wallet, order);
         self.tell(wallet, at, Change::OrderExpired(closed))
     }
 
-    pub(crate) fn failed(&mut self, wallet: u64, at: i64, order: u128) -> Logged {
+    pub(crate) fn failed(&mut self, wallet: u64, at: i64, order: u128) -> LogEvent {
         let closed = self.closed(wallet, order);
         self.tell(wallet, at, Change::OrderFailed(closed))
     }
@@ -106,7 +112,7 @@ impl Teller {
         at: i64,
         number: u128,
         end: Option<i64>,
-    ) -> Logged {
+    ) -> LogEvent {
         let id = SubscriptionId::new(format!("sub_{number}")).unwrap();
         let state = self.wallet(wallet);
         let known = state.subscription(&id);
@@ -140,7 +146,7 @@ impl Teller {
         let changed = SubscriptionChanged {
             project: state.project,
             former_end,
-            news: None,
+            subscription_event: None,
             subscription,
         };
         self.tell(wallet, at, Change::SubscriptionChanged(Box::new(changed)))
@@ -190,8 +196,8 @@ pub(crate) fn id(wallet: u64, order: u128) -> OrderId {
     }
 }
 
-pub(crate) fn note(key: &str, body: Option<&str>) -> Logged {
-    Logged::Note(Note {
+pub(crate) fn note(key: &str, body: Option<&str>) -> LogEvent {
+    LogEvent::Note(Note {
         key: key.as_bytes().into(),
         body: body.map(|body| body.as_bytes().into()),
     })

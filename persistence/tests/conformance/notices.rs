@@ -1,4 +1,4 @@
-//! The clauses about notices.
+//! The clauses about project events.
 
 use std::sync::{
     Arc,
@@ -9,9 +9,9 @@ use domain::{
     Timestamp,
     history::Reason,
     id::{ProductId, ProjectId, WalletId},
-    notice::{News, Notice},
+    project_event::{EventData, ProjectEvent},
 };
-use persistence::{Books, Logged};
+use persistence::{Books, LogEvent};
 
 use super::{
     Subject,
@@ -21,15 +21,15 @@ use super::{
 const ONE: ProjectId = ProjectId(1);
 const TWO: ProjectId = ProjectId(2);
 
-fn credited(project: ProjectId, delta: i64) -> Logged {
-    Logged::Notice(Notice {
+fn credited(project: ProjectId, delta: i64) -> LogEvent {
+    LogEvent::Notice(ProjectEvent {
         project,
         at: Timestamp(1000 + delta),
         recorded: Timestamp(1000 + delta),
         key: key(1),
         wallet: WalletId(1),
         user: None,
-        news: News::Credited {
+        data: EventData::Credited {
             product: ProductId(1),
             delta,
             reason: Reason::Manual,
@@ -40,11 +40,11 @@ fn credited(project: ProjectId, delta: i64) -> Logged {
 }
 
 fn deltas(books: &dyn Books, project: ProjectId, after: u64, limit: usize) -> (Vec<i64>, u64) {
-    let found = books.notices(project, after, limit).unwrap();
+    let found = books.project_events(project, after, limit).unwrap();
     assert!(found.is_sorted_by(|(one, _), (other, _)| one < other));
     let last = found.last().map_or(after, |(number, _)| *number);
-    let delta = |notice: &Notice| match notice.news {
-        News::Credited { delta, .. } => delta,
+    let delta = |project_event: &ProjectEvent| match project_event.data {
+        EventData::Credited { delta, .. } => delta,
         _ => 0,
     };
     (found.iter().map(|(_, it)| delta(it)).collect(), last)

@@ -8,7 +8,7 @@ use domain::{
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::OrderKind,
 };
-use persistence::{Append, Books, Called, OrderPlace, PeriodEnd};
+use persistence::{Append, Books, Called, OrderPosition, PeriodEnd};
 
 use super::{
     Subject,
@@ -22,7 +22,7 @@ use super::{
 const ONE: ProjectId = ProjectId(1);
 const TWO: ProjectId = ProjectId(2);
 
-fn serials(places: &[OrderPlace]) -> Vec<u128> {
+fn serials(places: &[OrderPosition]) -> Vec<u128> {
     places.iter().map(|place| place.order.serial.0).collect()
 }
 
@@ -60,7 +60,7 @@ pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut d
         assert_eq!(newest(books, TWO), [8]);
         assert_eq!(newest(books, ProjectId(3)), [0; 0]);
         let first = books.orders(ONE, None, 1).unwrap();
-        let place = OrderPlace {
+        let place = OrderPosition {
             at: Timestamp(12),
             order: id(3, 9),
         };
@@ -98,7 +98,7 @@ pub(super) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
     for round in 0..10 {
         let store = subject.store();
         let page = store.books.orders(ONE, before, 10).unwrap();
-        before = page.last().map(OrderPlace::place);
+        before = page.last().map(OrderPosition::place);
         listed.extend(serials(&page));
         match round {
             1 => subject.hold(true),
@@ -155,13 +155,13 @@ pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
             let (mut waiting, mut after) = (Vec::new(), None);
             for _ in 0..=70 / limit {
                 let page = store.books.orders(ONE, before, limit).unwrap();
-                before = page.last().map(OrderPlace::place).or(before);
+                before = page.last().map(OrderPosition::place).or(before);
                 listed.extend(serials(&page));
                 let page = store
                     .books
                     .due(ONE, after, Timestamp::NEVER, limit)
                     .unwrap();
-                after = page.last().map(OrderPlace::place).or(after);
+                after = page.last().map(OrderPosition::place).or(after);
                 waiting.extend(serials(&page));
             }
             assert_eq!(listed, placed, "{limit} at a time");
@@ -320,7 +320,7 @@ pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
             None
         );
         let name = Called::Customer(&customer);
-        let all = |limit| books.all_called(ONE, name, limit).unwrap();
+        let all = |limit| books.orders_by_provider_id(ONE, name, limit).unwrap();
         let wallets = BTreeSet::from_iter(all(9).iter().map(|order| order.wallet));
         assert_eq!(wallets, BTreeSet::from([key(1), key(2)]));
         assert_eq!(all(1).len(), 1);

@@ -1,6 +1,5 @@
-//! One account as a value: what a server of it would answer, without a server, a clock or anything that
-//! is kept. The sandbox is this behind a till for each project; tests hold one in their hands. Nothing
-//! happens in it by itself.
+//! One account as a value: it answers as a server would, without a server, a clock or storage. The sandbox has
+//! one behind the store for each project; tests use one directly. Nothing happens in it by itself.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +9,29 @@ use crate::{
     core::{
         checkout::{self, Action, Buyer},
         ids::Ids,
-        operations::{self, Call, Instead},
+        operations::{self, Call, InjectedFailure},
         prelude::*,
     },
     unkind::{Request, Unkindness},
 };
 
-/// An account and all that is in it.
+/// An account with all its objects.
 pub struct Account(Books);
 
-/// What comes of a request.
+/// The outcome of a request.
 #[derive(Debug)]
-pub struct Reply {
-    /// What is answered.
+pub struct SandboxReply {
+    /// The answer to the caller.
     pub answer: Answer,
-    /// Whether it was done before under the same key.
+    /// Whether it repeats the answer to an earlier request with the same idempotency key.
     pub is_replayed: bool,
-    /// Why it is refused, unless that came of looking at what there is: the request itself is wrong.
+    /// What is wrong with the request itself; `None` also for a refusal that depends on the account's state.
     pub fault: Option<String>,
 }
 
 impl Account {
-    /// Nothing is in it. Its pages are below this address, without a slash at its end; identifiers are
-    /// counted, from 1 for each kind; nothing that happens makes an event.
+    /// An empty account. Its pages are below `base`, a URL without a trailing slash; ids are counted from 1 for
+    /// each kind; no events are made.
     #[must_use]
     pub fn counted(base: &str) -> Self {
         let ids = Ids::Counted(BTreeMap::new(), String::new());
@@ -46,9 +45,9 @@ impl Account {
         self.0.listing = settings.listing();
     }
 
-    /// Answers a request as Stripe does; with the same failure for a day, where one is to be kept.
-    pub fn answer(&mut self, request: &Request<'_>, failure: Option<Answer>) -> Reply {
-        let instead = failure.map(|answer| Instead {
+    /// Answers a request as Stripe does, or with `failure`, which its idempotency key keeps for a day.
+    pub fn answer(&mut self, request: &Request<'_>, failure: Option<Answer>) -> SandboxReply {
+        let instead = failure.map(|answer| InjectedFailure {
             answer,
             is_kept: true,
         });
@@ -67,12 +66,12 @@ impl Account {
         });
         drop(self.0.take_changes());
         match done {
-            Ok(done) => Reply {
+            Ok(done) => SandboxReply {
                 answer: done.answer,
                 is_replayed: done.is_replayed,
                 fault: None,
             },
-            Err(refusal) => Reply {
+            Err(refusal) => SandboxReply {
                 fault: (!refusal.is_outcome()).then(|| refusal.message.clone()),
                 answer: refusal.into(),
                 is_replayed: false,
@@ -80,20 +79,20 @@ impl Account {
         }
     }
 
-    /// The buyer of a session pays by card; or, where the money is on its way, it comes.
+    /// Pays a session by card, or settles its pending payment.
     ///
     /// # Errors
     ///
-    /// Why that cannot be, in words.
+    /// Why that is not possible, in words.
     pub fn pay(&mut self, session: &str, email: &str, now: i64) -> Result<(), String> {
         match self.act(session, Action::Settle, email, now) {
-            // Nobody is done there yet.
+            // The session is not complete yet.
             Err(_) => self.act(session, Action::Pay, email, now),
             settled => settled,
         }
     }
 
-    /// The buyer of a session is done, and the money is on its way.
+    /// Completes a session with a pending payment.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl Account {
         self.act(session, Action::PayLater, email, now)
     }
 
-    /// It does not come.
+    /// Fails the pending payment of a session.
     ///
     /// # Errors
     ///
@@ -111,24 +110,24 @@ impl Account {
         self.act(session, Action::Fail, "", now)
     }
 
-    /// Whatever has this identifier, as callers see it.
+    /// The object with this id, as callers see it.
     #[must_use]
     pub fn view(&self, id: &str) -> Option<Value> {
         self.0.view(id)
     }
 
-    /// The same as it is kept, which is another shape.
+    /// The object with this id as it is stored, which is another shape.
     #[must_use]
     pub fn note(&self, id: &str) -> Option<Map<String, Value>> {
         let note = self.0.note(id)?;
         serde_json::from_str(&note.text()).ok()
     }
 
-    /// Puts an object into the account, as it is kept; one without a number, `n`, is the newest.
+    /// Puts an object, in its stored shape, into the account; one without a number, `n`, is the newest.
     ///
     /// # Errors
     ///
-    /// Why it is none, in words.
+    /// Why it is not a valid object, in words.
     pub fn keep(&mut self, mut note: Map<String, Value>) -> Result<(), String> {
         let id = note.get("id").and_then(Value::as_str);
         let id = id.unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The sandbox's addresses: Stripe's API for programs, and pages for people.
+//! The sandbox's routes: Stripe's API for programs, and pages for people.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::{
 };
 use domain::id::ProjectId;
 
-use super::{Sandbox, Settings, core::prelude::*, courier, pages, till::Failure};
+use super::{Sandbox, Settings, core::prelude::*, pages, store::Failure, webhooks};
 
 mod api;
 mod auth;
@@ -21,24 +21,24 @@ mod papers;
 mod portal;
 mod unkind;
 
-use api::Door;
+use api::ApiKind;
 
-/// Requests have a few short fields.
+/// Largest request body: requests have a few short fields.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub(super) fn router(sandbox: Sandbox) -> Router {
-    // An action's address in a browser's bar is the page's.
+    // A GET of an action's URL leads back to its page.
     let action = get(back).post(checkout::act);
     let portal_action = get(back).post(portal::act);
     let paper = |draw| get(move |state, path| papers::show(draw, state, path));
     Router::new()
         .route(
             "/sandbox/{project}/v1/{*path}",
-            any(|state, path, asked| api::call(Door::Api, state, path, asked)),
+            any(|state, path, asked| api::call(ApiKind::Api, state, path, asked)),
         )
         .route(
             "/sandbox/{project}/script/{*path}",
-            any(|state, path, asked| api::call(Door::Script, state, path, asked)),
+            any(|state, path, asked| api::call(ApiKind::Script, state, path, asked)),
         )
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
@@ -57,17 +57,17 @@ async fn back(uri: Uri) -> Redirect {
 }
 
 impl Sandbox {
-    /// The project that an address names, if it has a sandbox.
+    /// The project that a path names, if it has a sandbox.
     fn project(&self, text: &str) -> Option<(ProjectId, Settings)> {
         let project = text.parse().ok()?;
-        Some((project, self.0.world.settings(project)?))
+        Some((project, self.0.host.settings(project)?))
     }
 
-    /// Delivers what is due without keeping anybody waiting: the caller may be the very server that
-    /// the webhooks go to, and its retries are ours to make either way.
+    /// Delivers what is due in the background: the caller may be the very server that the webhooks go to, and
+    /// they are retried either way.
     fn deliver_behind(&self, project: ProjectId) {
-        let tills = Arc::clone(&self.0);
-        tokio::spawn(async move { courier::deliver(&tills, project).await });
+        let store = Arc::clone(&self.0);
+        tokio::spawn(async move { webhooks::deliver(&store, project).await });
     }
 
     /// Works on a project's books, once all that was due before has happened.
@@ -81,7 +81,7 @@ impl Sandbox {
     }
 }
 
-/// What a person sees of a project that has the name of its shop.
+/// Draws a page of a project, given its books and the shop's name.
 async fn drawn(
     sandbox: &Sandbox,
     project: &str,
@@ -98,19 +98,19 @@ async fn drawn(
     }
 }
 
-/// Does what a form or a script asks for on a page. Once this answers it is durable, and the shop has
-/// heard of it before anybody comes back to it.
+/// Does what a form or a script asks for on a page. When this returns, it is durable and its webhooks are
+/// delivered, so the shop knows before the buyer comes back.
 async fn acted<T: Send + 'static>(
     sandbox: &Sandbox,
     project: ProjectId,
     work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
 ) -> Result<T, Failure> {
     let done = sandbox.work(project, work).await?;
-    let _: Result<(), _> = courier::deliver(&sandbox.0, project).await;
+    let _: Result<(), _> = webhooks::deliver(&sandbox.0, project).await;
     Ok(done)
 }
 
-/// It did not come to its end.
+/// The response to an action that failed.
 fn ended(browser: bool, failure: &Failure) -> Response {
     match failure {
         Failure::Broken(_) if browser => pages::unavailable(),
@@ -118,7 +118,7 @@ fn ended(browser: bool, failure: &Failure) -> Response {
     }
 }
 
-/// Nothing is there to be done.
+/// The response where there is no such page or action.
 fn absent(browser: bool, kind: &str, id: &str) -> Response {
     match browser {
         true => pages::nothing(),
@@ -138,12 +138,12 @@ fn status(refusal: &Refusal) -> StatusCode {
     StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
-/// For scripts and programs: Stripe's form.
+/// A refusal in Stripe's form, for scripts and programs.
 fn refused(refusal: &Refusal) -> Response {
     (status(refusal), Json(refusal.body())).into_response()
 }
 
-/// Whatever went wrong, for scripts and programs. What is broken is not theirs to read.
+/// Any failure, for scripts and programs. The cause of an internal error is not shown.
 fn failed(failure: &Failure) -> Response {
     match failure {
         Failure::Refused(refusal) => refused(refusal),

@@ -1,12 +1,11 @@
-//! A payment provider for trying things out: a part of Stripe's API with its hosted pages and its
-//! signed webhooks, served by this program itself and reached by the same client as Stripe. No money
-//! moves, and nothing of it is a security boundary between a shop and its own buyers: whoever has a
-//! page's address may pay there, which gives credits away. It must therefore answer for no project
-//! that did not choose it.
+//! A payment provider for demos and tests: a part of Stripe's API with hosted pages and signed webhooks, served
+//! by this program itself and called by the same client as Stripe. No money moves, and it is no security
+//! boundary between a shop and its buyers: anybody with a page's URL may pay there, which gives credits away.
+//! So it must answer only for projects that chose it.
 //!
-//! `core` decides and is pure; `till` keeps a project's books, one request at a time and durable
-//! before anybody hears of a change; `courier` delivers webhooks; `http` and `pages` are the surface.
-//! `unkind` is what Stripe does to its callers on top of that.
+//! `core` decides and is pure; `project_state` keeps a project's objects, one request at a time, and saves a change
+//! before it is answered; `webhooks` delivers webhooks; `http` and `pages` are the surface. `unkind` adds what
+//! Stripe does to callers beyond answering: limits, delays, refusals.
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
@@ -17,29 +16,28 @@ use stripe::signature::SigningSecret;
 
 pub mod account;
 mod core;
-mod courier;
 mod http;
 mod pages;
-mod till;
+mod store;
 pub mod unkind;
+mod webhooks;
 
-/// What is answered later.
+/// A boxed future, as the traits here return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What the sandbox needs of the service around it. Asked often: must not block.
-pub trait World: Send + Sync + 'static {
-    /// `None`: there is no such project, or its provider is another one: all of it is 404.
+/// What the sandbox needs from the service around it. Called often: must not block.
+pub trait Host: Send + Sync + 'static {
+    /// A project's settings; `None`: no such project, or it has another provider: all its routes answer 404.
     fn settings(&self, project: ProjectId) -> Option<Settings>;
     /// The present instant by the project's own clock.
     fn now(&self, project: ProjectId) -> Timestamp;
-    /// The present instant by the clock that webhooks are signed by, whatever a project's says.
+    /// The real present instant, which webhooks are signed with whatever a project's clock says.
     fn wall_clock(&self) -> Timestamp;
-    /// What callers prove themselves with, and what webhooks are signed with; `None`: nobody is let
-    /// in and nothing is sent.
+    /// A project's secrets; `None`: its API answers 404 and no webhooks are sent.
     fn keys(&self, project: ProjectId) -> Option<Keys>;
-    /// Where people reach this server, such as `http://127.0.0.1:8787`, without a trailing slash.
+    /// This server's public base URL, for example `http://127.0.0.1:8787`, without a trailing slash.
     fn public_url(&self) -> String;
-    /// Where the project's webhooks are delivered.
+    /// The URL that the project's webhooks are sent to.
     fn webhook_url(&self, project: ProjectId) -> String;
 }
 
@@ -59,9 +57,9 @@ pub struct Settings {
 /// A project's secrets. Never printed.
 #[derive(Clone)]
 pub struct Keys {
-    /// What the API is called with.
+    /// The key that API callers authenticate with.
     pub secret_key: String,
-    /// What webhooks are signed with.
+    /// The secret that webhooks are signed with.
     pub webhook_secret: SigningSecret,
 }
 
@@ -71,48 +69,48 @@ impl std::fmt::Debug for Keys {
     }
 }
 
-/// Where the sandbox keeps its objects.
-pub trait Notebook: Send + Sync + 'static {
-    /// All that was saved of a project: identifiers and JSON, in any order.
+/// The store of the sandbox's objects.
+pub trait NoteStore: Send + Sync + 'static {
+    /// All saved objects of a project: pairs of id and JSON, in any order.
     fn load(
         &self,
         project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>>;
-    /// Keeps notes, or forgets those that are `None`. All of one call survives together, and does
-    /// once this answers. A call has less than 40 KB.
+    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>>;
+    /// Saves objects, or deletes those that are `None`. One call is atomic, and durable once it returns; it has
+    /// less than 40 KB.
     fn save(
         &self,
         project: ProjectId,
         notes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NotebookError>>;
+    ) -> BoxFuture<'static, Result<(), NoteStoreError>>;
 }
 
-/// The notebook cannot be read or written.
+/// Why the notebook cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NotebookError(pub String);
+pub struct NoteStoreError(pub String);
 
-/// Whether a note is an object under its own identifier, or why not.
+/// Checks that a saved note is an object under its own id.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words; never what it says.
+/// What is wrong with it, in words; never its content.
 pub fn check_object(id: &str, json: &str) -> Result<(), String> {
     let object = serde_json::from_str::<core::objects::Note>(json);
-    let object = object.map_err(|error| format!("its body is no object: {error}"))?;
+    let object = object.map_err(|error| format!("its body is not a valid object: {error}"))?;
     if object.head().id == id {
         Ok(())
     } else {
-        Err("its body is another object".into())
+        Err("its body has another object's id".into())
     }
 }
 
-/// The sandbox cannot answer. Never contains a secret.
+/// Why the sandbox cannot answer. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// What it keeps cannot be read or written. Whether a change was made is unknown.
+    /// Its objects cannot be read or saved. Whether a change was made is unknown.
     #[error("the sandbox's objects cannot be read or saved: {0}")]
-    Notebook(#[from] NotebookError),
+    Notebook(#[from] NoteStoreError),
     /// The system has no randomness, or the sandbox itself is defective.
     #[error("the sandbox cannot go on: {0}")]
     Broken(String),
@@ -120,18 +118,18 @@ pub enum Error {
 
 /// All projects' sandboxes. Cheap to clone.
 #[derive(Clone)]
-pub struct Sandbox(Arc<till::Tills>);
+pub struct Sandbox(Arc<store::Store>);
 
 impl Sandbox {
-    /// Over what is saved already, each project's as unkind as this until a script says otherwise. Reads
-    /// nothing before it is asked.
+    /// All projects' sandboxes over the saved objects, each with this unkindness until a script changes it.
+    /// Reads nothing before the first request.
     #[must_use]
     pub fn new(
-        world: Arc<dyn World>,
-        notebook: Arc<dyn Notebook>,
+        host: Arc<dyn Host>,
+        note_store: Arc<dyn NoteStore>,
         unkindness: unkind::Unkindness,
     ) -> Self {
-        Self(Arc::new(till::Tills::new(world, notebook, unkindness)))
+        Self(Arc::new(store::Store::new(host, note_store, unkindness)))
     }
 
     /// Serves everything under `/sandbox/{projectId}/`.
@@ -139,27 +137,36 @@ impl Sandbox {
         http::router(self.clone())
     }
 
-    /// How unkind a project's is now.
+    /// A project's current unkindness.
     #[must_use]
     pub fn unkindness(&self, project: ProjectId) -> unkind::Unkindness {
-        self.0.till(project).unkind.lock().settings().clone()
+        self.0
+            .project_state(project)
+            .unkind
+            .lock()
+            .settings()
+            .clone()
     }
 
-    /// Makes a project's as unkind as this, until it is switched again or the server starts anew.
+    /// Sets a project's unkindness until it is set again or the server restarts.
     pub fn set_unkindness(&self, project: ProjectId, unkindness: unkind::Unkindness) {
         let now = self.0.now(project);
-        self.0.till(project).unkind.lock().switch(unkindness, now);
+        self.0
+            .project_state(project)
+            .unkind
+            .lock()
+            .switch(unkindness, now);
     }
 
-    /// The next instant of the project's clock at which something is due by itself: a session closes,
-    /// a cycle renews, a payment is tried again, a subscription ends, a webhook goes out. For stepping
-    /// a test clock. `None` also where the project has no sandbox.
+    /// The next instant of the project's clock at which something happens by itself: a session closes, a cycle
+    /// renews, a payment is tried again, a subscription ends, a webhook goes out. For stepping a test clock.
+    /// `None` also where the project has no sandbox.
     ///
     /// # Errors
     ///
     /// See [`Error`].
     pub async fn next_due(&self, project: ProjectId) -> Result<Option<Timestamp>, Error> {
-        let Some(settings) = self.0.world.settings(project) else {
+        let Some(settings) = self.0.host.settings(project) else {
             return Ok(None);
         };
         let work = move |books: &mut core::books::Books| {
@@ -169,8 +176,8 @@ impl Sandbox {
             .0
             .at(project, work)
             .await
-            .map_err(till::Failure::plain)?;
-        let debit = self.0.till(project).unkind.lock().next_debit();
+            .map_err(store::Failure::plain)?;
+        let debit = self.0.project_state(project).unkind.lock().next_debit();
         let next = next.into_iter().chain(debit).min();
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
     }
@@ -180,16 +187,16 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// See [`Error`]. A webhook that is not taken is none: it is tried again.
+    /// See [`Error`]. A webhook that is not accepted is no error: it is tried again.
     pub async fn run_due(&self, project: ProjectId) -> Result<(), Error> {
-        if self.0.world.settings(project).is_none() {
+        if self.0.host.settings(project).is_none() {
             return Ok(());
         }
         self.0
             .catch_up(project)
             .await
-            .map_err(till::Failure::plain)?;
-        courier::deliver(&self.0, project).await
+            .map_err(store::Failure::plain)?;
+        webhooks::deliver(&self.0, project).await
     }
 }
 

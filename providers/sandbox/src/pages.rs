@@ -1,4 +1,4 @@
-//! The hosted pages: plain HTML with its style inside, no script, nothing loaded from anywhere.
+//! The hosted pages: plain HTML with inline style, no script, nothing loaded from elsewhere.
 
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
@@ -20,18 +20,18 @@ use super::core::checkout::{Action, Buyer};
 
 const STYLE: &str = include_str!("pages/style.css");
 
-/// A page, and where its forms may lead.
+/// A page, and the origins that its forms may lead to.
 pub(super) struct Page {
     html: String,
     leads_to: Vec<String>,
 }
 
-/// What went wrong with what was done on the checkout page, and what was typed there.
+/// An error message for the checkout page, and what the buyer had typed there.
 #[derive(Default)]
 pub(super) struct Notice {
-    /// Beside the buttons.
+    /// Message beside the buttons.
     pay: Option<String>,
-    /// Beside the promotion code.
+    /// Message beside the promotion code.
     code: Option<String>,
     typed: Buyer,
 }
@@ -47,7 +47,7 @@ impl Notice {
 }
 
 impl Page {
-    /// `leads_to`: addresses that a form's answer may send the browser to.
+    /// `leads_to`: URLs that a form's answer may redirect the browser to.
     fn new<'a>(title: &str, body: &Markup, leads_to: impl IntoIterator<Item = &'a str>) -> Self {
         let page = html! {
             (DOCTYPE)
@@ -73,7 +73,7 @@ impl Page {
     }
 
     pub(super) fn answer(self, status: StatusCode) -> Response {
-        // A browser holds redirects after a form to the same list: the shop's addresses are on it.
+        // Browsers apply `form-action` to redirects after a form, too: so the shop's origins are listed.
         let mut policy = String::from(
             "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
              frame-ancestors 'none'; form-action 'self'",
@@ -101,25 +101,25 @@ impl Page {
     }
 }
 
-/// `https://shop.example` of an address, if a policy can name it.
+/// The origin of a URL, for example `https://shop.example`, if a policy can name it.
 fn origin(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?;
-    // A policy has no way to write an IPv6 address, and nothing else may slip into it.
+    // A policy cannot name an IPv6 address, and nothing else may be injected into it.
     let plain = host
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
     (plain && matches!(url.scheme(), "http" | "https")).then(|| url.origin().ascii_serialization())
 }
 
-/// There is no such page, or no longer.
+/// The answer where there is no such page, or no longer.
 pub(super) fn nothing() -> Response {
     let text = "The link may be old or incomplete. Go back to the shop and start again.";
-    let page = said("Not found", "This page is not there", text);
+    let page = said("Not found", "This page does not exist", text);
     page.answer(StatusCode::NOT_FOUND)
 }
 
-/// Something is broken on this side.
+/// The answer to an internal error.
 pub(super) fn unavailable() -> Response {
     let text = "The sandbox cannot answer just now. Try again in a moment.";
     let page = said("Not available", "That did not work", text);
@@ -140,7 +140,7 @@ fn back(to: Option<&str>, label: &str) -> Markup {
     }
 }
 
-/// A message of something that went wrong, where there is one.
+/// An error message, where there is one.
 fn alert(message: Option<&str>, id: &str) -> Markup {
     html! {
         @if let Some(message) = message {

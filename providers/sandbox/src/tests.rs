@@ -1,5 +1,5 @@
-//! On a real listener, driven by the very client that calls Stripe, with a shop that checks each
-//! webhook as it would check Stripe's.
+//! The sandbox on a real listener, called by the client that calls Stripe, with a shop that checks each webhook
+//! as it would check Stripe's.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -23,7 +23,7 @@ use domain::{
     text::Email,
 };
 use parking_lot::Mutex;
-use port::{CheckoutRequest, Discount, Operation, Reference};
+use port::{CheckoutRequest, Discount, Operation, OrderReference};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use super::{unkind::Unkindness, *};
@@ -59,7 +59,7 @@ struct TestWorld {
     address: SocketAddr,
 }
 
-impl World for TestWorld {
+impl Host for TestWorld {
     fn settings(&self, project: ProjectId) -> Option<Settings> {
         (project != FOREIGN).then(|| self.settings.lock().clone())
     }
@@ -96,11 +96,11 @@ struct Memory {
     is_broken: Mutex<bool>,
 }
 
-impl Notebook for Memory {
+impl NoteStore for Memory {
     fn load(
         &self,
         project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NotebookError>> {
+    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>> {
         let notes = self.notes.lock();
         let of = notes.iter().filter(|((whose, _), _)| *whose == project);
         let found = of
@@ -113,9 +113,9 @@ impl Notebook for Memory {
         &self,
         project: ProjectId,
         changes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NotebookError>> {
+    ) -> BoxFuture<'static, Result<(), NoteStoreError>> {
         if *self.is_broken.lock() {
-            return Box::pin(std::future::ready(Err(NotebookError("broken".into()))));
+            return Box::pin(std::future::ready(Err(NoteStoreError("broken".into()))));
         }
         let mut bytes = 0_usize;
         let mut notes = self.notes.lock();
@@ -149,7 +149,7 @@ struct Data {
 }
 
 impl Event {
-    /// What it is about, as our client reads it, if it is of this kind.
+    /// Its object as our client reads it, given that the event is of one of these kinds.
     #[track_caller]
     fn about<T: serde::de::DeserializeOwned>(self, kinds: &[&str]) -> T {
         assert!(kinds.contains(&self.kind.as_str()), "{self:?}");
@@ -157,7 +157,7 @@ impl Event {
     }
 }
 
-/// What the shop answers to webhooks, and what came.
+/// A shop with scripted answers to webhooks, and the webhooks that it received.
 #[derive(Clone)]
 struct Shop {
     answers: Arc<Mutex<VecDeque<u16>>>,
@@ -181,8 +181,8 @@ async fn hook(State(shop): State<Shop>, headers: HeaderMap, body: Bytes) -> Stat
 
 /// A running sandbox and its shop.
 struct Stage {
-    world: Arc<TestWorld>,
-    notebook: Arc<Memory>,
+    host: Arc<TestWorld>,
+    note_store: Arc<Memory>,
     sandbox: Sandbox,
     answers: Arc<Mutex<VecDeque<u16>>>,
     came: mpsc::UnboundedReceiver<Event>,
@@ -192,7 +192,7 @@ struct Stage {
 impl Stage {
     async fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let world = Arc::new(TestWorld {
+        let host = Arc::new(TestWorld {
             now: AtomicI64::new(START),
             settings: Mutex::new(Settings {
                 name: "Corner <Shop>".into(),
@@ -202,8 +202,8 @@ impl Stage {
             }),
             address: listener.local_addr().unwrap(),
         });
-        let notebook = Arc::new(Memory::default());
-        let sandbox = Sandbox::new(world.clone(), notebook.clone(), Unkindness::default());
+        let note_store = Arc::new(Memory::default());
+        let sandbox = Sandbox::new(host.clone(), note_store.clone(), Unkindness::default());
         let (sender, came) = mpsc::unbounded_channel();
         let answers = Arc::new(Mutex::new(VecDeque::new()));
         let shop = Shop {
@@ -221,8 +221,8 @@ impl Stage {
             .build()
             .unwrap();
         Self {
-            world,
-            notebook,
+            host,
+            note_store,
             sandbox,
             answers,
             came,
@@ -231,7 +231,7 @@ impl Stage {
     }
 
     fn base(&self, project: ProjectId) -> String {
-        format!("{}/sandbox/{project}", self.world.public_url())
+        format!("{}/sandbox/{project}", self.host.public_url())
     }
 
     fn client(&self) -> Client {
@@ -296,20 +296,20 @@ impl Stage {
     async fn told(&mut self, count: usize) -> Vec<String> {
         let mut kinds = Vec::new();
         for _ in 0..count {
-            // By the wall: one that never comes must not hold up the others.
+            // In real time: an event that never comes must not hold up the others.
             let next = tokio::time::timeout(Duration::from_secs(300), self.came.recv());
             kinds.push(next.await.unwrap().unwrap().kind);
         }
         kinds
     }
 
-    /// Nothing else was delivered.
+    /// Asserts that nothing else was delivered.
     fn silent(&mut self) {
         assert!(self.came.try_recv().is_err());
     }
 
     fn set_clock(&self, now: i64) {
-        self.world.now.store(now, Ordering::SeqCst);
+        self.host.now.store(now, Ordering::SeqCst);
     }
 
     async fn run(&self) {
@@ -317,13 +317,13 @@ impl Stage {
     }
 }
 
-/// What is bought.
+/// The item that is bought.
 enum Item {
     Credits,
     Subscription(StripePriceId),
 }
 
-/// What makes it cheaper.
+/// The promotion of a checkout.
 enum Promotion {
     None,
     BuyerMayEnter,
@@ -348,7 +348,7 @@ fn new_session(item: &Item, promotion: &Promotion) -> Form {
         ..price
     };
     let request = CheckoutRequest {
-        reference: Reference {
+        reference: OrderReference {
             project: PROJECT,
             order: OrderId {
                 serial: OrderSerial(2),

@@ -1,7 +1,6 @@
-//! What Stripe does to its callers and a sandbox would rather not: it prints at length, cuts lists
-//! short, refuses what a key may not do, slows down whoever asks too often, tells late, and keeps the
-//! business of others in the same account. Works on requests and answers alone, by method, path, key
-//! and time, and knows nothing of how objects are kept. Never changes one.
+//! What Stripe does to callers beyond answering: long answers, short lists, missing permissions, rate limits,
+//! late events, and another product's objects in the same account. Works on requests and answers alone, by
+//! method, path, key and time; it does not know how objects are stored, and never changes one.
 
 mod checks;
 mod foreign;
@@ -21,27 +20,27 @@ use serde_json::Value;
 pub use crate::core::refusal::Answer;
 use crate::core::refusal::Refusal;
 
-use foreign::Foreign;
+use foreign::ForeignSales;
 use lists::Listing;
 use pace::Pace;
 pub use permissions::permission;
 use refusal::broken;
 pub use settings::Unkindness;
 
-/// A request's pairs, by their names in bracket notation.
+/// A request's parameters, by their names in bracket notation.
 pub type Form = BTreeMap<String, String>;
 
-/// So many objects are remembered as just told of, and so many keys as failed.
+/// Most events, failed idempotency keys and bank debits to remember, of each.
 const MOST_REMEMBERED: usize = 100_000;
 
-/// One request.
+/// A request to the provider, with the times it is judged by.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// `GET`, `POST`, `DELETE`.
     pub method: &'a str,
-    /// From `/v1/` on, without the query.
+    /// The path from `/v1/` on, without the query.
     pub path: &'a str,
-    /// The query's pairs, or the body's.
+    /// The parameters of the query, or of the body.
     pub form: &'a Form,
     /// The secret key that it came with.
     pub key: &'a str,
@@ -53,17 +52,17 @@ pub struct Request<'a> {
     pub millis: i64,
 }
 
-/// What this one does.
+/// What a request gets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It answers.
+    /// An answer, with its headers.
     Answer {
-        /// What.
+        /// Status and body.
         answer: Answer,
-        /// With these headers beside the usual ones.
+        /// Headers besides the usual ones.
         headers: Vec<(&'static str, String)>,
     },
-    /// It says nothing for as long as anybody waits.
+    /// No answer for as long as any caller waits.
     Silence,
 }
 
@@ -78,26 +77,26 @@ impl From<Answer> for Outcome {
 #[derive(Debug, Default)]
 pub struct Unkind {
     settings: Unkindness,
-    foreign: Foreign,
+    foreign: ForeignSales,
     endpoints: HashMap<String, Pace>,
     account: Pace,
-    /// Objects that an event told of: reads of each that find nothing yet.
+    /// Objects that an event named, with the number of reads that still find nothing.
     unread: HashMap<String, u32>,
-    /// Events that told of theirs.
+    /// Events whose objects were added to `unread`.
     told: HashSet<String>,
     /// Idempotency keys under which a failure is kept.
     failed: HashSet<String>,
-    /// When which payment's debit comes back, in seconds since the Unix epoch.
+    /// Bank debits to fail: when, in seconds since the Unix epoch, and of which payment.
     debits: BTreeSet<(i64, String)>,
 }
 
 impl Unkind {
-    /// Switches to these settings, as of the account's time in seconds since the Unix epoch. Sales of the
-    /// other product stay where they are unless there are to be others.
+    /// Applies settings, at the account's time in seconds since the Unix epoch. The other product's sales keep
+    /// their times unless their number or days change.
     pub fn switch(&mut self, settings: Unkindness, now: i64) {
         let sales = |of: &Unkindness| (of.foreign_sales, of.foreign_days);
         if sales(&settings) != sales(&self.settings) {
-            self.foreign = Foreign::new(&settings, now);
+            self.foreign = ForeignSales::new(&settings, now);
         }
         if settings.failed_posts != self.settings.failed_posts {
             self.failed.clear();
@@ -105,13 +104,13 @@ impl Unkind {
         self.settings = settings;
     }
 
-    /// How unkind it is.
+    /// The settings that are in force.
     #[must_use]
     pub const fn settings(&self) -> &Unkindness {
         &self.settings
     }
 
-    /// Answers a request by asking a kinder provider: not at all, once, or for several pages.
+    /// Answers a request by asking a provider without unkindness: not at all, once, or for several pages.
     ///
     /// # Errors
     ///
@@ -124,7 +123,7 @@ impl Unkind {
         if let Some(outcome) = self.refuse(request) {
             return Ok(outcome);
         }
-        let mut answer = match self.asked_otherwise(request, &mut ask)? {
+        let mut answer = match self.rewrite_read(request, &mut ask)? {
             Some(answer) => answer,
             None => ask(request.method, request.path, request.form)?,
         };
@@ -134,15 +133,14 @@ impl Unkind {
         Ok(answer.into())
     }
 
-    /// An event as a webhook brings it. What it is about cannot be read for a while, where that is
-    /// wanted.
+    /// An event as a webhook delivers it. Where `missing_reads` is set, its object cannot be read for a while.
     #[must_use]
     pub fn event(&mut self, mut event: Value) -> Value {
         self.dress(&mut event);
         event
     }
 
-    /// An event of the other product, as a webhook brings it: the `number`th of those that it has.
+    /// The other product's `number`th event, as a webhook delivers it.
     #[must_use]
     pub fn foreign_event(&self, number: u32) -> Option<Value> {
         let mut event = self.foreign.object("events", number)?;
@@ -150,7 +148,7 @@ impl Unkind {
         Some(event)
     }
 
-    /// Whether a payment that is begun now is a bank debit, which comes back later.
+    /// Whether a payment that is begun now is a bank debit, which fails later.
     pub fn begin_debit(&mut self, payment: &str, now: i64) -> bool {
         let after = i64::from(self.settings.debits_fail_after_seconds);
         if after == 0 || self.debits.len() >= MOST_REMEMBERED {
@@ -161,29 +159,29 @@ impl Unkind {
         true
     }
 
-    /// When the next debit comes back, in seconds since the Unix epoch.
+    /// When the next bank debit fails, in seconds since the Unix epoch.
     #[must_use]
     pub fn next_debit(&self) -> Option<i64> {
         self.debits.first().map(|(at, _)| *at)
     }
 
-    /// A payment whose debit came back by now.
+    /// Takes a payment whose bank debit has failed by now.
     pub fn take_debit(&mut self, now: i64) -> Option<String> {
         self.next_debit().filter(|at| *at <= now)?;
         self.debits.pop_first().map(|(_, payment)| payment)
     }
 
-    /// As it is sent.
+    /// A body as it is sent.
     #[must_use]
     pub fn print(&self, body: &Value) -> String {
         match self.settings.indented {
-            // A value has no map whose keys are no texts, so neither can fail.
+            // All keys of a JSON value are texts, so neither can fail.
             true => serde_json::to_string_pretty(body).unwrap_or_default(),
             false => body.to_string(),
         }
     }
 
-    /// What is answered without a look at what was asked for, in Stripe's order.
+    /// What is answered without asking the account, checked in Stripe's order.
     fn refuse(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let away = self.settings.away;
         let away = (away > 0).then(|| broken(away).into());
@@ -207,7 +205,7 @@ impl Unkind {
         Some(Refusal::no_such(&kind, id).into())
     }
 
-    /// Whether somebody asks too often.
+    /// The answer to a request above a rate limit.
     fn too_many(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let most = self.settings.requests_per_endpoint;
         if most > 0 {
@@ -224,7 +222,7 @@ impl Unkind {
         None
     }
 
-    /// A failure is kept under its idempotency key and repeated, however often it is asked.
+    /// The failure of a POST, which its idempotency key keeps and repeats.
     fn failed_before(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let operation = request.operation.filter(|_| request.method == "POST")?;
         if self.failed.contains(operation) {
@@ -239,8 +237,9 @@ impl Unkind {
         Some(broken(500).into())
     }
 
-    /// What is not asked for as it was: lists that the other product is in, or that are late.
-    fn asked_otherwise<E>(
+    /// Reads that are not passed on as they are: of the other product's objects, and of lists that have them or
+    /// are late.
+    fn rewrite_read<E>(
         &self,
         request: &Request<'_>,
         ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
@@ -258,7 +257,7 @@ impl Unkind {
         listing.page(ask).map(Some)
     }
 
-    /// Puts on what Stripe's objects have, and remembers which events told of what.
+    /// Pads objects to Stripe's size, and remembers which objects new events named.
     fn dress(&mut self, body: &mut Value) {
         self.put_on(body);
         if self.settings.missing_reads == 0 {
@@ -292,7 +291,7 @@ impl Unkind {
     }
 }
 
-/// The kind and the name of the one object that is read: `/v1/checkout/sessions/cs_1`.
+/// The kind and the id of the one object that is read: `/v1/checkout/sessions/cs_1`.
 fn named<'a>(request: &Request<'a>) -> Option<(String, &'a str)> {
     let (path, id) = request.path.strip_prefix("/v1/")?.rsplit_once('/')?;
     let kind = path.trim_end_matches('s').replace('/', ".");

@@ -11,11 +11,11 @@ use super::{
 /// A charge, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Charge {
-    /// Its identifier.
+    /// Charge id, `ch_` or `py_`.
     pub id: ChargeId,
-    /// What was asked for, in the minor unit.
+    /// Amount to charge, in the minor unit.
     pub amount: i64,
-    /// What was taken of that.
+    /// The part of it that was captured.
     #[serde(default)]
     pub amount_captured: Option<i64>,
     /// `succeeded`, `pending` or `failed`.
@@ -24,40 +24,40 @@ pub struct Charge {
     /// When it was made, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
-    /// What its payer said of themselves.
+    /// Billing details, as the payer entered them.
     #[serde(default)]
     pub billing_details: BillingDetails,
-    /// What went back of it in all, in the minor unit. Falls again where a refund fails.
+    /// Refunded so far, in the minor unit. Falls again where a refund fails.
     pub amount_refunded: i64,
-    /// Whether all of it did.
+    /// Whether all of it was refunded.
     pub refunded: bool,
-    /// Whether its payer's bank ever asked it back.
+    /// Whether the payer's bank ever disputed it.
     #[serde(default)]
     pub disputed: bool,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     pub currency: String,
-    /// What it belongs to.
+    /// The payment intent that it belongs to.
     pub payment_intent: Option<PaymentId>,
-    /// Who paid.
+    /// The customer who paid.
     pub customer: Option<CustomerId>,
-    /// Where its payer can read about it.
+    /// Stripe's receipt page for the payer.
     pub receipt_url: Option<String>,
-    /// What was written on the payment intent when it was charged.
+    /// Metadata of the payment intent when it was charged.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
 object!(ChargeId => Charge, "charges", []);
 
-/// What a payer said of themselves.
+/// Billing details, as a payer entered them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct BillingDetails {
-    /// Their address.
+    /// The payer's email.
     pub email: Option<String>,
 }
 
 impl Charge {
-    /// Whether it took money: some only try, or reserve.
+    /// Whether it took money: some charges fail, or only authorize.
     pub(super) fn took(&self) -> bool {
         let succeeded = self
             .status

@@ -15,9 +15,9 @@ use super::{
     object::{Expandable, object, words},
 };
 
-/// What is sent for a session: one for `tier`, a price of Stripe's catalog, is paid each cycle, any other one
-/// once, and Stripe's catalog does not hear of it. `code` is the promotion code that was asked for. It closes
-/// after 24 hours by Stripe's own clock, whatever ours says.
+/// The form that creates a session: for `tier`, a price of Stripe's catalog, a subscription; for any other
+/// price a single payment, which Stripe's catalog does not list. `code` is the promotion code to apply. The
+/// session expires after 24 hours by Stripe's own clock, whatever ours says.
 #[must_use]
 pub fn form(
     request: &CheckoutRequest<'_>,
@@ -52,16 +52,16 @@ pub fn form(
         format!("{ITEM}[quantity]"),
         request.reference.quantity.get(),
     );
-    // Of somebody who is a customer Stripe knows the email and takes no other one. Somebody new becomes one,
-    // so that the next purchase and the portal find them; a subscription always makes one, and refuses to be
-    // told so.
+    // Stripe knows the email of an existing customer and takes no other. A new buyer becomes a customer, so
+    // that the next purchase and the portal find them; a subscription always creates one, and refuses the
+    // parameter.
     form = match &request.customer {
         Some(customer) => form.with("customer", customer),
         None => form
             .with_some("customer_creation", tier.is_none().then_some("always"))
             .with_some("customer_email", request.email.map(Email::as_str)),
     };
-    // Stripe takes one of the two, never both.
+    // Stripe takes one of these two, never both.
     let may_enter = *request.discount == Discount::BuyerMayEnter;
     form = form
         .with_some("allow_promotion_codes", may_enter.then_some(true))
@@ -82,8 +82,8 @@ pub fn form(
     metadata::put(&request.reference, form, inner)
 }
 
-/// Adds what is asked for beside the money. What a buyer enters whom Stripe knows already is kept only where
-/// that is said, and tax and tax numbers are refused where it is not.
+/// Adds what the page asks for besides the payment. For an existing customer Stripe keeps what is entered only
+/// with `customer_update`, and refuses tax and tax ids without it.
 fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
     let CheckoutSettings {
         automatic_tax,
@@ -93,7 +93,7 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
         terms_of_service,
     } = request.asks;
     let known = request.customer.is_some();
-    // A subscription's invoices are made anyway, and to ask for them is refused.
+    // A subscription has invoices anyway, and asking for them is refused.
     let invoices = invoices && is_once;
     let address = "billing_address_collection";
     let terms = "consent_collection[terms_of_service]";
@@ -114,11 +114,11 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
 /// A session, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
-    /// Its identifier.
+    /// Session id, `cs_`.
     pub id: CheckoutId,
     /// Where to send the buyer; only while it is open.
     pub url: Option<String>,
-    /// How far it is.
+    /// Whether it is open, complete or expired.
     pub status: Option<SessionStatus>,
     /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due
     /// later.
@@ -137,9 +137,9 @@ pub struct Session {
     customer_email: Option<String>,
     /// What is charged after promotions and taxes, in the minor unit.
     pub amount_total: Option<i64>,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the session.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -159,8 +159,8 @@ impl Session {
             .or(self.customer_email.as_deref())
     }
 
-    /// Whether what was bought is to be handed over. A complete session may still wait for its
-    /// money; one that a promotion made free has none to wait for.
+    /// Whether what was bought is to be delivered. A complete session may still wait for its money; one that a
+    /// promotion made free has none to wait for.
     #[must_use]
     pub fn is_paid(&self) -> bool {
         self.status == Some(SessionStatus::Complete)
@@ -174,9 +174,9 @@ struct CustomerDetails {
 }
 
 words! {
-    /// How far a session is.
+    /// The status of a session.
     SessionStatus {
-        /// Waits for the buyer.
+        /// It waits for the buyer.
         Open,
         /// The buyer is done; the money may still be on its way.
         Complete,

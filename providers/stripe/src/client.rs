@@ -1,4 +1,4 @@
-//! One request and its retries. The resources next door say what is asked and what is read.
+//! One request and its retries. What is sent and read is defined per resource, in the other modules.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,19 +20,19 @@ use super::{
 };
 use crate::connect::Kind;
 
-/// The version that requests are made with, whatever the account's own default is: forms and answers
-/// are those of this one. Webhooks come in the version of the merchant's endpoint.
+/// The API version of all requests, whatever the account's own default is: forms and responses are those of
+/// this one. Webhooks come in the version of the merchant's endpoint.
 pub const API_VERSION: &str = "2026-10-28.endive";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For one attempt, its body included. Stripe mostly answers within two seconds.
+/// Timeout of one attempt, its body included. Stripe mostly answers within two seconds.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Larger than any single object that is asked for.
+/// Most bytes of an answer with a single object.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Lists have up to a hundred whole objects, printed with indentation.
 const MAX_LIST_BYTES: usize = 32 << 20;
 
-/// The way to one address: connections, timeouts, no keys. Cheap to clone.
+/// The API at one address: connections, timeouts and quotas, but no key. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Api {
     http: reqwest::Client,
@@ -41,21 +41,21 @@ pub struct Api {
     quotas: Arc<Quotas>,
 }
 
-/// How the pauses between attempts are spent.
+/// What is done with the pauses between attempts.
 #[derive(Debug, Clone)]
 enum Pauses {
     Slept,
-    /// Noted instead, so that no test waits.
+    /// Recorded instead, so that no test waits.
     #[cfg(test)]
     Noted(Arc<parking_lot::Mutex<Vec<Duration>>>),
 }
 
 impl Api {
-    /// To an `http` or `https` address, with or without a path in front of `/v1`.
+    /// For an `http` or `https` address, with or without a path in front of `/v1`.
     ///
     /// # Errors
     ///
-    /// TLS cannot be set up: most often no certificate authorities are installed.
+    /// [`Error`] where TLS cannot be set up: most often no certificate authorities are installed.
     pub fn new(base: Url) -> Result<Self, Error> {
         let builder = Kind::of(&base)
             .client()
@@ -73,8 +73,8 @@ impl Api {
         })
     }
 
-    /// The same way at a pace: what nobody waits for makes so many requests a second for each account; 0:
-    /// as many as its mode allows without harm.
+    /// The same with at most `per_second` background requests a second for each account; 0: as many as the mode
+    /// of its key allows without harm.
     #[must_use]
     pub fn paced(self, per_second: u32) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Api {
         }
     }
 
-    /// The same way to another address of the same kind.
+    /// The same for another address of the same kind.
     #[must_use]
     pub fn at(&self, base: Url) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Api {
         }
     }
 
-    /// Calls in the name of one account.
+    /// A client that calls with an account's key.
     #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {
         Client {
@@ -110,29 +110,29 @@ pub struct Client {
     api: Api,
     key: SecretKey,
     pub(super) quota: Arc<Quota>,
-    /// Whether nobody waits for its answers.
+    /// Whether nobody waits for the answers, so that other requests go first.
     background: bool,
 }
 
-/// What is asked, the same in each attempt.
+/// A request, the same in each attempt.
 struct Call<'a> {
     method: Method,
     url: Url,
     body: Option<(String, &'a Operation)>,
-    /// What it is about, such as `checkout/sessions`: Stripe's limits and permissions are by that.
+    /// Its resource, for example `checkout/sessions`: Stripe's limits and permissions are per resource.
     resource: String,
     is_long: bool,
 }
 
 impl Call<'_> {
-    /// Whether a key may well lack what it needs: see [`Need::Convenience`].
+    /// Whether it needs only an optional permission: see [`PermissionNeed::Convenience`].
     ///
-    /// [`Need::Convenience`]: crate::permissions::Need::Convenience
+    /// [`PermissionNeed::Convenience`]: crate::permissions::Need::Convenience
     fn is_optional(&self) -> bool {
         matches!(self.resource.as_str(), "account" | "webhook_endpoints")
     }
 
-    /// As permissions go: reading is another thing than writing.
+    /// What a permission is given for: reading or writing the resource.
     fn question(&self) -> String {
         let verb = match self.method {
             Method::GET => "read",
@@ -142,23 +142,23 @@ impl Call<'_> {
     }
 }
 
-/// Why a call came to nothing.
-pub(super) struct Failure {
+/// A failed call.
+pub(super) struct CallFailure {
     pub(super) error: Error,
-    /// Whether that was the answer to an earlier call under the same key, which Stripe keeps for a day:
-    /// what was asked now was not looked at.
+    /// Whether Stripe repeated its answer to an earlier call under the same idempotency key, which it keeps for
+    /// a day, without looking at this one.
     replayed: bool,
-    /// The last attempt.
+    /// How the last attempt failed.
     attempt: Failed,
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<CallFailure> for Error {
+    fn from(failure: CallFailure) -> Self {
         failure.error
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CallFailure {
     fn from(error: Error) -> Self {
         Self {
             error,
@@ -169,7 +169,7 @@ impl From<Error> for Failure {
 }
 
 impl Client {
-    /// The same for what nobody waits for: it lets others go first.
+    /// The same account for background work: its requests let others go first.
     #[must_use]
     pub fn in_background(&self) -> Self {
         Self {
@@ -178,7 +178,7 @@ impl Client {
         }
     }
 
-    /// A place among the things that are asked about at once, where nobody waits for them.
+    /// Waits for one of the account's concurrent background operations; `None` unless in the background.
     pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
         match self.background {
             true => self.quota.place().await,
@@ -186,13 +186,13 @@ impl Client {
         }
     }
 
-    /// The permissions that the key was found to lack, and not to have since.
+    /// Permissions that the key was found to lack, and not found to have since.
     #[must_use]
     pub fn missing_permissions(&self) -> Vec<String> {
         self.quota.missing_permissions()
     }
 
-    /// GETs `/v1/<path>?<query>`. What may be long is read as it arrives.
+    /// GETs `/v1/<path>?<query>`. A long answer is parsed as it arrives.
     pub(super) async fn get<T: Answer>(
         &self,
         path: &[&str],
@@ -204,7 +204,7 @@ impl Client {
         Ok(self.send(&call).await?)
     }
 
-    /// POSTs a form to `/v1/<path>`, once under this key however often it is tried.
+    /// POSTs a form to `/v1/<path>`, performed once under this idempotency key however often it is retried.
     ///
     /// # Errors
     ///
@@ -218,18 +218,18 @@ impl Client {
         Ok(self.try_post(path, form, key).await?)
     }
 
-    /// The same for whoever has to know an old failure from a new one.
+    /// [`Self::post`] for a caller that must tell a repeated failure from a new one.
     pub(super) async fn try_post<T: Answer>(
         &self,
         path: &[&str],
         form: &Form,
         key: &Operation,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, CallFailure> {
         let call = self.call(Method::POST, path, form, Some(key));
         self.send(&call?).await
     }
 
-    /// DELETEs `/v1/<path>`. Doing so again is refused: there is nothing left.
+    /// DELETEs `/v1/<path>`. A repeat is refused, since the object is gone.
     pub(super) async fn delete<T: Answer>(
         &self,
         path: &[&str],
@@ -239,8 +239,8 @@ impl Client {
         Ok(self.send(&call).await?)
     }
 
-    /// Each segment of the path is encoded, so that an identifier cannot lead elsewhere. What is done under a
-    /// key has its form in the body.
+    /// Builds a request. Path segments are encoded, so that an id cannot lead elsewhere. With an idempotency
+    /// key the form goes into the body, else into the query.
     fn call<'a>(
         &self,
         method: Method,
@@ -266,7 +266,7 @@ impl Client {
         })
     }
 
-    async fn send<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
+    async fn send<T: Answer>(&self, call: &Call<'_>) -> Result<T, CallFailure> {
         let mut attempts: u32 = 0;
         loop {
             attempts = attempts.saturating_add(1);
@@ -281,7 +281,7 @@ impl Client {
         }
     }
 
-    async fn attempt<T: Answer>(&self, call: &Call<'_>) -> Result<T, Failure> {
+    async fn attempt<T: Answer>(&self, call: &Call<'_>) -> Result<T, CallFailure> {
         match self.background {
             true => self.quota.wait(&call.resource).await,
             false => self.quota.go_first(&call.resource),
@@ -305,11 +305,15 @@ impl Client {
         }
     }
 
-    async fn answer<T: Answer>(&self, call: &Call<'_>, response: Response) -> Result<T, Failure> {
+    async fn answer<T: Answer>(
+        &self,
+        call: &Call<'_>,
+        response: Response,
+    ) -> Result<T, CallFailure> {
         let status = response.status();
         let headers = response.headers().clone();
         if status.is_success() {
-            self.quota.permitted(&call.question());
+            self.quota.note_granted(&call.question());
             let read = match call.is_long {
                 true => arriving::read(response, MAX_LIST_BYTES).await,
                 false => short(response).await,
@@ -318,12 +322,12 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(why) => self.key.redact(&why),
             };
-            return Err(Failure {
+            return Err(CallFailure {
                 attempt: Failed {
                     status: Some(status.as_u16()),
                     ..Failed::default()
                 },
-                ..Failure::from(Error::garbage(why))
+                ..CallFailure::from(Error::garbage(why))
             });
         }
         let body = body(response).await.map_err(|error| unanswered(&error))?;
@@ -350,16 +354,16 @@ impl Client {
             Some(said) if status.is_client_error() => {
                 let refusal = said.cleaned(status.as_u16(), |text| self.key.redact(text));
                 match refusal.permission() {
-                    // Done in another way without it.
+                    // Scrip has another way without this permission.
                     Some(_) if call.is_optional() => {}
                     Some(permission) => self.quota.lacks(&call.question(), permission),
-                    None => self.quota.permitted(&call.question()),
+                    None => self.quota.note_granted(&call.question()),
                 }
                 Error::Refused(Box::new(refusal))
             }
-            _ => Error::garbage(format!("{status} without a reason in Stripe's form")),
+            _ => Error::garbage(format!("{status} without an error in Stripe's format")),
         };
-        Err(Failure {
+        Err(CallFailure {
             error,
             replayed: text(&headers, "idempotent-replayed") == Some("true"),
             attempt,
@@ -367,12 +371,12 @@ impl Client {
     }
 }
 
-/// What can be read of a successful answer, also in a thread of its own.
+/// What a successful response can be parsed into, also in a thread of its own.
 pub trait Answer: DeserializeOwned + Send + 'static {}
 
 impl<T: DeserializeOwned + Send + 'static> Answer for T {}
 
-/// What a path is about, without the names of single objects in it.
+/// The resource of a path, without the ids of objects.
 fn resource(path: &[&str]) -> String {
     let words = match path.first() {
         Some(&("checkout" | "billing_portal")) => 2,
@@ -381,15 +385,15 @@ fn resource(path: &[&str]) -> String {
     path.get(..words).unwrap_or(path).join("/")
 }
 
-impl Failure {
-    /// Whether it says nothing of what was asked now: the key was used before, for the same thing or for
-    /// another one.
-    pub(super) fn is_of_old(&self) -> bool {
+impl CallFailure {
+    /// Whether it says nothing about this request: its idempotency key was used before, with this form or
+    /// another.
+    pub(super) fn is_replay(&self) -> bool {
         let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
         self.replayed || reused
     }
 
-    /// Whether something broke at Stripe, which says so: nobody is at what was asked any more.
+    /// Whether Stripe answered with a server error, and so does not work on the request any more.
     pub(super) fn broke(&self) -> bool {
         self.attempt.status.is_some_and(|status| status >= 500)
     }
@@ -405,7 +409,7 @@ impl Pauses {
     }
 }
 
-/// Reads a JSON document that has arrived; else what is wrong with it.
+/// Reads a whole response and parses it. The inner error says what is wrong with the document.
 async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwest::Error> {
     let Some(body) = body(response).await? else {
         return Ok(Err(arriving::TOO_LARGE.into()));
@@ -427,29 +431,29 @@ async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error>
     Ok(Some(body))
 }
 
-fn unanswered(error: &reqwest::Error) -> Failure {
+fn unanswered(error: &reqwest::Error) -> CallFailure {
     let reason = match error.is_timeout() {
         true => "it does not answer in time".into(),
         false => root(error),
     };
-    Failure::from(Error::unavailable(reason, None))
+    CallFailure::from(Error::unavailable(reason, None))
 }
 
-/// What is at the bottom of an error, such as a refused connection. Not the error itself, which
-/// names the address and with it what was asked.
+/// The root cause of an error, for example a refused connection. Not the error itself, which contains the URL
+/// and with it what was asked.
 fn root(error: &reqwest::Error) -> String {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(deeper) = cause.and_then(|cause| cause.source()) {
         cause = Some(deeper);
     }
-    cause.map_or_else(|| "it cannot be asked".into(), ToString::to_string)
+    cause.map_or_else(|| "it cannot be reached".into(), ToString::to_string)
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A random byte; without randomness everybody pauses alike, which does no harm.
+/// A random byte; without randomness all callers pause alike, which does no harm.
 fn jitter() -> u8 {
     let mut byte = 0;
     getrandom::fill(std::slice::from_mut(&mut byte)).map_or(0, |()| byte)

@@ -1,10 +1,10 @@
-//! What every connection to or from a provider has in common, whoever opens it.
+//! HTTP client settings by the kind of address, for all outgoing requests: calls, webhooks, the command line.
 
 use std::net::IpAddr;
 
 use reqwest::{ClientBuilder, Url, redirect};
 
-/// How an address is reached: all addresses of one kind are reached alike.
+/// What an address implies for its client: plain HTTP or TLS, this machine or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kind {
     plain: bool,
@@ -21,20 +21,20 @@ impl Kind {
         }
     }
 
-    /// Whether it is this machine's own.
+    /// Whether it is a loopback address of this machine.
     #[must_use]
     pub const fn is_loopback(self) -> bool {
         self.loopback
     }
 
-    /// A client to addresses of this kind. It follows no redirects: that would hand what is sent to
-    /// whoever is named.
+    /// A client for addresses of this kind. It follows no redirects: one would hand the request to whatever
+    /// server it names.
     pub fn client(self) -> ClientBuilder {
-        // Refused only where one is chosen already; any will do.
+        // Fails only where a crypto provider is installed already; any will do.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = reqwest::Client::builder().redirect(redirect::Policy::none());
         if self.plain {
-            // Without TLS no certificate authorities have to be there.
+            // Plain HTTP needs no certificate authorities on the machine.
             builder = builder.tls_certs_only([]);
         }
         if self.loopback {

@@ -14,25 +14,25 @@ use super::{
 /// A dispute, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Dispute {
-    /// Its identifier.
+    /// Dispute id, `dp_` or `du_`.
     pub id: DisputeId,
-    /// How it stands: an inquiry's begins with `warning_`, one that waits for an answer ends with
+    /// Stripe's status: that of an inquiry begins with `warning_`, one that waits for a response ends with
     /// `needs_response`.
     status: String,
-    /// What is asked back, in the minor unit.
+    /// Disputed amount, in the minor unit.
     pub amount: i64,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     pub currency: String,
-    /// Of which charge.
+    /// The disputed charge.
     pub charge: Expandable<ChargeId>,
-    /// What that belongs to.
+    /// The payment intent of that charge.
     pub payment_intent: Option<PaymentId>,
-    /// Why, in one of Stripe's words.
+    /// Stripe's code for the reason, for example `fraudulent`.
     pub reason: Option<String>,
     /// When it was opened, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
-    /// What is wanted for an answer.
+    /// The response that Stripe expects.
     evidence_details: Option<EvidenceDetails>,
 }
 
@@ -40,20 +40,20 @@ object!(DisputeId => Dispute, "disputes", []);
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct EvidenceDetails {
-    /// Until when, in seconds since the Unix epoch; 0 and `None`: none is taken.
+    /// Deadline of the response, in seconds since the Unix epoch; 0 and `None`: none is accepted.
     due_by: Option<i64>,
 }
 
 /// Where the money of a dispute is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisputedMoney {
-    /// Here: never taken, or given back. The purchase stands.
+    /// With the merchant: never withdrawn, or reinstated. The purchase stands.
     Kept,
     /// Withheld until it is decided.
     Withheld,
     /// Gone for good.
     Lost,
-    /// Not for the dispute to say: it was settled by a refund before it became one, or the status is unknown.
+    /// Unknown from the dispute: a refund settled it before it became one, or its status is unknown.
     Unclear,
 }
 
@@ -74,12 +74,13 @@ impl Dispute {
         }
     }
 
-    /// Whether it has the money, for now or for good.
+    /// Whether it withholds the money, for now or for good.
     pub(super) fn took(&self) -> bool {
         matches!(self.money(), DisputedMoney::Withheld | DisputedMoney::Lost)
     }
 
-    /// In Scrip's own words; `None`: it was settled before it became one, or nobody knows how it stands.
+    /// The dispute in the domain's terms; `None`: a refund settled it first, or its status or currency is
+    /// unknown.
     pub(super) fn told(&self) -> Option<domain::wallet::Dispute> {
         let won = match self.money() {
             DisputedMoney::Unclear => return None,

@@ -1,17 +1,17 @@
-//! What can come of a call instead of its answer.
+//! Errors of calls to Stripe.
 
 use serde::{Deserialize, Deserializer};
 
 /// Longest message of Stripe's that is kept, in characters.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// A call came to nothing. Never contains a secret.
+/// Why a call failed. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Stripe understood and said no. Asking again the same way is no use.
+    /// Stripe understood the request and refused it. Repeating it unchanged does not help.
     #[error("the payment provider refused: {0}")]
-    Refused(Box<Refusal>),
-    /// Nothing that Stripe said.
+    Refused(Box<ErrorResponse>),
+    /// Any failure that is not a refusal by Stripe, as the port's error.
     #[error(transparent)]
     Other(#[from] port::Error),
 }
@@ -50,10 +50,10 @@ impl From<Error> for port::Error {
                 permission: permission.to_owned(),
                 reason,
             },
-            // Unknown or revoked.
+            // The key is unknown or revoked.
             None if refusal.status == 401 => Self::Key(reason),
             None if refusal.is_missing() => Self::Missing(reason),
-            // The customer is bound to another one. Stripe has no code for it, only words.
+            // The customer is bound to another currency. Stripe has no code for this, only the message.
             None if refusal.message.contains("combine currencies") => {
                 Self::CurrencyMismatch(reason)
             }
@@ -62,27 +62,27 @@ impl From<Error> for port::Error {
     }
 }
 
-/// Stripe's no.
+/// A refusal: the error object in Stripe's response.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
-pub struct Refusal {
+pub struct ErrorResponse {
     /// The HTTP status.
     #[serde(skip)]
     pub status: u16,
-    /// Its `type`, such as `invalid_request_error`.
+    /// Its `type`, for example `invalid_request_error`.
     #[serde(rename = "type", default, deserialize_with = "text")]
     pub kind: String,
-    /// Its `code`, such as `resource_missing`.
+    /// Its `code`, for example `resource_missing`.
     pub code: Option<String>,
     /// The parameter at fault.
     pub param: Option<String>,
-    /// For people, in English.
+    /// Stripe's message for people, in English.
     #[serde(default, deserialize_with = "text")]
     pub message: String,
 }
 
-impl Refusal {
-    /// With this status, and its texts bounded and without what `clean` takes out of them.
+impl ErrorResponse {
+    /// Sets the status, and shortens the texts after passing them through `clean`, which removes secrets.
     pub(super) fn cleaned(self, status: u16, clean: impl Fn(&str) -> String) -> Self {
         let bounded = |text: String| clean(&text).chars().take(MAX_MESSAGE_CHARS).collect();
         Self {
@@ -94,8 +94,9 @@ impl Refusal {
         }
     }
 
-    /// What the key lacks to ask this, as Stripe names it ("Having the 'rak_dispute_read' permission would
-    /// allow this request to continue."); where it gives no name, its code. Other questions are answered.
+    /// The permission that the key lacks for this request, as Stripe names it ("Having the 'rak_dispute_read'
+    /// permission would allow this request to continue."); the error code where Stripe gives no name. Other
+    /// requests still work.
     pub(super) fn permission(&self) -> Option<&str> {
         if self.status != 403 {
             return None;
@@ -120,10 +121,10 @@ fn at(param: Option<&str>) -> String {
     param.map(|param| format!(" ({param})")).unwrap_or_default()
 }
 
-/// The body of an answer that is no success.
+/// The body of an unsuccessful response.
 #[derive(Deserialize)]
 pub(super) struct ErrorBody {
-    pub(super) error: Refusal,
+    pub(super) error: ErrorResponse,
 }
 
 fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {

@@ -1,7 +1,6 @@
-//! Events, as webhooks bring them and as the account's own list keeps them for 30 days. They come late,
-//! twice and in any order, in the API version of the merchant's endpoint, and about everything in the
-//! merchant's account, most of which is none of ours. Of each only the name of what it is about is read:
-//! how that stands is asked for.
+//! Events, as webhooks deliver them and as the account's own list keeps them for 30 days. They come late, twice
+//! and in any order, in the API version of the merchant's endpoint, and about everything in the merchant's
+//! account, most of it not Scrip's. Only the id of the object is taken from an event: its state is fetched.
 
 use domain::{
     id::ProjectId,
@@ -21,10 +20,10 @@ use super::{
     object::{Page, object},
 };
 
-/// Money of a charge went back: the one event that has the charge itself.
+/// A charge was refunded: the only event of these whose object is the charge.
 const CHARGE_REFUNDED: &str = "charge.refunded";
 
-/// What is acted on. Stripe takes at most twenty in a query.
+/// Event types that Scrip acts on. Stripe takes at most twenty in a query.
 pub(super) const KINDS: [&str; 20] = [
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
@@ -48,31 +47,31 @@ pub(super) const KINDS: [&str; 20] = [
     "charge.dispute.closed",
 ];
 
-/// An event, as far as it is kept: whose what it is about seems to be, and not how that stands.
+/// What is kept of an event: its object and whose that seems to be, not the object's state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Whole")]
-pub struct Notice {
-    /// The same each time that it is delivered.
+#[serde(from = "RawEvent")]
+pub struct StripeEvent {
+    /// Event id, the same at each delivery.
     pub id: EventId,
     kind: String,
-    /// When it happened; without a date at the beginning of time.
+    /// When it happened; the Unix epoch where the event has no date.
     at: Timestamp,
-    /// Whether real money is meant; `None`: it does not say.
+    /// Whether it is from live mode; `None`: it does not say.
     pub livemode: Option<bool>,
-    /// What to look at, if it names that; `None`: nothing that is acted on.
+    /// The object to fetch, or why its id cannot be read; `None`: Scrip does not act on the event.
     about: Option<Result<ObjectRef, TextError>>,
-    /// What was written on its copy; of a bill, on its subscription.
+    /// Metadata in the event's copy of the object; for an invoice, of its subscription.
     metadata: Option<Metadata>,
-    /// Of a bill.
+    /// The subscription of an invoice.
     subscription: Option<SubscriptionId>,
     customer: Option<CustomerId>,
 }
 
-object!(EventId => Notice, "events", []);
+object!(EventId => StripeEvent, "events", []);
 
-/// As Stripe sends it: of another kind of event anything may be anywhere.
+/// An event as Stripe sends it. In types that are not acted on, any field may hold anything.
 #[derive(Deserialize)]
-struct Whole {
+struct RawEvent {
     id: EventId,
     #[serde(rename = "type")]
     kind: String,
@@ -90,12 +89,13 @@ struct Data {
     object: Value,
 }
 
-impl From<Whole> for Notice {
-    fn from(whole: Whole) -> Self {
+impl From<RawEvent> for StripeEvent {
+    fn from(whole: RawEvent) -> Self {
         let object = &whole.data.object;
         let (mut metadata, mut subscription) = (object.get("metadata"), None);
         if whole.kind.starts_with("invoice.") {
-            // Since 2025-03-31 a bill's subscription is told of under `parent`, before that beside it.
+            // An invoice names its subscription under `parent` since API version 2025-03-31, at the top level
+            // before.
             let places = [object.get("parent"), Some(object)].into_iter().flatten();
             let mut details = places.filter_map(|it| it.get("subscription_details"));
             let details = details.find(|details| details.is_object());
@@ -132,29 +132,32 @@ fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
     } else if kind.starts_with("customer.subscription.") {
         SubscriptionId::new(id).map(ObjectRef::Subscription)
     } else {
-        // Money of no payment intent is none of ours.
+        // None of our payments is without a payment intent.
         let intent = object.get("payment_intent").filter(|it| !it.is_null())?;
         PaymentId::new(text(intent)).map(ObjectRef::Payment)
     })
 }
 
-impl Notice {
+impl StripeEvent {
     /// Reads the body of a webhook. Unknown fields and unknown types are fine.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(body).map_err(|error| format!("the event cannot be read: {error}"))
     }
 
-    /// What it says to a project, where that is acted on.
-    pub(super) fn told(&self, project: ProjectId) -> Result<Option<ProviderEvent>, String> {
+    /// The event as a project's provider reports it; `None`: Scrip does not act on it.
+    pub(super) fn provider_event(
+        &self,
+        project: ProjectId,
+    ) -> Result<Option<ProviderEvent>, String> {
         let kind = &self.kind;
         let Some(about) = self.about.clone() else {
             return Ok(None);
         };
-        let about = about.map_err(|_| format!("a {kind} does not name what it is about"))?;
+        let about = about.map_err(|_| format!("the event {kind} does not name its object"))?;
         let is_ours = self.metadata.as_ref();
         let is_ours = is_ours.map(|metadata| metadata.project == Some(project));
-        // Refunds and disputes have metadata of their own. A charge has that of what is paid once, and of a
-        // subscription none, but then it names its customer.
+        // Refunds and disputes have metadata of their own. A charge has its payment's if that was a single one;
+        // for a subscription it has none, but names the customer.
         let is_of_payment = matches!(about, ObjectRef::Payment(_));
         let origin = match is_ours {
             Some(true) => Origin::Ours,
@@ -175,26 +178,26 @@ impl Notice {
 }
 
 impl Client {
-    /// What happened in a span, the newest first; what is older than `after` on the next pages. A page that
-    /// cannot be had is asked for with half as many, down to one.
+    /// A page of the events within a span, newest first, from behind the event `after`. A page that is
+    /// unreadable or does not come halves the page size, down to one.
     pub(super) async fn events(
         &self,
         span: Span,
         after: Option<&str>,
-    ) -> Result<Page<Notice>, Error> {
+    ) -> Result<Page<StripeEvent>, Error> {
         loop {
             let page = self.quota.page();
             let query = form(span, page, after);
             match self.list::<EventId>(&query, &[]).await {
-                Ok(notices) => {
+                Ok(events) => {
                     self.quota.larger_pages(page);
-                    return Ok(notices);
+                    return Ok(events);
                 }
                 Err(error) => {
                     if !matches!(error, Error::Refused(_)) {
                         self.quota.smaller_pages(page);
                     }
-                    // Where nothing came in time the same question had its time.
+                    // Only an unreadable page is read again here: a timeout has used up this request's time.
                     let garbage = matches!(error, Error::Other(port::Error::Garbage(_)));
                     if page == 1 || !garbage {
                         return Err(error);
@@ -223,17 +226,19 @@ mod tests {
 
     const PROJECT: ProjectId = ProjectId(7);
 
-    fn told(kind: &str, object: &str) -> Result<Option<ProviderEvent>, String> {
+    fn provider_event(kind: &str, object: &str) -> Result<Option<ProviderEvent>, String> {
         let json = format!(
             r#"{{"id":"evt_1","object":"event","type":"{kind}","created":1795000000,
             "livemode":false,"api_version":"2020-08-27","data":{{"object":{object}}}}}"#
         );
-        Notice::parse(json.as_bytes()).unwrap().told(PROJECT)
+        StripeEvent::parse(json.as_bytes())
+            .unwrap()
+            .provider_event(PROJECT)
     }
 
     #[test]
     fn an_event_says_where_to_look() {
-        let about = |kind, object| told(kind, object).unwrap().unwrap().about;
+        let about = |kind, object| provider_event(kind, object).unwrap().unwrap().about;
         assert_eq!(
             about("checkout.session.completed", r#"{"id":"cs_1"}"#),
             ObjectRef::Checkout(CheckoutId::new("cs_1").unwrap())
@@ -255,15 +260,24 @@ mod tests {
 
     #[test]
     fn what_is_not_ours_is_left_alone_and_what_names_nothing_is_said() {
-        assert_eq!(told("radar.early_fraud_warning.created", "7"), Ok(None));
-        assert_eq!(told("price.updated", r#"{"id":{"odd":1}}"#), Ok(None));
-        assert_eq!(told("charge.refunded", r#"{"id":"ch_1"}"#), Ok(None));
-        assert!(told("invoice.paid", r#"{"id":null}"#).is_err());
+        assert_eq!(
+            provider_event("radar.early_fraud_warning.created", "7"),
+            Ok(None)
+        );
+        assert_eq!(
+            provider_event("price.updated", r#"{"id":{"odd":1}}"#),
+            Ok(None)
+        );
+        assert_eq!(
+            provider_event("charge.refunded", r#"{"id":"ch_1"}"#),
+            Ok(None)
+        );
+        assert!(provider_event("invoice.paid", r#"{"id":null}"#).is_err());
     }
 
     #[test]
     fn whose_it_is_is_read_off_its_copy_where_such_copies_say_it() {
-        let origin = |kind, object: &str| told(kind, object).unwrap().unwrap().origin;
+        let origin = |kind, object: &str| provider_event(kind, object).unwrap().unwrap().origin;
         let ours = format!(r#"{{"scrip_project_id":"{PROJECT}"}}"#);
         let other = format!(r#"{{"scrip_project_id":"{}"}}"#, ProjectId(8));
         let unmarked = |subscription, customer| Origin::Unmarked {
@@ -294,7 +308,7 @@ mod tests {
         assert_eq!(parent("{}"), unmarked(of.clone(), None));
         let beside = r#""subscription":"sub_1","subscription_details":{"metadata":{}}"#;
         assert_eq!(bill(beside), unmarked(of, None));
-        // Of a version that copies no marks.
+        // API versions whose invoices do not copy the subscription's metadata.
         assert_eq!(bill(r#""subscription":"sub_1""#), Origin::Unsaid);
         assert_eq!(bill(r#""parent":null"#), Origin::Unsaid);
         let charge = r#"{"id":"ch_1","payment_intent":"pi_1","customer":"cus_1","metadata":{}}"#;
@@ -325,8 +339,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_body_is_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(notice) = Notice::parse(&body) {
-                drop(notice.told(PROJECT));
+            if let Ok(event) = StripeEvent::parse(&body) {
+                drop(event.provider_event(PROJECT));
             }
         }
     }

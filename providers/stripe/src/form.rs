@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-/// Pairs of a request, in the order in which they were put.
+/// Parameters of a request, in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// An empty one.
+    /// A form without parameters.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
@@ -29,7 +29,7 @@ impl Form {
         }
     }
 
-    /// Adds a list.
+    /// Adds a list as `key[0]`, `key[1]` and so on.
     pub(super) fn with_each(self, key: &str, values: &[impl Display]) -> Self {
         let all = values.iter().enumerate();
         all.fold(self, |form, (n, value)| {
@@ -42,7 +42,7 @@ impl Form {
         &self.0
     }
 
-    /// As `application/x-www-form-urlencoded`.
+    /// Encodes it as `application/x-www-form-urlencoded`.
     #[must_use]
     pub fn encode(&self) -> String {
         url::form_urlencoded::Serializer::new(String::new())

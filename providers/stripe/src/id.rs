@@ -1,8 +1,8 @@
 //! Stripe's identifiers: opaque texts of at most 255 bytes. The prefix is not checked, since Stripe
 //! does not promise it, and older objects and those of a merchant's own naming have others.
 //!
-//! Those that Scrip knows as well (sessions, customers, payment intents, subscriptions, invoices) are the
-//! domain's own.
+//! The ids that Scrip stores as well (sessions, customers, payment intents, subscriptions, invoices) are the
+//! domain's types.
 
 use std::fmt;
 

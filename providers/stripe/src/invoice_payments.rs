@@ -14,7 +14,7 @@ use super::{
 /// One payment of one invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InvoicePayment {
-    /// What it pays.
+    /// The invoice that it pays.
     pub invoice: Expandable<InvoiceId>,
     /// `open`, `paid` or `canceled`.
     status: String,
@@ -27,12 +27,12 @@ struct Payment {
 }
 
 impl InvoicePayment {
-    /// Whether it was made.
+    /// Whether it succeeded.
     pub(super) fn is_paid(&self) -> bool {
         self.status == "paid"
     }
 
-    /// The payment intent by which.
+    /// The payment intent that it was made with.
     #[must_use]
     pub const fn intent(&self) -> Option<&Expandable<PaymentId>> {
         self.payment.payment_intent.as_ref()
@@ -40,7 +40,7 @@ impl InvoicePayment {
 }
 
 impl Client {
-    /// The invoices that a payment intent pays, with all that pays them; none where it is no invoice's.
+    /// The invoices that a payment intent pays, with all their payments; empty where it pays none.
     ///
     /// # Errors
     ///
@@ -51,12 +51,12 @@ impl Client {
     ) -> Result<Vec<InvoicePayment>, Error> {
         let (query, with) = (intent_form(intent), ["data.invoice.payments"]);
         Ok(self
-            .list_at(&["invoice_payments"], &query, &with)
+            .list_path(&["invoice_payments"], &query, &with)
             .await?
             .data)
     }
 
-    /// The payments of an invoice that were made.
+    /// The successful payments of an invoice.
     ///
     /// # Errors
     ///
@@ -66,7 +66,10 @@ impl Client {
         invoice: &InvoiceId,
     ) -> Result<Vec<InvoicePayment>, Error> {
         let query = invoice_form(invoice);
-        Ok(self.list_at(&["invoice_payments"], &query, &[]).await?.data)
+        Ok(self
+            .list_path(&["invoice_payments"], &query, &[])
+            .await?
+            .data)
     }
 }
 

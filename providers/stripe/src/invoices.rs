@@ -20,34 +20,34 @@ use super::{
 /// An invoice, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Invoice {
-    /// Its identifier.
+    /// Invoice id, `in_`.
     pub id: InvoiceId,
-    /// Who pays.
+    /// The customer who pays.
     pub customer: Option<CustomerId>,
     /// The payer's email, as of the invoice.
     pub customer_email: Option<String>,
-    /// How far it is.
+    /// Its status, as far as Scrip acts on it.
     pub status: Option<InvoiceStatus>,
-    /// Why there is one.
+    /// Why Stripe created it.
     pub billing_reason: Option<BillingReason>,
-    /// In the minor unit.
+    /// Paid amount, in the minor unit.
     pub amount_paid: i64,
-    /// What is left to pay, likewise.
+    /// Amount left to pay, in the minor unit.
     #[serde(default)]
     amount_remaining: i64,
-    /// When it is tried again by itself, in seconds since the Unix epoch.
+    /// When Stripe tries to collect it next, in seconds since the Unix epoch.
     next_payment_attempt: Option<i64>,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     pub currency: String,
     /// When it was made, in seconds since the Unix epoch.
     pub created: i64,
-    /// Where its payer can read it.
+    /// Stripe's page of the invoice, for the payer.
     pub hosted_invoice_url: Option<String>,
     status_transitions: Option<Transitions>,
     parent: Option<Parent>,
     #[serde(default)]
-    lines: Page<Line>,
-    /// What pays it, where it was asked for.
+    lines: Page<InvoiceLine>,
+    /// Its payments, where they were expanded.
     payments: Option<Page<InvoicePayment>>,
 }
 
@@ -75,23 +75,23 @@ struct SubscriptionDetails {
 
 /// A line of an invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Line {
+pub struct InvoiceLine {
     id: Option<LineId>,
-    /// In the minor unit; negative for what a switch gives back.
+    /// Amount in the minor unit; negative for what a switch gives back.
     pub amount: i64,
-    /// What it pays for.
+    /// The period that it pays for.
     pub period: LinePeriod,
     quantity: Option<u32>,
     parent: Option<LineParent>,
     pricing: Option<Pricing>,
 }
 
-/// What a line pays for, in seconds since the Unix epoch.
+/// The period that a line pays for, in seconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct LinePeriod {
-    /// From.
+    /// Start of the period.
     pub start: i64,
-    /// To.
+    /// End of the period.
     pub end: i64,
 }
 
@@ -117,25 +117,25 @@ struct PriceDetails {
     price: StripePriceId,
 }
 
-impl Line {
-    /// The price that it was reckoned by.
+impl InvoiceLine {
+    /// Stripe's price that it was computed with.
     pub(super) fn price(&self) -> Option<&StripePriceId> {
         let details = self.pricing.as_ref()?.price_details.as_ref();
         details.map(|details| &details.price)
     }
 
-    /// How many of it. More than anybody sells are as many as there can be.
+    /// Its quantity, clamped to what Scrip can sell.
     pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
 
-    /// Whether it pays for a subscription rather than for something that was put on its invoice.
+    /// Whether it pays for a subscription rather than for an item that was added to its invoice.
     pub(super) fn is_subscription(&self) -> bool {
         let parent = self.parent.as_ref();
         parent.is_some_and(|parent| parent.subscription_item_details.is_some())
     }
 
-    /// Whether it settles a switch in mid-cycle rather than paying for a whole one.
+    /// Whether it settles a switch in mid-cycle rather than paying for a whole cycle.
     pub(super) fn is_proration(&self) -> bool {
         let parent = self.parent.as_ref();
         let details = parent.and_then(|parent| {
@@ -147,7 +147,7 @@ impl Line {
 }
 
 impl Invoice {
-    /// The bill as it waits for the buyer; `None`: it does not, or has no page.
+    /// The invoice as one that the buyer has to pay; `None`: nothing is due, or it has no page.
     pub(super) fn waiting(&self) -> Option<OpenInvoice> {
         let is_open = self.status == Some(InvoiceStatus::Open) && self.amount_remaining > 0;
         let url = self.hosted_invoice_url.as_deref().filter(|_| is_open)?;
@@ -177,32 +177,32 @@ impl Invoice {
         }
     }
 
-    /// Whether it may settle switches of the cycle before the one that it is of.
-    pub(super) fn is_carrying(&self) -> bool {
+    /// Whether it may settle switches of the previous cycle, too.
+    pub(super) fn may_settle_prior_switches(&self) -> bool {
         let lines = &self.lines;
         self.billing_reason == Some(BillingReason::SubscriptionCycle)
-            && (lines.has_more || lines.data.iter().any(Line::is_proration))
+            && (lines.has_more || lines.data.iter().any(InvoiceLine::is_proration))
     }
 
-    /// The payment intent that is to pay it, or did.
+    /// The payment intent that pays it, or did.
     pub(super) fn intent(&self) -> Option<&Expandable<PaymentId>> {
         let mut all = self.payments.as_ref()?.data.iter();
         all.find_map(InvoicePayment::intent)
     }
 
-    /// When it was paid, in seconds since the Unix epoch; when it was made, where that is not said.
+    /// When it was paid, in seconds since the Unix epoch; when it was created, where Stripe does not say.
     pub(super) fn paid_at(&self) -> i64 {
         let said = self.status_transitions.and_then(|it| it.paid_at);
         said.unwrap_or(self.created)
     }
 
-    /// The payments that were made for it; `None`: it was not asked for them.
+    /// Its successful payments; `None`: they were not expanded.
     pub(super) fn payments(&self) -> Option<impl Iterator<Item = &InvoicePayment>> {
         let payments = self.payments.as_ref()?.data.iter();
         Some(payments.filter(|payment| payment.is_paid()))
     }
 
-    /// What was written on the subscription when the invoice was made.
+    /// Metadata of the subscription when the invoice was created.
     #[must_use]
     pub fn subscription_metadata(&self) -> Metadata {
         let details = self.subscription_details();
@@ -211,13 +211,13 @@ impl Invoice {
             .unwrap_or_default()
     }
 
-    /// Its lines, as far as they are there; at most ten are in it at once.
-    pub(super) fn lines(&self) -> &[Line] {
+    /// The lines read so far: Stripe embeds at most ten, `complete` reads the others.
+    pub(super) fn lines(&self) -> &[InvoiceLine] {
         &self.lines.data
     }
 
-    /// The lines that pay for a whole cycle: of each item of the subscription's one.
-    pub fn cycle_lines(&self) -> impl Iterator<Item = &Line> {
+    /// The lines that pay for a whole cycle: one for each item of the subscription.
+    pub fn cycle_lines(&self) -> impl Iterator<Item = &InvoiceLine> {
         let lines = self.lines.data.iter();
         lines.filter(|line| line.is_subscription() && !line.is_proration())
     }
@@ -228,7 +228,7 @@ impl Invoice {
 }
 
 words! {
-    /// How far an invoice is.
+    /// The status of an invoice.
     InvoiceStatus {
         /// To be paid.
         Open,
@@ -238,22 +238,22 @@ words! {
 }
 
 words! {
-    /// Why there is an invoice.
+    /// Why Stripe created an invoice.
     BillingReason {
         /// A subscription began.
         SubscriptionCreate,
         /// A cycle began.
         SubscriptionCycle,
-        /// A subscription was changed, such as to another tier.
+        /// A subscription was changed, for example to another tier.
         SubscriptionUpdate,
-        /// Somebody wrote one.
+        /// A person created it.
         Manual,
     }
 }
 
 impl Client {
-    /// The paid invoices of a subscription that were made since an instant, in seconds since the Unix epoch:
-    /// at most a hundred, the newest. With what pays them.
+    /// A subscription's paid invoices, created since an instant in seconds since the Unix epoch: the newest
+    /// hundred, with their payments.
     pub(super) async fn paid_invoices(
         &self,
         subscription: &SubscriptionId,
@@ -270,8 +270,8 @@ impl Client {
             .data)
     }
 
-    /// Reads the lines of an invoice that were not in it: at most ten are, and what is billed each cycle
-    /// comes after whatever else was put on it.
+    /// Reads the other lines of an invoice: Stripe embeds at most ten, and those of the cycle come after all
+    /// other items.
     pub(super) async fn complete(&self, mut invoice: Invoice) -> Result<Invoice, Error> {
         while invoice.lines.has_more {
             let last = invoice.lines.data.last().and_then(|line| line.id.as_ref());
@@ -279,7 +279,7 @@ impl Client {
                 .with("limit", 100)
                 .with_some("starting_after", last);
             let path = ["invoices", invoice.id.as_str(), "lines"];
-            let page = self.list_at::<Line>(&path, &query, &[]).await?;
+            let page = self.list_path::<InvoiceLine>(&path, &query, &[]).await?;
             if last.is_none() {
                 invoice.lines.data.clear();
             }

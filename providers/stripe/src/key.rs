@@ -1,5 +1,5 @@
-//! The two keys of a request: the account's secret, which is never printed, and the name of the
-//! logical operation, under which Stripe does it once however often it is asked.
+//! The two keys of a request: the account's secret key, which is never printed, and the idempotency key, under
+//! which Stripe performs an operation once however often it is sent.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl SecretKey {
         })
     }
 
-    /// Not to be printed.
+    /// The key in plain text: not to be printed.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -45,7 +45,7 @@ impl SecretKey {
         self.bearer.clone()
     }
 
-    /// A text from outside, with this key taken out where it repeats it.
+    /// Removes this key from a text from outside that may repeat it.
     pub(super) fn redact(&self, text: &str) -> String {
         text.replace(&*self.text, "[secret key]")
     }
@@ -57,15 +57,15 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Names one logical operation: under the same name with the same form it is done once and answered alike for
-/// at least 24 hours; with another form it is refused.
+/// The idempotency key of one logical operation: with the same form it is performed once and answered the same
+/// for at least 24 hours; with another form it is refused.
 pub(super) fn operation(name: impl fmt::Display) -> Result<Operation, Error> {
     let nameless = || Error::garbage("an identifier that cannot be sent");
     Operation::new(name.to_string()).ok_or_else(nameless)
 }
 
-/// Names one that may be done again: under the same name Stripe would repeat for a day what it once answered,
-/// whatever became of it since.
+/// A fresh idempotency key for an operation that may be repeated: under an old one Stripe would replay its
+/// first answer for a day, whatever changed since.
 pub(super) fn anew(name: impl fmt::Display) -> Result<Operation, Error> {
     operation(format!("{name}/{}", Uuid::new_v4().simple()))
 }

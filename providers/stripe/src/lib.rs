@@ -1,10 +1,10 @@
-//! Stripe's API, as far as it is used: one file for each resource, each with the exact form that is
-//! sent and the few fields of the answer that are read. Unknown fields and unknown words are
-//! ignored, so that a newer API version does not break the reading.
+//! A client for the part of Stripe's API that Scrip uses: one file per resource, with the exact form that is
+//! sent and the few response fields that are read. Unknown fields and enum values are ignored, so that a newer
+//! API version does not break parsing.
 //!
-//! [`Stripe`] is the adapter between this and the port of payments.
+//! [`Stripe`] adapts it to the payments port.
 //!
-//! Whatever speaks Stripe's form at another address (`[stripe] api_base`) is served by the same code.
+//! The same code calls any other server with Stripe's API, for example the sandbox (`[stripe] api_base`).
 
 mod arriving;
 pub mod charges;
@@ -35,10 +35,10 @@ pub mod subscriptions;
 pub mod webhook_endpoints;
 
 pub use client::{API_VERSION, Api, Client};
-pub use error::{Error, Refusal};
+pub use error::{Error, ErrorResponse};
 pub use form::Form;
 pub use key::SecretKey;
-pub use provider::{Shared, Stripe};
+pub use provider::{PriceCache, Stripe};
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,16 @@
 //! The languages of Stripe's page, and which of them is nearest to a language tag (BCP 47).
 
-/// Those that Checkout speaks. Source: Stripe, "Create a Checkout Session", `locale`.
-const SPOKEN: [&str; 41] = [
+/// Locales that Checkout supports. Source: Stripe, "Create a Checkout Session", `locale`.
+const SUPPORTED: [&str; 41] = [
     "auto", "bg", "cs", "da", "de", "el", "en", "en-GB", "es", "es-419", "et", "fi", "fil", "fr",
     "fr-CA", "hr", "hu", "id", "it", "ja", "ko", "lt", "lv", "ms", "mt", "nb", "nl", "pl", "pt",
     "pt-BR", "ro", "ru", "sk", "sl", "sv", "th", "tr", "vi", "zh", "zh-HK", "zh-TW",
 ];
 
-/// Where Spanish is that of Latin America (CLDR, parent locales of `es-419`).
+/// Regions with Latin American Spanish (CLDR, parent locales of `es-419`).
 const LATIN_AMERICA: &str = "419 AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE";
 
-/// The nearest language that the page speaks; `None`: none is near, and the page chooses by the browser.
+/// The supported locale nearest to a language tag; `None`: none is near, and the page follows the browser.
 #[must_use]
 pub(crate) fn nearest(tag: &str) -> Option<&'static str> {
     let subtags: Vec<&str> = tag.split('-').collect();
@@ -20,25 +20,27 @@ pub(crate) fn nearest(tag: &str) -> Option<&'static str> {
     let has = |wanted: &str| named().any(|part| part.eq_ignore_ascii_case(wanted));
     let region = named().find(|part| part.len() == 2 || part.len() == 3 && is_number(part));
     let language = match language.as_str() {
-        // Norwegian is written in two ways, of which there is one; the others are older names or close kin.
+        // Checkout has one of Norwegian's two written forms; the others are older names or close relatives.
         "no" | "nn" => "nb",
         "tl" => "fil",
         "in" => "id",
         "cmn" => "zh",
-        "yue" if !has("Hans") => return spoken("zh-HK"),
+        "yue" if !has("Hans") => return supported("zh-HK"),
         "yue" => "zh",
         other => other,
     };
     let place = region.map(|region| region.to_ascii_uppercase());
     match (language, place.as_deref()) {
-        ("zh", _) if has("Hans") => spoken("zh"),
-        ("zh", Some("HK" | "MO")) => spoken("zh-HK"),
-        ("zh", _) if has("Hant") => spoken("zh-TW"),
-        ("es", Some(place)) if LATIN_AMERICA.split(' ').any(|of| of == place) => spoken("es-419"),
-        (language, Some(place)) => {
-            spoken(&format!("{language}-{place}")).or_else(|| spoken(language))
+        ("zh", _) if has("Hans") => supported("zh"),
+        ("zh", Some("HK" | "MO")) => supported("zh-HK"),
+        ("zh", _) if has("Hant") => supported("zh-TW"),
+        ("es", Some(place)) if LATIN_AMERICA.split(' ').any(|of| of == place) => {
+            supported("es-419")
         }
-        (language, None) => spoken(language),
+        (language, Some(place)) => {
+            supported(&format!("{language}-{place}")).or_else(|| supported(language))
+        }
+        (language, None) => supported(language),
     }
 }
 
@@ -46,8 +48,8 @@ fn is_number(part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn spoken(tag: &str) -> Option<&'static str> {
-    SPOKEN.into_iter().find(|of| *of == tag)
+fn supported(tag: &str) -> Option<&'static str> {
+    SUPPORTED.into_iter().find(|of| *of == tag)
 }
 
 #[cfg(test)]
@@ -56,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_the_page_speaks_is_passed_on_as_it_is() {
-        for tag in SPOKEN {
+        for tag in SUPPORTED {
             assert_eq!(nearest(tag), Some(tag));
         }
     }

@@ -1,6 +1,6 @@
-//! What we write on Stripe's objects to know them again: which project's, which order's.
+//! The metadata that Scrip writes on Stripe's objects to recognize them: project, order, price, user.
 //!
-//! Metadata is the merchant's to edit, so reading it never fails; what does not parse is not ours.
+//! Merchants can edit metadata, so reading it never fails; a value that does not parse counts as absent.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use domain::{
     id::{OrderId, PriceId, ProjectId},
     text::ExternalUserId,
 };
-pub use port::Reference;
+pub use port::OrderReference;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -21,15 +21,15 @@ pub const PROJECT: &str = "scrip_project_id";
 pub const ORDER: &str = "scrip_order_id";
 /// The key under which our price is written.
 pub const PRICE: &str = "scrip_price_id";
-/// The key under which the user is written whose wallet is filled, where it is a user's.
+/// The key under which the external user id is written, where the wallet belongs to a user.
 pub const USER: &str = "scrip_external_user_id";
-/// The key under which it is written how many are bought, where it is more than one.
+/// The key under which the quantity is written, where it is more than one.
 pub const QUANTITY: &str = "scrip_quantity";
-/// The key under which an operation is written, such as a refund's.
+/// The key under which an operation's name is written, for example on a refund.
 pub const OPERATION: &str = "scrip_operation";
 
-/// Adds a reference as metadata under `prefix`, such as `payment_intent_data[metadata]`.
-pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
+/// Adds a reference as metadata under `prefix`, for example `payment_intent_data[metadata]`.
+pub(super) fn put(reference: &OrderReference, form: Form, prefix: &str) -> Form {
     let user = reference.user.as_ref().map(ExternalUserId::as_str);
     let quantity = Some(reference.quantity.get());
     let several = quantity.filter(|quantity| *quantity > 1);
@@ -40,7 +40,7 @@ pub(super) fn put(reference: &Reference, form: Form, prefix: &str) -> Form {
         .with_some(format!("{prefix}[{QUANTITY}]"), several)
 }
 
-/// What was read back.
+/// Scrip's metadata as read from one of Stripe's objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The project, where one is named.
@@ -51,11 +51,11 @@ pub struct Metadata {
     pub price: Option<PriceId>,
     /// The user, where one is named.
     pub user: Option<ExternalUserId>,
-    /// How many; one where it does not say so.
+    /// The quantity; 1 where none is written.
     pub quantity: Quantity,
-    /// The operation that made it, where one is named.
+    /// The operation that created the object, where one is named.
     pub operation: Option<String>,
-    /// All of it, also what the merchant wrote.
+    /// All metadata, the merchant's included.
     pub all: BTreeMap<String, String>,
 }
 

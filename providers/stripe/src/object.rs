@@ -1,4 +1,5 @@
-//! What answers are made of: objects that name each other, pages of lists, words that Stripe may add to.
+//! Building blocks of Stripe's responses: objects that refer to each other, list pages, enums that Stripe may
+//! extend.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -12,20 +13,20 @@ use super::{
     id::CustomerId,
 };
 
-/// What names one kind of object, and is enough to read it.
+/// The id type of one kind of Stripe object; enough to fetch the object.
 pub trait Identifier:
     Clone + fmt::Debug + fmt::Display + PartialEq + Eq + DeserializeOwned + Send + Sync + 'static
 {
-    /// What it names.
+    /// The kind of object that it identifies.
     type Object: Clone + fmt::Debug + PartialEq + Eq + DeserializeOwned + Send + Sync + 'static;
 
-    /// Where such objects are, below `/v1/`.
+    /// Path of such objects, below `/v1/`.
     const PATH: &'static str;
 
-    /// What an object names that is always wanted with it (`expand[]`), so that one question does for several.
+    /// Referenced objects that are always fetched along (`expand[]`), so that one request replaces several.
     const EXPAND: &'static [&'static str];
 
-    /// That of an object.
+    /// The id of an object.
     fn of(object: &Self::Object) -> &Self;
 }
 
@@ -44,18 +45,18 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Something that an answer names, or has in it where that was asked for.
+/// A reference to another object: its id, or the object itself where it was expanded.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged, bound = "")]
 pub enum Expandable<I: Identifier> {
-    /// Its identifier.
+    /// The object's id only.
     Id(I),
-    /// All of it.
+    /// The whole object, expanded.
     Object(Box<I::Object>),
 }
 
 impl<I: Identifier> Expandable<I> {
-    /// What it is called.
+    /// The id of the object, expanded or not.
     pub fn id(&self) -> &I {
         match self {
             Self::Id(id) => id,
@@ -63,7 +64,7 @@ impl<I: Identifier> Expandable<I> {
         }
     }
 
-    /// All of it, where it is there.
+    /// The object, if it was expanded.
     pub(super) fn object(&self) -> Option<&I::Object> {
         match self {
             Self::Id(_) => None,
@@ -76,10 +77,10 @@ impl<I: Identifier> Expandable<I> {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Page<T> {
     pub(crate) data: Vec<T>,
-    /// Whether there are more of them.
+    /// Whether another page follows.
     #[serde(default)]
     pub(crate) has_more: bool,
-    /// Behind which object the next page begins, if there is one.
+    /// Cursor of the next page, if there is one: the id of this page's last object.
     #[serde(skip)]
     pub(crate) next: Option<String>,
 }
@@ -94,13 +95,13 @@ impl<T> Default for Page<T> {
     }
 }
 
-/// Who pays.
+/// A customer: the person or company that pays.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Customer {
-    /// Their identifier.
+    /// Customer id, `cus_`.
     pub id: CustomerId,
     email: Option<String>,
-    /// What the merchant wrote on them.
+    /// The merchant's metadata on the customer.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
 }
@@ -108,7 +109,6 @@ pub struct Customer {
 object!(CustomerId => Customer, "customers", []);
 
 impl Customer {
-    /// Their address.
     pub(super) fn email(&self) -> Option<Email> {
         self.email
             .as_deref()
@@ -117,7 +117,7 @@ impl Customer {
 }
 
 impl Client {
-    /// Reads an object as it is now, with what is always wanted of it.
+    /// Fetches an object in its current state, with the objects of [`Identifier::EXPAND`].
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Client {
         self.expanded(&path, &Form::new(), expand, false).await
     }
 
-    /// What an answer has in it, or else is read now.
+    /// The referenced object: as expanded in the reference, else fetched now.
     pub(super) async fn open<I: Identifier>(
         &self,
         named: &Expandable<I>,
@@ -147,21 +147,21 @@ impl Client {
         }
     }
 
-    /// A page of the list of one kind of object, with what they name.
+    /// One page of the list of a kind of object, with `expand` expanded.
     pub(super) async fn list<I: Identifier>(
         &self,
         query: &Form,
         expand: &[&str],
     ) -> Result<Page<I::Object>, Error> {
         let path: Vec<&str> = I::PATH.split('/').collect();
-        let mut page: Page<I::Object> = self.list_at(&path, query, expand).await?;
+        let mut page: Page<I::Object> = self.list_path(&path, query, expand).await?;
         let last = page.data.last().filter(|_| page.has_more);
         page.next = last.map(|last| I::of(last).to_string());
         Ok(page)
     }
 
-    /// A page of a list of which only one is read.
-    pub(super) async fn list_at<T: Answer>(
+    /// One page of a list, without a cursor to the next one.
+    pub(super) async fn list_path<T: Answer>(
         &self,
         path: &[&str],
         query: &Form,
@@ -170,8 +170,8 @@ impl Client {
         self.expanded(path, query, expand, true).await
     }
 
-    /// What the key may not read of what is named is left out: it must not keep anybody from what they paid
-    /// for.
+    /// Retries without `expand` where the key may not read the expanded objects: a missing permission must not
+    /// keep anybody from what they paid for.
     async fn expanded<T: Answer>(
         &self,
         path: &[&str],
@@ -189,13 +189,13 @@ impl Client {
     }
 }
 
-/// How many of something. More than can be sold are as many as there can be; none said is one.
+/// The quantity of a line, clamped to what Scrip can sell; 1 where there is none.
 pub(crate) fn quantity(said: Option<u32>) -> Quantity {
     let said = said.map(|said| said.clamp(1, Quantity::MAX));
     said.and_then(Quantity::new).unwrap_or_default()
 }
 
-/// A word out of a list that Stripe may lengthen: unknown ones become `Other`.
+/// Defines an enum of values that Stripe may extend: unknown ones become `Other`.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
         $(#[$doc])*
@@ -203,7 +203,7 @@ macro_rules! words {
         #[serde(rename_all = "snake_case")]
         pub enum $name {
             $($(#[$word_doc])* $word,)*
-            /// A word that this program does not know.
+            /// A value that this version of Scrip does not know.
             #[serde(other)]
             Other,
         }

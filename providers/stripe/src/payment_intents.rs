@@ -11,15 +11,15 @@ use super::{
 /// A payment intent, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PaymentIntent {
-    /// Its identifier.
+    /// Payment intent id, `pi_`.
     pub id: PaymentId,
-    /// What came in, in the minor unit.
+    /// Received amount, in the minor unit.
     pub amount_received: i64,
-    /// How far it is, such as `processing`.
+    /// Its status, for example `processing`.
     pub status: Option<String>,
     /// The last charge that was tried for it.
     pub latest_charge: Option<Expandable<ChargeId>>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the payment intent.
     #[serde(default)]
     pub metadata: Metadata,
 }

@@ -1,10 +1,10 @@
-//! What a restricted key has to be allowed: every call of this crate, with the permission that Stripe
-//! wants for it. From this one list come the link by which such a key is made, the page that explains it,
-//! and what is tried when a key is set. A call that is not in it fails every test that makes it.
+//! The permissions that a restricted key needs: every call of this crate, with the one that Stripe wants for
+//! it. This one list yields the link to create such a key, the page that explains it, and the calls that check
+//! a key when it is set. A call that is not listed fails every test that makes it.
 //!
-//! Stripe names permissions `rak_<resource>_<read|write>`; to write includes to read, and prices go by their
-//! old name, plans. Source: its refusals ("Having the 'rak_…' permission would allow this request") and
-//! "Restricted API keys".
+//! Stripe names permissions `rak_<resource>_<read|write>`; write includes read, and prices go by their old
+//! name, plans. Source: its refusals ("Having the 'rak_…' permission would allow this request") and "Restricted
+//! API keys".
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,40 +18,40 @@ use tokio::task::JoinSet;
 
 use super::{client::Client, error::Error, form::Form, key};
 
-/// What a permission is about, as Stripe writes it, and how much of Scrip is without it.
+/// A resource that permissions are given for, and how badly Scrip needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource {
-    /// As in `rak_<name>_read`.
+    /// Stripe's name of it, as in `rak_<name>_read`.
     pub name: &'static str,
-    /// As the row of Stripe's form is called.
+    /// Title of its row in Stripe's form for keys.
     pub row: &'static str,
-    /// What it is asked for.
+    /// What Scrip uses it for.
     pub purpose: &'static str,
-    /// How much is without it.
-    pub need: Need,
+    /// How badly Scrip needs it.
+    pub need: PermissionNeed,
 }
 
-/// How much of Scrip is without a permission.
+/// How badly Scrip needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// Nothing can be sold, or handed over once it is paid: such a key is not taken.
+pub enum PermissionNeed {
+    /// Nothing can be sold without it, or delivered once it is paid: a key without it is refused.
     Sale,
-    /// One kind of question goes unanswered, and the rest goes on: it is shown.
+    /// One function fails without it, the rest works: it is shown as missing.
     Part,
-    /// Something is done in another way.
+    /// Optional: without it Scrip does something in another way.
     Convenience,
 }
 
-/// One of Stripe's endpoints that is called.
+/// One of Stripe's endpoints that Scrip calls.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
-    /// How.
+pub struct StripeEndpoint {
+    /// HTTP method of the call.
     pub method: Method,
-    /// Below `/v1/`; `{}` stands for an identifier.
+    /// Path below `/v1/`; `{}` stands for an id.
     pub path: &'static str,
-    /// What has to be allowed.
+    /// The resource that the key needs a permission for.
     pub of: &'static Resource,
-    /// Whether it is called to find out whether it may be: else another call of the same permission says it.
+    /// Whether checking a key calls it; if not, another endpoint checks the same permission.
     is_tried: bool,
 }
 
@@ -61,24 +61,24 @@ macro_rules! resources {
             name: $name,
             row: $row,
             purpose: $purpose,
-            need: Need::$need,
+            need: PermissionNeed::$need,
         };)*
     };
 }
 
 resources! {
     CHECKOUTS: Sale, "checkout_session", "Checkout Sessions", "the pages that people pay on";
-    PRICES: Sale, "plan", "Prices", "tiers of subscriptions, made the first time that they are bought";
-    PRODUCTS: Sale, "product", "Products", "what those are tiers of";
-    SUBSCRIPTIONS: Sale, "subscription", "Subscriptions", "renewals, switches, cancellations on your word";
+    PRICES: Sale, "plan", "Prices", "subscription tiers, created when they are first bought";
+    PRODUCTS: Sale, "product", "Products", "the products of those tiers";
+    SUBSCRIPTIONS: Sale, "subscription", "Subscriptions", "renewals, switches, cancellations at your request";
     EVENTS: Sale, "event", "Events", "what happens in the account";
     PAYMENTS: Sale, "payment_intent", "PaymentIntents", "what was paid";
     INVOICES: Part, "invoice", "Invoices", "what a cycle or a switch cost";
     INVOICE_PAYMENTS: Part, "invoice_payment", "Invoice Payments", "which payment paid an invoice";
-    CHARGES: Part, "charge", "Charges and Refunds", "receipts; refunds on your word";
+    CHARGES: Part, "charge", "Charges and Refunds", "receipts; refunds at your request";
     DISPUTES: Part, "dispute", "Disputes", "money that a bank took back";
     PORTAL: Part, "customer_portal", "Customer portal", "the portal and what it offers";
-    SCHEDULES: Part, "subscription_schedule", "Subscription schedules", "to cancel what was to switch down";
+    SCHEDULES: Part, "subscription_schedule", "Subscription schedules", "to cancel a subscription with a scheduled downgrade";
     PROMOTIONS: Part, "promotion_code", "Promotion codes", "`discountCode`";
     CUSTOMERS: Convenience, "customer", "Customers",
         "optional: e-mail addresses and metadata where subscriptions are taken over";
@@ -87,8 +87,8 @@ resources! {
         "optional: tells one account from another when the key is changed";
 }
 
-const fn called(method: Method, path: &'static str, of: &'static Resource) -> Endpoint {
-    Endpoint {
+const fn called(method: Method, path: &'static str, of: &'static Resource) -> StripeEndpoint {
+    StripeEndpoint {
         method,
         path,
         of,
@@ -97,7 +97,7 @@ const fn called(method: Method, path: &'static str, of: &'static Resource) -> En
 }
 
 /// Every call that this crate makes.
-pub static ENDPOINTS: &[Endpoint] = {
+pub static ENDPOINTS: &[StripeEndpoint] = {
     const GET: Method = Method::GET;
     const POST: Method = Method::POST;
     const DELETE: Method = Method::DELETE;
@@ -112,7 +112,7 @@ pub static ENDPOINTS: &[Endpoint] = {
         called(GET, "checkout/sessions", &CHECKOUTS),
         called(GET, "checkout/sessions/{}", &CHECKOUTS).tried(),
         called(POST, "checkout/sessions/{}/expire", &CHECKOUTS),
-        // As a part of what `subscriptions` answers.
+        // Expanded in answers of `subscriptions`.
         called(GET, "customers/{}", &CUSTOMERS).tried(),
         called(GET, "disputes", &DISPUTES).tried(),
         called(GET, "disputes/{}", &DISPUTES),
@@ -145,12 +145,12 @@ pub static ENDPOINTS: &[Endpoint] = {
     ]
 };
 
-/// Something that a key has to be allowed.
+/// A permission that a key needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permission {
-    /// What it is about.
+    /// The resource that it is given for.
     pub of: &'static Resource,
-    /// Whether it is to write.
+    /// Whether it is to write, which includes reading.
     pub writes: bool,
 }
 
@@ -161,13 +161,13 @@ impl fmt::Display for Permission {
     }
 }
 
-impl Endpoint {
+impl StripeEndpoint {
     const fn tried(mut self) -> Self {
         self.is_tried = true;
         self
     }
 
-    /// What it needs.
+    /// The permission that a call of it needs.
     #[must_use]
     pub fn permission(&self) -> Permission {
         Permission {
@@ -176,7 +176,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether this is the endpoint of a call; the path begins below `/v1/`.
+    /// Whether a call goes to this endpoint; `path` is below `/v1/`.
     #[must_use]
     pub fn is(&self, method: &str, path: &str) -> bool {
         let mut parts = path.split('/');
@@ -185,11 +185,11 @@ impl Endpoint {
     }
 }
 
-/// Every permission that is needed, each once: to write where anything is written.
+/// The permission needed for each resource, once: write where anything is written, else read.
 #[must_use]
 pub fn all() -> Vec<Permission> {
     let mut all: Vec<Permission> = Vec::new();
-    for needed in ENDPOINTS.iter().map(Endpoint::permission) {
+    for needed in ENDPOINTS.iter().map(StripeEndpoint::permission) {
         match all.iter_mut().find(|known| known.of == needed.of) {
             Some(known) => known.writes |= needed.writes,
             None => all.push(needed),
@@ -198,7 +198,7 @@ pub fn all() -> Vec<Permission> {
     all
 }
 
-/// Stripe's form for a new restricted key with all of it filled in.
+/// Link to Stripe's form for a new restricted key, with all permissions filled in.
 #[must_use]
 pub fn link(test_mode: bool) -> String {
     let mode = if test_mode { "test/" } else { "" };
@@ -209,33 +209,33 @@ pub fn link(test_mode: bool) -> String {
     link
 }
 
-/// What a key may not do.
+/// A permission that a key was found to lack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingPermission {
     /// The permission, as Stripe names it.
     pub permission: String,
-    /// How much is without it.
-    pub need: Need,
-    /// Stripe's own words.
+    /// How badly Scrip needs it.
+    pub need: PermissionNeed,
+    /// The message of Stripe's refusal.
     pub said: String,
 }
 
 impl Client {
-    /// Calls every endpoint that will be asked, in ways that change nothing; what the key may not do.
+    /// Checks a key by calling the endpoints in ways that change nothing; returns what it lacks.
     ///
     /// # Errors
     ///
     /// See [`Error`]: the key does not work at all, or Stripe does not answer.
-    pub async fn try_key(&self) -> Result<Vec<Missing>, Error> {
+    pub async fn try_key(&self) -> Result<Vec<MissingPermission>, Error> {
         let tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
-        // The one without which nothing is worth trying goes first.
+        // Events go first: without them nothing else is worth trying.
         let (first, rest): (Vec<_>, Vec<_>) = tried.partition(|endpoint| endpoint.of == &EVENTS);
         let mut missing = Vec::new();
         for at_once in [first, rest] {
             let mut trials = JoinSet::new();
             for (at, endpoint) in at_once.into_iter().enumerate() {
                 let client = self.clone();
-                trials.spawn(async move { (at, client.try_endpoint(endpoint).await) });
+                trials.spawn(async move { (at, client.probe_endpoint(endpoint).await) });
             }
             let mut found = BTreeMap::new();
             while let Some(tried) = trials.join_next().await {
@@ -245,11 +245,11 @@ impl Client {
             missing.extend(found.into_values().flatten());
         }
         let mut names = BTreeSet::new();
-        missing.retain(|missing: &Missing| names.insert(missing.permission.clone()));
+        missing.retain(|missing: &MissingPermission| names.insert(missing.permission.clone()));
         Ok(missing)
     }
 
-    /// The name of the account that the key is of, `acct_…`.
+    /// The id of the key's account, `acct_…`.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ impl Client {
         Ok(account.id)
     }
 
-    /// Calls again what the key was last not allowed to call, in ways that change nothing.
+    /// Calls the endpoints again that the key was last refused, in ways that change nothing.
     ///
     /// # Errors
     ///
@@ -272,22 +272,25 @@ impl Client {
         let missing = self.missing_permissions();
         for endpoint in ENDPOINTS {
             if endpoint.is_tried && missing.contains(&endpoint.permission().to_string()) {
-                self.try_endpoint(endpoint).await?;
+                self.probe_endpoint(endpoint).await?;
             }
         }
         Ok(())
     }
 
-    async fn try_endpoint(&self, endpoint: &Endpoint) -> Result<Option<Missing>, Error> {
+    async fn probe_endpoint(
+        &self,
+        endpoint: &StripeEndpoint,
+    ) -> Result<Option<MissingPermission>, Error> {
         const NOBODY: &str = "scrip_permission_check";
         let parts = endpoint.path.split('/');
         let path: Vec<&str> = parts
             .map(|part| if part == "{}" { NOBODY } else { part })
             .collect();
-        // A list of one; else by an object that is not there, or by a form that lacks what it has to have.
+        // Lists one object, or names one that does not exist, or sends a form without its required fields.
         let is_list = endpoint.method == Method::GET && !path.contains(&NOBODY);
         let form = Form::new().with_some("limit", is_list.then_some(1));
-        // A double of Stripe knows by this name that it is meant to be refused.
+        // The tests' double of Stripe recognizes by this name that the call is meant to be refused.
         let key = key::anew("permission-check")?;
         let tried: Result<Value, Error> = match endpoint.method {
             Method::GET => self.get(&path, &form, false).await,
@@ -299,7 +302,7 @@ impl Client {
                 let declared = endpoint.permission().to_string();
                 let named = refusal.permission();
                 let named = named.filter(|name| name.starts_with("rak_"));
-                Ok(Some(Missing {
+                Ok(Some(MissingPermission {
                     permission: named.map_or(declared, ToOwned::to_owned),
                     need: endpoint.of.need,
                     said: refusal.message,

@@ -19,8 +19,8 @@ use super::{
     object::{Expandable, object},
 };
 
-/// What is sent to make a price of ours there: the key to find it by, and what the buyer sees on bills and in
-/// the portal.
+/// The form that creates Stripe's price for one of ours: the key to find it by, and the name that the buyer
+/// sees on invoices and in the portal.
 #[must_use]
 pub fn form(product: &Product, price: &Price) -> Form {
     let name = match &price.label {
@@ -34,14 +34,14 @@ pub fn form(product: &Product, price: &Price) -> Form {
         .with("unit_amount", price.amount_cents)
         .with("recurring[interval]", cycle(price))
         .with("lookup_key", ours)
-        // One that was archived there gives the key up.
+        // Takes the key over from a price that was archived there.
         .with("transfer_lookup_key", true)
         .with(format!("metadata[{}]", metadata::PRICE), ours)
         .with("product_data[name]", name)
         .with(format!("product_data[metadata][{}]", metadata::PRICE), ours)
 }
 
-/// How often a price of ours is charged, in Stripe's words.
+/// How often a price of ours is charged, as Stripe's interval.
 const fn cycle(price: &Price) -> &'static str {
     match price.interval {
         Interval::Year => "year",
@@ -52,25 +52,25 @@ const fn cycle(price: &Price) -> &'static str {
 /// A price, as far as it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredPrice {
-    /// Its identifier.
+    /// Price id, `price_`.
     pub id: StripePriceId,
-    /// What it is a price of.
+    /// The product that it is a price of.
     pub product: Expandable<StripeProductId>,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     #[serde(default)]
     pub currency: String,
-    /// In the minor unit.
+    /// Amount per unit, in the minor unit.
     pub unit_amount: Option<i64>,
-    /// How often it is charged, of one that recurs.
+    /// How often it is charged; `None`: once.
     pub recurring: Option<Recurring>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the price.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
 object!(StripePriceId => StoredPrice, "prices", []);
 
-/// What a price is of.
+/// A product of Stripe's catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredProduct {
     id: StripeProductId,
@@ -83,9 +83,9 @@ object!(StripeProductId => StoredProduct, "products", []);
 /// How often a price is charged.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Recurring {
-    /// The unit, such as `month`.
+    /// The unit, for example `month`.
     interval: String,
-    /// How many of them lie between two bills.
+    /// Units between two invoices.
     #[serde(default = "one")]
     interval_count: i64,
 }
@@ -95,7 +95,7 @@ const fn one() -> i64 {
 }
 
 impl StoredPrice {
-    /// How often it is charged; `None`: otherwise than each month or each year.
+    /// How often it is charged; `None`: neither each month nor each year.
     pub(super) fn interval(&self) -> Option<Interval> {
         let recurring = self.recurring.as_ref();
         let each = recurring.filter(|recurring| recurring.interval_count == 1)?;
@@ -112,8 +112,8 @@ impl StoredPrice {
         recurring.is_some_and(|recurring| recurring.interval == "year")
     }
 
-    /// Whether it can be sold and charges what ours does: a lookup key is free for all to move to another
-    /// price, and a price stays active when its product is archived.
+    /// Whether it can be sold and charges what ours does: anybody may move a lookup key to another price, and a
+    /// price stays active when its product is archived.
     fn sells(&self, ours: &Price) -> bool {
         self.product.object().is_none_or(|product| product.active)
             && self.unit_amount == Some(ours.amount_cents)
@@ -123,7 +123,7 @@ impl StoredPrice {
 }
 
 impl Client {
-    /// The price that was made for one of ours, may be used and charges the same, if any.
+    /// Stripe's price for one of ours, if there is one that can be sold and charges the same.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ mod tests {
         );
     }
 
-    /// Somebody may have moved the key to another price, or changed nothing but what it costs there.
+    /// Somebody may have moved the key to another price, or changed what it costs there.
     #[test]
     fn a_price_that_charges_otherwise_is_none_of_ours() {
         let meant = pro(Interval::Month);

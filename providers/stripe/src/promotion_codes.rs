@@ -1,4 +1,4 @@
-//! Promotion codes: what a buyer types, and the merchant makes in Stripe.
+//! Promotion codes, which the merchant creates in Stripe and a buyer types.
 
 use serde::Deserialize;
 
@@ -10,15 +10,15 @@ use super::{
     object::object,
 };
 
-/// A code is unique among the active ones of each customer: so many namesakes are looked through.
+/// Most codes of one name to search: a code is unique only among the active ones of each customer.
 const MAX_NAMESAKES: u8 = 100;
 
 /// A code, as far as it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PromotionCode {
-    /// Its identifier.
+    /// Promotion code id, `promo_`.
     pub id: PromotionCodeId,
-    /// What people type.
+    /// The code that buyers type.
     pub code: String,
     /// The only customer who may use it; `None`: everybody.
     pub customer: Option<CustomerId>,

@@ -1,7 +1,7 @@
-//! What an account may be asked, and how fast. Stripe takes 100 requests a second in live mode and 25 in test
-//! mode from everybody who has a key of the account, and 25 of each kind ("Rate limits"): what is read in the
-//! background stays well below that, and what a buyer waits for goes first. What a restricted key may not ask is
-//! remembered until it is answered.
+//! Rate limits of an account, and permissions that its key lacks. Stripe takes 100 requests a second in live
+//! mode and 25 in test mode from all keys of an account, and 25 of each kind ("Rate limits"): background reads
+//! stay well below that, and requests that a buyer waits for go first. A permission that a restricted key lacks
+//! is remembered until a request that needs it succeeds.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -19,57 +19,57 @@ use tokio::{
     time::Instant,
 };
 
-/// Requests a second, in live mode and in any other, and of one kind.
+/// Background requests a second: in live mode, in any other mode, and of one kind.
 const LIVE: u32 = 50;
 const TEST: u32 = 12;
-const OF_A_KIND: u32 = 12;
-/// Requests that may go at once after a rest: with a second's worth of others below Stripe's 25.
+const KIND_RATE: u32 = 12;
+/// Requests that may go at once after an idle time: with a second's worth of others below Stripe's 25.
 const BURST: u32 = 8;
-/// Things of an account that are asked about at once. Each takes a few requests: so many have their turns
-/// before anybody's patience ends.
+/// Background operations of an account that run at once. Each takes a few requests: this many finish before
+/// their timeout.
 const AT_ONCE: u32 = 8;
-/// Requests that somebody waits for put off the others by no more than this, each time: a few in a row end
-/// before anybody's patience does.
+/// Requests that a buyer waits for delay background requests to at most this far ahead, so that these finish
+/// before their timeout.
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
-/// Accounts that are remembered while nothing is asked of them.
+/// Accounts to remember before idle ones are forgotten.
 const REMEMBERED: usize = 1000;
-/// The most objects of a page.
+/// Stripe's largest page of a list, in objects.
 const PAGE: u8 = 100;
 
-/// Of all accounts at one address.
+/// The quotas of all accounts at one API address.
 #[derive(Debug)]
 pub(super) struct Quotas {
-    /// Requests a second, in all and of a kind; 0: as the mode of the key has it. `None`: as fast as it goes.
+    /// Background requests a second, overall and of each kind; 0: by the key's mode. `None`: unlimited.
     per_second: Option<u32>,
     accounts: Mutex<HashMap<[u8; 32], Arc<Quota>>>,
 }
 
-/// One account's.
+/// One account's rates, page size and missing permissions.
 #[derive(Debug)]
 pub(super) struct Quota {
     rates: Option<Mutex<Rates>>,
     places: Semaphore,
-    /// Permissions that the key lacks, by the questions that were refused.
+    /// Permissions that the key lacks, by the refused question (`read charges`).
     missing: Mutex<BTreeMap<String, String>>,
-    /// Objects of a page that are asked for: fewer where pages were too large.
+    /// Page size to ask for, in objects: smaller after pages that were too large.
     page: AtomicU8,
 }
 
-/// When the next requests may go that nobody waits for.
+/// When the next background requests may go.
 #[derive(Debug)]
 struct Rates {
     all: Rate,
     of_a_kind: HashMap<String, Rate>,
-    /// What each of those begins with.
+    /// The initial rate of each kind.
     fresh: Rate,
 }
 
-/// So many requests a second, a few of them at once.
+/// A number of requests a second with a small burst (the generic cell rate algorithm).
 #[derive(Debug, Clone, Copy)]
 struct Rate {
     interval: Duration,
     burst: Duration,
-    /// When all that went would have gone without any at once.
+    /// When the next request would be due had none gone in a burst.
     even: Instant,
 }
 
@@ -95,7 +95,7 @@ impl Rate {
         self.even = from.checked_add(self.interval).unwrap_or(from);
     }
 
-    /// The others are put off.
+    /// Delays background requests by one that goes at once.
     fn go_first(&mut self, now: Instant) {
         let latest = now.checked_add(LONGEST_DELAY);
         let latest = latest.unwrap_or(now).max(self.even);
@@ -120,7 +120,7 @@ impl Quotas {
         }
     }
 
-    /// That of the account with this key.
+    /// The quota of the account with this key.
     pub(super) fn of(&self, key: &str) -> Arc<Quota> {
         let account = Sha256::digest(key).into();
         let mut accounts = self.accounts.lock();
@@ -131,8 +131,8 @@ impl Quotas {
             accounts.retain(|_, quota| Arc::strong_count(quota) > 1);
         }
         let rates = self.per_second.map(|per_second| match per_second {
-            0 if key.contains("_live_") => (LIVE, OF_A_KIND),
-            0 => (TEST, OF_A_KIND),
+            0 if key.contains("_live_") => (LIVE, KIND_RATE),
+            0 => (TEST, KIND_RATE),
             other => (other, other),
         });
         let quota = Arc::new(Quota::new(rates));
@@ -142,7 +142,7 @@ impl Quotas {
 }
 
 impl Quota {
-    /// With so many requests a second in all, and of a kind.
+    /// `rates`: requests a second overall, and of each kind.
     fn new(rates: Option<(u32, u32)>) -> Self {
         let now = Instant::now();
         let at_once = rates.map_or(AT_ONCE, |(all, _)| all.clamp(1, AT_ONCE));
@@ -159,14 +159,14 @@ impl Quota {
         }
     }
 
-    /// A place among the things that are asked about at once; `None`: as many as there are.
+    /// Waits for one of the [`AT_ONCE`] background operations; `None` where the account has no rates.
     pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
         self.rates.as_ref()?;
-        // Closed by nobody.
+        // The semaphore is never closed.
         self.places.acquire().await.ok()
     }
 
-    /// Waits until it is the turn of a request of this kind that nobody waits for.
+    /// Waits until a background request of this kind may go.
     pub(super) async fn wait(&self, kind: &str) {
         let Some(rates) = &self.rates else {
             return;
@@ -183,7 +183,7 @@ impl Quota {
         tokio::time::sleep_until(turn).await;
     }
 
-    /// A request goes at once, and those that nobody waits for that much later.
+    /// Counts a request that goes at once: background requests go that much later.
     pub(super) fn go_first(&self, kind: &str) {
         if let Some(rates) = &self.rates {
             let mut rates = rates.lock();
@@ -194,7 +194,7 @@ impl Quota {
         }
     }
 
-    /// The key was refused a question for want of a permission. Said once.
+    /// Remembers that the key lacks the permission for a question. Logged once.
     pub(super) fn lacks(&self, question: &str, permission: &str) {
         let known = self
             .missing
@@ -209,13 +209,13 @@ impl Quota {
         }
     }
 
-    /// The key may ask this.
-    pub(super) fn permitted(&self, question: &str) {
+    /// Remembers that the key may ask a question.
+    pub(super) fn note_granted(&self, question: &str) {
         if let Some(permission) = self.missing.lock().remove(question) {
             tracing::info!(
                 permission,
                 question,
-                "The payment provider's key has a permission that it lacked"
+                "The payment provider's key now has a permission that it lacked"
             );
         }
     }
@@ -226,17 +226,17 @@ impl Quota {
         permissions.into_iter().collect()
     }
 
-    /// How many objects of a page to ask for.
+    /// Page size to ask for, in objects.
     pub(super) fn page(&self) -> u8 {
         self.page.load(Ordering::Relaxed)
     }
 
-    /// A page of so many was too much, or none came: the next one is half of it.
+    /// Halves the page size after a page of `than` objects was too large or did not come.
     pub(super) fn smaller_pages(&self, than: u8) {
         self.page.store((than / 2).max(1), Ordering::Relaxed);
     }
 
-    /// A page of so many was read: the next one may be a little larger.
+    /// Grows the page size by a quarter after a page of `than` objects was read.
     pub(super) fn larger_pages(&self, than: u8) {
         let larger = than.saturating_add(than / 4).saturating_add(1);
         self.page.store(larger.min(PAGE), Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl Quota {
 }
 
 impl Rates {
-    /// Those that a request keeps to.
+    /// The rates that a request of this kind counts against.
     fn of(&mut self, kind: &str) -> [&mut Rate; 2] {
         let of_kind = self.of_a_kind.entry(kind.into()).or_insert(self.fresh);
         [&mut self.all, of_kind]
@@ -300,7 +300,7 @@ mod tests {
         let quota = Quota::new(Some((10, 10)));
         // Five at once, then ten a second.
         assert_eq!(took(106, |_| KIND, &quota).await, Duration::from_secs(10));
-        // What was not asked for meanwhile is not made up for at once.
+        // Idle time does not add up to a larger burst.
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(took(16, |_| KIND, &quota).await, Duration::from_secs(1));
     }
@@ -341,7 +341,7 @@ mod tests {
             quota.missing_permissions(),
             ["rak_charge_read", "rak_dispute_read"]
         );
-        quota.permitted("read charges");
+        quota.note_granted("read charges");
         assert_eq!(quota.missing_permissions(), ["rak_dispute_read"]);
     }
 

@@ -11,19 +11,19 @@ use super::{
     object::{Expandable, object},
 };
 
-/// As many as Stripe lists at once.
+/// Stripe's largest page of a list, in objects.
 const PAGE: u32 = 100;
 
-/// A refund.
+/// A refund, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refund {
-    /// Its identifier.
+    /// Refund id, `re_` or `pyr_`.
     pub id: RefundId,
-    /// In the minor unit.
+    /// Refunded amount, in the minor unit.
     pub amount: i64,
-    /// Of which charge.
+    /// The refunded charge.
     pub charge: Option<Expandable<ChargeId>>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the refund.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -31,7 +31,7 @@ pub struct Refund {
 object!(RefundId => Refund, "refunds", []);
 
 impl Client {
-    /// Whether a payment has a refund with an operation's name on it, however that stands.
+    /// Whether a payment has a refund, in any status, whose metadata names this operation.
     pub(super) async fn has_refund(&self, intent: &PaymentId, name: &str) -> Result<bool, Error> {
         let mut after: Option<String> = None;
         loop {

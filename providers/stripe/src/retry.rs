@@ -1,22 +1,22 @@
-//! Whether to ask again, and when. Pure, so that every rule is a line in a table.
+//! Whether to retry, and when. Pure, so that every rule is a line in a test's table.
 
 use std::time::Duration;
 
-/// Requests for one call, the first one included, where nothing answers or something broke.
+/// Attempts of one call, the first included, after no answer or a server error.
 const MAX_ATTEMPTS: u32 = 3;
-/// The same where Stripe is well and has others to serve first. The port's patience ends sooner.
-const MAX_TURNS: u32 = 8;
-/// Before the second attempt; doubled for each later one.
+/// Attempts where Stripe is only busy (409, 429). The timeout of the port's operation ends sooner.
+const MAX_BUSY_ATTEMPTS: u32 = 8;
+/// Longest pause before the second attempt; doubled for each later one.
 const FIRST_PAUSE_MS: u64 = 500;
-/// Somebody waits for the answer: if Stripe asks for a longer pause, the caller is told instead.
+/// Longest pause that Stripe can ask for: beyond it the caller, who waits, gets the error.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
-/// Doubled no further than this.
+/// Longest pause of our own, where doubling ends.
 const LONGEST_OWN_PAUSE_MS: u64 = 4000;
 
-/// How an attempt failed, as far as it matters here.
+/// A failed attempt, as far as a retry depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Failed {
-    /// The status; `None`: no answer at all.
+    /// HTTP status; `None`: no answer at all.
     pub(super) status: Option<u16>,
     /// The `code` in the body.
     pub(super) code: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// Whether the same request may fare better later.
+    /// Whether the failure is temporary: the same request may succeed later.
     pub(super) fn is_passing(&self) -> bool {
         let Some(status) = self.status else {
             return true;
@@ -35,7 +35,7 @@ impl Failed {
         // Stripe knows best: a 500 that it recorded under the operation key would only be repeated.
         self.should_retry.unwrap_or(match status {
             429 | 500..=599 => true,
-            // Somebody else is at the object, or at this very operation.
+            // Another request holds the object, or this very idempotency key.
             409 => matches!(
                 self.code.as_deref(),
                 Some("lock_timeout" | "idempotency_key_in_use")
@@ -48,14 +48,14 @@ impl Failed {
     /// random byte.
     pub(super) fn pause(&self, attempts: u32, jitter: u8) -> Option<Duration> {
         let most = match self.status {
-            Some(409 | 429) => MAX_TURNS,
+            Some(409 | 429) => MAX_BUSY_ATTEMPTS,
             _ => MAX_ATTEMPTS,
         };
         if attempts >= most || !self.is_passing() {
             return None;
         }
         // Between half of it and all of it, so that many callers do not come back at once.
-        let whole = FIRST_PAUSE_MS << attempts.saturating_sub(1).min(MAX_TURNS);
+        let whole = FIRST_PAUSE_MS << attempts.saturating_sub(1).min(MAX_BUSY_ATTEMPTS);
         let half = whole.min(LONGEST_OWN_PAUSE_MS) / 2;
         let jitter = half.saturating_mul(u64::from(jitter)) / 255;
         let own = Duration::from_millis(half.saturating_add(jitter));

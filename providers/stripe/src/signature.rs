@@ -17,7 +17,7 @@ pub const TOLERANCE_SECONDS: i64 = 300;
 /// also bounds how many signatures are compared.
 const MAX_HEADER_BYTES: usize = 1024;
 
-/// What a webhook is signed with. Never printed.
+/// A secret that webhooks are signed with. Never printed.
 #[derive(Clone)]
 pub struct SigningSecret(Hmac<Sha256>);
 
@@ -47,21 +47,21 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// Why a webhook is not believed. Says nothing that helps to forge one.
+/// Why a webhook's signature is rejected. Says nothing that helps to forge one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Not a header of the form above.
+    /// The header does not have the form above.
     #[error("the signature header is malformed")]
     Malformed,
-    /// No signature in it is one of ours over this body.
+    /// No signature in it was made with one of the secrets over this body.
     #[error("no signature matches")]
     Mismatch,
-    /// Signed by us, but too long ago or ahead of our clock.
+    /// Signed with one of the secrets, but too long ago or ahead of our clock.
     #[error("the signature's time is more than 300 seconds from now")]
     Time,
 }
 
-/// Whether a header could be of some body's. Asked before the body is read.
+/// Whether a header has the form and a signature at all. Checked before the body is read.
 #[must_use]
 pub fn is_one(header: &[u8]) -> bool {
     parse(header).is_some_and(|parsed| !parsed.signatures.is_empty())
@@ -72,7 +72,7 @@ pub fn is_one(header: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// Time is looked at last: [`Error::Time`] is only said of what really was signed by the provider.
+/// [`Error::Malformed`], [`Error::Mismatch`], or, only where the signature is valid, [`Error::Time`].
 pub fn verify(
     header: &[u8],
     body: &[u8],
@@ -87,7 +87,7 @@ pub fn verify(
     let mut found = Choice::from(0);
     for secret in secrets {
         let ours = secret.mac(time, body);
-        // No way out at the first match: how long this takes must not say which one it was.
+        // No early exit at a match: the duration must not tell which secret it was.
         for theirs in &signatures {
             found |= ours.ct_eq(theirs);
         }
@@ -102,7 +102,7 @@ pub fn verify(
     Ok(())
 }
 
-/// The header for a body that is sent now.
+/// The signature header for a body that is sent now.
 #[must_use]
 pub fn sign(secret: &SigningSecret, body: &[u8], now: Timestamp) -> String {
     let time = now.0.div_euclid(1000).to_string();

@@ -15,52 +15,52 @@ use super::{
 /// A subscription, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Subscription {
-    /// Its identifier.
+    /// Subscription id, `sub_`.
     pub id: SubscriptionId,
-    /// Who pays.
+    /// The customer who pays.
     pub customer: Expandable<CustomerId>,
-    /// How it is.
+    /// Stripe's status of it.
     pub status: SubscriptionStatus,
-    /// Set where it was cancelled for the period's end the classic way.
+    /// Set where it was cancelled for the period's end, with classic billing.
     #[serde(default)]
     cancel_at_period_end: bool,
     /// When it is to end, in seconds since the Unix epoch. Subscriptions with flexible billing are
     /// cancelled for the period's end by this alone.
     cancel_at: Option<i64>,
-    /// When it began, likewise.
+    /// When it was created, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
     /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
     /// When its trial ends or ended, if it had one, in seconds since the Unix epoch.
     pub trial_end: Option<i64>,
-    /// Set where collecting is paused: whatever is billed meanwhile is not charged.
+    /// Set while collection is paused: invoices of that time are not charged.
     pause_collection: Option<PauseCollection>,
-    /// What decides about its next tiers, where something does: its end can be changed there only.
+    /// The schedule that decides about its next tiers, if any: its end can then only be changed there.
     pub schedule: Option<ScheduleId>,
     /// The newest invoice.
     pub latest_invoice: Option<Expandable<InvoiceId>>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the subscription.
     #[serde(default)]
     pub metadata: Metadata,
-    /// Lower case.
+    /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
     #[serde(default)]
     items: Page<SubscriptionItem>,
-    /// What cycles are counted from, in seconds since the Unix epoch.
+    /// The instant that cycles are counted from, in seconds since the Unix epoch.
     billing_cycle_anchor: Option<i64>,
 }
 
 object!(SubscriptionId => Subscription, "subscriptions", ["latest_invoice.payments"]);
 
-/// That it is there is all that counts.
+/// Read only for its presence.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct PauseCollection {}
 
-/// One of the prices that it is billed by.
+/// An item of a subscription: one of the prices that it is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SubscriptionItem {
-    /// The price.
+    /// The price that the item is billed by.
     pub price: StoredPrice,
     quantity: Option<u32>,
     /// When its running period began, in seconds since the Unix epoch.
@@ -70,21 +70,21 @@ pub struct SubscriptionItem {
 }
 
 impl SubscriptionItem {
-    /// How many of it.
+    /// Its quantity, clamped to what Scrip can sell.
     pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
 }
 
 impl Subscription {
-    /// What it is billed by: ours have one, a merchant may add others.
+    /// The items that it is billed by: Scrip creates one, a merchant may add others.
     #[must_use]
     pub fn items(&self) -> &[SubscriptionItem] {
         &self.items.data
     }
 
-    /// When the cycle began of which this item is billed and that ends then, in seconds since the Unix epoch:
-    /// as it says of the one that is running, else by the calendar.
+    /// When the item's cycle that ends at `end` began, in seconds since the Unix epoch: as the item says of the
+    /// running cycle, else by the calendar.
     pub(super) fn start_of(&self, item: Option<&SubscriptionItem>, end: i64) -> i64 {
         let running = item.filter(|item| item.current_period_end == Some(end));
         let start = running.and_then(|item| item.current_period_start);
@@ -98,12 +98,12 @@ impl Subscription {
             .unwrap_or(end)
     }
 
-    /// Whether nothing is collected for it for the time being.
+    /// Whether collection of its payments is paused.
     pub(super) const fn is_paused(&self) -> bool {
         self.pause_collection.is_some()
     }
 
-    /// Whether it ends with the period that ends then instead of being renewed, in either way of saying so.
+    /// Whether it ends with the period that ends at `period_end` instead of being renewed, by either field.
     pub(super) fn is_ending(&self, period_end: Option<i64>) -> bool {
         let by_date = match (self.cancel_at, period_end) {
             (Some(at), Some(end)) => at <= end,
@@ -114,8 +114,8 @@ impl Subscription {
     }
 }
 
-/// So many months before the end of a cycle, on the day of the month that cycles are counted from, or on the
-/// last one where a month has none such.
+/// An instant `months` before the end of a cycle, on the anchor's day of the month, or on the last day of a
+/// shorter month.
 fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
     let utc = |seconds| {
         Some(
@@ -131,28 +131,28 @@ fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
 }
 
 words! {
-    /// How a subscription is.
+    /// The status of a subscription.
     SubscriptionStatus {
         /// The first payment did not come within a day. Final.
         IncompleteExpired,
-        /// Not billed yet.
+        /// In its trial, not billed yet.
         Trialing,
-        /// Paid.
+        /// Running, and its invoices are paid.
         Active,
         /// A renewal is not paid, and is being tried again.
         PastDue,
-        /// Ended. Final.
+        /// It has ended. Final.
         Canceled,
         /// A renewal is not paid, and is no longer tried.
         Unpaid,
-        /// Not billed for the time being.
+        /// Not billed: its trial ended without a card.
         Paused,
     }
 }
 
-/// What lets a subscription go on: takes back that it ends, in the way in which that was said, and that nothing
-/// is collected for it. An empty text unsets a field.
-pub(super) fn going_on(now: &Subscription) -> Form {
+/// The form that lets a subscription go on: withdraws its cancellation, in the field that it was set in, and
+/// the pause of its collection. An empty text unsets a field.
+pub(super) fn resume_form(now: &Subscription) -> Form {
     let by_date = now.cancel_at.filter(|_| !now.cancel_at_period_end);
     Form::new()
         .with_some(
@@ -248,7 +248,7 @@ mod tests {
             ),
         ] {
             let now = read(&format!(r#""status":"active"{fields}"#));
-            assert_eq!(crate::form::lines(&going_on(&now)), form, "{fields}");
+            assert_eq!(crate::form::lines(&resume_form(&now)), form, "{fields}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Something to sell, for the tests of what is sent.
+//! A product and a price, for tests of the forms that are sent.
 
 use domain::{
     catalog::{Interval, Price, Product, ProductType},

@@ -1,4 +1,4 @@
-//! Webhook endpoints of an account: where Stripe sends what happens.
+//! Webhook endpoints of an account: the URLs that Stripe sends events to.
 
 use serde::{Deserialize, de::IgnoredAny};
 
@@ -16,19 +16,19 @@ use domain::id::ProjectId;
 /// An endpoint, as it is now.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct WebhookEndpoint {
-    /// Its identifier.
+    /// Webhook endpoint id, `we_`.
     pub id: WebhookEndpointId,
-    /// Where it leads.
+    /// URL that events are sent to.
     pub url: String,
     /// `enabled` or `disabled`.
     pub status: String,
-    /// What is sent there.
+    /// Event types that are sent there; `*`: all.
     #[serde(default)]
     pub enabled_events: Vec<String>,
-    /// What we wrote on it.
+    /// Scrip's metadata on the endpoint.
     #[serde(default)]
     pub metadata: metadata::Metadata,
-    /// What its webhooks are signed with; told only when it is made.
+    /// Signing secret of its webhooks; only in the answer that creates it.
     pub secret: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for WebhookEndpoint {
 }
 
 impl WebhookEndpoint {
-    /// Whether it is sent all that is acted on.
+    /// Whether it is enabled and receives every event that Scrip acts on.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let sent = |kind: &&str| {
@@ -58,7 +58,7 @@ impl WebhookEndpoint {
 }
 
 impl Client {
-    /// The account's endpoints: at most sixteen there can be.
+    /// The account's endpoints; Stripe allows sixteen.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Client {
         Ok(self.list::<WebhookEndpointId>(&query, &[]).await?.data)
     }
 
-    /// Makes an endpoint of a project's; the answer has its secret.
+    /// Creates a project's endpoint; the answer contains its signing secret.
     ///
     /// # Errors
     ///
@@ -81,14 +81,14 @@ impl Client {
         let form = Form::new()
             .with("url", url)
             .with("api_version", API_VERSION)
-            .with("description", "Made and looked after by Scrip")
+            .with("description", "Created and maintained by Scrip")
             .with(format!("metadata[{}]", metadata::PROJECT), project)
             .with_each("enabled_events", &KINDS);
         self.post(&["webhook_endpoints"], &form, &key::anew("endpoint")?)
             .await
     }
 
-    /// Has an endpoint be sent all that is acted on, and be enabled.
+    /// Enables an endpoint and subscribes it to every event that Scrip acts on.
     ///
     /// # Errors
     ///

@@ -1,12 +1,12 @@
-//! The admin API, as far as `scrip apply` needs it.
+//! The calls of the admin API that `scrip apply` needs.
 
 use serde_json::Value;
 
-use super::remote::{Error, Remote};
+use super::remote::{ApiClient, Error};
 use crate::admin::view::{CreatedProject, Price, Product, Products, Project, Projects};
 
-/// One server, one token.
-pub(super) struct Client(pub(super) Remote);
+/// A client for one server, with an administrator's token.
+pub(super) struct Client(pub(super) ApiClient);
 
 impl Client {
     pub(super) async fn projects(&self) -> Result<Vec<Project>, Error> {

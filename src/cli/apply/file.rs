@@ -1,21 +1,21 @@
-//! The file: a project's settings, its products and their prices, in the words of the admin API.
+//! The catalog file: a project's settings, its products and their prices, with the admin API's field names.
 
 use serde::Deserialize;
 
 use crate::admin::view::{CreationLimit, FreeGrant, Interval, Mode, ProductType};
 
-/// All of it.
+/// The whole file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct File {
-    /// Settings; what is left out stays as it is.
+    /// The project's settings; an omitted one stays as it is.
     pub(super) project: Option<ProjectSettings>,
-    /// Products, whole.
+    /// Products; an omitted field of one takes its default.
     #[serde(default)]
     pub(super) products: Vec<Product>,
 }
 
-/// Settings of the project.
+/// Settings of the project, all optional.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProjectSettings {
@@ -33,11 +33,11 @@ pub(super) struct ProjectSettings {
     pub(super) terms_of_service: Option<bool>,
 }
 
-/// A product.
+/// A product with its prices.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Product {
-    /// Where its name alone does not find it.
+    /// The product's id, needed where its name alone does not identify it.
     pub(super) id: Option<String>,
     pub(super) name: String,
     #[serde(rename = "type")]
@@ -52,7 +52,7 @@ pub(super) struct Product {
     pub(super) prices: Vec<Price>,
 }
 
-/// A price.
+/// A price of a product.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Price {
@@ -61,7 +61,7 @@ pub(super) struct Price {
     pub(super) currency: String,
     #[serde(default)]
     pub(super) credits_granted: i64,
-    /// The product whose balance it fills, by its name in this file.
+    /// The product whose balance it fills, by its name in this file [default: its own product].
     pub(super) credits_product: Option<String>,
     pub(super) credits_expire_after_days: Option<u32>,
     #[serde(default)]

@@ -1,15 +1,14 @@
 //! `scrip apply`: the catalog as code, over the admin API of a running server.
 //!
-//! How what the file declares is found again, without a state file beside it:
-//! - a product by its `id` where the file names one, else by its name. Renaming a product therefore
-//!   needs its `id`; two products with one name need theirs;
+//! Without a state file, what the file declares is matched with what the server has:
+//! - a product by its `id` where the file has one, otherwise by its name. Renaming a product therefore needs
+//!   its `id`, and so do two products with the same name;
 //! - a price by its terms (amount, currency, credits, interval, features, expiry, rollover, trial, repeatable, target):
-//!   they never change once it is made, so other terms are another price. Only its label and
-//!   whether it is active are changed in place.
+//!   they never change once it is created, so other terms are another price. Only its label and whether it is
+//!   active are changed in place.
 //!
-//! What the file declares is brought about whole: a field that it leaves out takes its default. What
-//! it does not declare is left as it is and named; nothing is switched off unless the file says
-//! `active = false`.
+//! A declared product or price is applied whole: a field that the file omits takes its default. What the file
+//! does not declare is left as it is and listed; nothing is deactivated unless the file says `active = false`.
 
 mod client;
 mod file;
@@ -34,18 +33,18 @@ pub struct ApplyArgs {
     file: PathBuf,
     #[command(flatten)]
     server: ServerArgs,
-    /// The project, by its id or its name [default: the name in the file, made if there is none].
+    /// The project, by its id or its name [default: the name in the file, created if there is none].
     #[arg(long, value_name = "ID OR NAME")]
     project: Option<String>,
-    /// Says what would change, and changes nothing.
+    /// Says what would change, but changes nothing.
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Applies the file.
+/// Applies the file to the server.
 pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.file)
-        .map_err(|error| Failure(format!("{} cannot be read: {error}", args.file.display())))?;
+        .map_err(|error| Failure(format!("cannot read {}: {error}", args.file.display())))?;
     let file =
         File::parse(&text).map_err(|error| Failure(format!("{}: {error}", args.file.display())))?;
     remote::wait(async {
@@ -59,7 +58,7 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
     })
 }
 
-/// One run.
+/// One run of the command.
 struct Apply {
     client: Client,
     dry_run: bool,
@@ -69,7 +68,7 @@ struct Apply {
 impl Apply {
     async fn all(mut self, file: &File, wanted: Option<&str>) -> Result<(), Failure> {
         let Some(project) = self.project(file, wanted).await? else {
-            // Only in a dry run is a missing project not there by now.
+            // Only a dry run gets here without a project.
             for product in &file.products {
                 self.say('+', &format!("product \"{}\" and its prices", product.name));
             }
@@ -82,18 +81,18 @@ impl Apply {
         }
         let found = self.client.products(&project).await?;
         let mut steps = plan::prices(&file.products, &ids, &found)?;
-        // What is not offered any more makes room for what is.
+        // Deactivations first: they make room for new prices.
         steps.sort_by_key(|step| !step.switches_off());
         for step in steps {
             self.price(&project, step).await?;
         }
-        for left in plan::left_alone(&file.products, &ids, &found) {
+        for left in plan::undeclared(&file.products, &ids, &found) {
             print::line(&format!("  not in the file, left as it is: {left}"));
         }
         self.done()
     }
 
-    /// The project's id; `None` when it would have been made.
+    /// The project's id; `None` if a dry run would have created it.
     async fn project(
         &mut self,
         file: &File,
@@ -135,7 +134,7 @@ impl Apply {
         }
     }
 
-    /// Brings a product about; its id, unless it would have been made.
+    /// Creates or changes a product; returns its id, or `None` if a dry run would have created it.
     async fn product(
         &mut self,
         project: &str,
@@ -211,7 +210,7 @@ impl Apply {
     }
 }
 
-/// The fields of a change and their new values.
+/// The fields of a change with their new values, for a line of output.
 fn fields(change: &serde_json::Value) -> String {
     let fields = change.as_object().into_iter().flatten();
     fields

@@ -1,4 +1,4 @@
-//! What would have to change. Pure: the file and what the server has go in, steps come out.
+//! Plans what has to change. A pure function of the file and the server's catalog.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value, json};
 use super::{Failure, file};
 use crate::admin::view;
 
-/// What becomes of the project.
+/// What to do with the project.
 #[derive(Debug, PartialEq)]
 pub(super) enum Project<'a> {
-    /// It is there.
+    /// It exists, and needs this change, if any.
     Found {
         project: &'a view::Project,
         change: Option<Value>,
     },
-    /// It has to be made, and then changed.
+    /// It has to be created, and then changed.
     Missing {
         create: Value,
         change: Option<Value>,
     },
 }
 
-/// What becomes of a product of the file; in the file's order.
+/// What to do with a product of the file; steps are in the file's order.
 #[derive(Debug, PartialEq)]
 pub(super) enum ProductStep {
     Same {
@@ -39,7 +39,7 @@ pub(super) enum ProductStep {
     },
 }
 
-/// What becomes of a price. Prices that stay as they are have no step.
+/// What to do with a price. Prices that stay as they are have no step.
 #[derive(Debug, PartialEq)]
 pub(super) enum PriceStep {
     Change {
@@ -48,7 +48,7 @@ pub(super) enum PriceStep {
         name: String,
         change: Value,
     },
-    /// `product` is `None` where it is itself not made yet, in a dry run.
+    /// `product` is `None` in a dry run that would have created it.
     Create {
         product: Option<String>,
         name: String,
@@ -58,13 +58,13 @@ pub(super) enum PriceStep {
 }
 
 impl PriceStep {
-    /// Whether it ends an offer.
+    /// Whether it deactivates a price.
     pub(super) fn switches_off(&self) -> bool {
         matches!(self, Self::Change { change, .. } if change.get("active") == Some(&Value::Bool(false)))
     }
 }
 
-/// Finds the project, by what the command line or else the file says.
+/// Finds the project by the command line's `--project`, or else by the file's name.
 pub(super) fn project<'a>(
     file: &file::File,
     wanted: Option<&str>,
@@ -72,7 +72,7 @@ pub(super) fn project<'a>(
 ) -> Result<Project<'a>, Failure> {
     let settings = file.project.clone().unwrap_or_default();
     let name = wanted.or(settings.name.as_deref()).ok_or_else(|| {
-        Failure("name the project: with --project, or as `name` under [project]".into())
+        Failure("name the project, with --project or as `name` under [project]".into())
     })?;
     let mut found = projects
         .iter()
@@ -86,7 +86,7 @@ pub(super) fn project<'a>(
             if let Some(name) = &settings.name {
                 change.insert("name".into(), json!(name));
             }
-            let change = different(change, project)?;
+            let change = changed_fields(change, project)?;
             Ok(Project::Found { project, change })
         }
         (None, _) if wanted.is_some() => Err(Failure(format!("there is no project \"{name}\""))),
@@ -142,8 +142,8 @@ fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
         .collect()
 }
 
-/// The fields that are not already so.
-fn different(
+/// The wanted fields that differ from what the server has; `None` if all are equal.
+fn changed_fields(
     wanted: Map<String, Value>,
     found: &impl serde::Serialize,
 ) -> Result<Option<Value>, Failure> {
@@ -155,7 +155,7 @@ fn different(
     Ok((!changed.is_empty()).then_some(Value::Object(changed)))
 }
 
-/// What becomes of each product.
+/// Plans a step for each product of the file.
 pub(super) fn products(
     wanted: &[file::Product],
     found: &[view::Product],
@@ -186,7 +186,7 @@ fn product_step(wanted: &file::Product, found: &[view::Product]) -> Result<Produ
         }),
         Some(found) => {
             let id = found.id.clone();
-            Ok(match different(fields, found)? {
+            Ok(match changed_fields(fields, found)? {
                 None => ProductStep::Same { id },
                 Some(change) => ProductStep::Change { id, name, change },
             })
@@ -202,13 +202,13 @@ fn find_product<'a>(
         let product = found.iter().find(|product| product.id == *id);
         return product
             .map(Some)
-            .ok_or_else(|| Failure(format!("product \"{}\": there is no {id}", wanted.name)));
+            .ok_or_else(|| Failure(format!("product \"{}\": unknown id {id}", wanted.name)));
     }
     let mut same_name = found.iter().filter(|product| product.name == wanted.name);
     match (same_name.next(), same_name.next()) {
         (first, None) => Ok(first),
         _ => Err(Failure(format!(
-            "several products are called \"{}\": give the one that is meant its `id`",
+            "several products are called \"{}\": give the right one's `id` in the file",
             wanted.name
         ))),
     }
@@ -229,8 +229,8 @@ fn product_fields(product: &file::Product) -> Map<String, Value> {
         .collect()
 }
 
-/// What becomes of each price, now that the products are there. `ids` are theirs, in the file's
-/// order; none for those that are not made yet.
+/// Plans the steps for prices, once the products exist. `ids` are the products' ids in the file's order; `None`
+/// for those that a dry run would have created.
 pub(super) fn prices(
     wanted: &[file::Product],
     ids: &[Option<String>],
@@ -240,7 +240,7 @@ pub(super) fn prices(
         let position = wanted.iter().position(|product| product.name == name);
         position.and_then(|at| ids.get(at).cloned()).ok_or_else(|| {
             Failure(format!(
-                "creditsProduct \"{name}\" is the name of no product in the file"
+                "creditsProduct \"{name}\" is not the name of a product in the file"
             ))
         })
     };
@@ -253,7 +253,7 @@ pub(super) fn prices(
         for price in &product.prices {
             let target = price.credits_product.as_deref().map(id_of).transpose()?;
             let name = described(product, price);
-            // The target of a price that is made in a dry run may not be there yet.
+            // In a dry run the product it fills may not exist yet.
             let target = target.flatten();
             if let Some(step) = price_step(price, id.as_ref(), target.as_deref(), name, &mut free)?
             {
@@ -264,8 +264,8 @@ pub(super) fn prices(
     Ok(steps)
 }
 
-/// Of several prices with the same terms, the one with the same label is meant, else an active one.
-/// Each is found once.
+/// Of several prices with the same terms, picks one with the same label, otherwise an active one. Each is
+/// picked once.
 fn price_step(
     wanted: &file::Price,
     product: Option<&String>,
@@ -296,7 +296,7 @@ fn price_step(
             .into_iter()
             .collect();
         let (product, id) = (product.clone(), price.id.clone());
-        let change = different(fields, price)?;
+        let change = changed_fields(fields, price)?;
         return Ok(change.map(|change| PriceStep::Change {
             product,
             id,
@@ -355,8 +355,8 @@ fn described(product: &file::Product, price: &file::Price) -> String {
     .to_owned()
 }
 
-/// What the server has and the file does not declare, as long as it is active.
-pub(super) fn left_alone(
+/// Active products and prices on the server that the file does not declare.
+pub(super) fn undeclared(
     wanted: &[file::Product],
     ids: &[Option<String>],
     found: &[view::Product],

@@ -1,4 +1,4 @@
-//! The demo project: made once, remembered in `dev.json`, repaired when a piece of it is missing.
+//! The demo project: created once, remembered in `dev.json`, created again when a part is missing.
 
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,9 @@ use crate::{
     secrets,
 };
 
-/// Whose wallet is there to be spent from.
+/// The demo user, whose wallet gets credits to spend.
 pub(super) const USER: &str = "user_demo";
-/// What the demo's credits are called.
+/// The credit unit of the demo product.
 pub(super) const UNIT: &str = "credits";
 
 const FILE: &str = "dev.json";
@@ -34,22 +34,22 @@ const PROJECT: &str = "Demo";
 const FUNDS: i64 = 1000;
 const TOKEN_LENGTH: usize = 40;
 
-/// What is remembered.
+/// The contents of `dev.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Demo {
-    /// Its identifier.
+    /// The project's id.
     pub(super) project: String,
-    /// For browsers.
+    /// The key for browsers.
     pub(super) publishable_key: String,
-    /// For servers.
+    /// The key for servers.
     pub(super) secret_key: String,
-    /// The credit product.
+    /// Id of the credit product.
     pub(super) product: String,
-    /// What its credits cost.
+    /// Id of the credit product's price.
     pub(super) price: String,
-    /// A subscription's tier.
+    /// Id of the subscription's smaller tier.
     pub(super) tier: String,
-    /// For the admin API.
+    /// Token of the admin API.
     pub(super) admin_token: String,
     /// Whether it sells through a Stripe account.
     #[serde(skip)]
@@ -57,7 +57,7 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    /// The token of the last start, or a new one.
+    /// The administrator's token of the last start, or a new one.
     pub(super) fn remembered_token(data_dir: &Path) -> Result<String, Failure> {
         match Self::read(data_dir) {
             Some(demo) => Ok(demo.admin_token),
@@ -65,7 +65,7 @@ impl Demo {
         }
     }
 
-    /// Makes what is missing. The data directory is ours by now.
+    /// Reads or creates the demo. The service has locked the data directory by now.
     pub(super) async fn set_up(
         service: &Service,
         data_dir: &Path,
@@ -81,21 +81,21 @@ impl Demo {
         demo.sell(service, stripe_key).await?;
         let text = serde_json::to_string_pretty(&demo).map_err(Failure::new)?;
         secrets::write(&path(data_dir), &text).map_err(Failure::new)?;
-        // These secrets must not end up in somebody's repository.
+        // These secrets must not be committed to a repository.
         secrets::write(&data_dir.join(".gitignore"), "*").map_err(Failure::new)?;
         demo.fund(service).await?;
         Ok(demo)
     }
 
-    /// Has the project sell through a Stripe account, or through the sandbox: money that is none, and
-    /// anybody who can reach this server can pay with it.
+    /// Sets the payment provider: the given Stripe account, or the sandbox, where anybody who can reach this
+    /// server can pay without money.
     async fn sell(&self, service: &Service, key: Option<String>) -> Result<(), Failure> {
         let provider = match key {
             None => ProviderChange::Sandbox,
             Some(key) => {
                 if key.contains("_live_") {
                     return Err(Failure::new(
-                        "--stripe-key takes a key of Stripe's test mode: scrip dev is for trying things out",
+                        "--stripe-key takes only a test mode key of Stripe: scrip dev is for trying things out",
                     ));
                 }
                 ProviderChange::Stripe {
@@ -105,31 +105,32 @@ impl Demo {
             }
         };
         let project = self.project.parse::<ProjectId>();
-        let project = project.map_err(|_| Failure::new("the project's name is none"))?;
+        let project =
+            project.map_err(|_| Failure::new("dev.json contains an invalid project id"))?;
         let nothing = ProjectChange::default();
-        // To and fro at will: this is for trying things out.
+        // Forced: changing to and fro is fine where things are tried out.
         let set = service.accounts().change(project, nothing, provider, true);
         set.await.map_err(|error| match error {
             ChangeError::Key(words) => {
-                Failure::new(format!("Stripe does not take the key: {words}"))
+                Failure::new(format!("Stripe does not accept the key: {words}"))
             }
             other => Failure::new(other),
         })?;
         let known = service.catalog().project(project).map_err(Failure::new)?;
         let verified = known.provider().is_none_or(Provider::is_verified);
         if !verified {
-            print::line("Stripe cannot be reached now; trying on");
+            print::line("Stripe cannot be reached at present; it will be tried again");
         }
-        let finished = service.payments().finish_leaving(project);
+        let finished = service.payments().end_former_provider(project);
         finished.await.map_err(Failure::new)
     }
 
-    /// What is remembered, if anything.
+    /// Reads `dev.json`; `None` if there is none.
     pub(super) fn read(data_dir: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path(data_dir)).ok()?).ok()
     }
 
-    /// Whether both keys still work and the product is still there.
+    /// Whether both keys still work and the product still exists.
     fn holds(&self, service: &Service) -> bool {
         let catalog = service.catalog().current();
         let opens = |key: &str, kind: KeyKind| {
@@ -182,7 +183,7 @@ impl Demo {
         })
     }
 
-    /// A subscription of two tiers that fills the credit product; the smaller one.
+    /// Adds a subscription of two tiers that fills the credit product; returns the smaller tier.
     async fn add_tiers(
         service: &Service,
         project: ProjectId,
@@ -192,7 +193,7 @@ impl Demo {
         let plan = NewProduct {
             name: "Demo plan".into(),
             kind: ProductType::Subscription,
-            description: Some("Credits each month, and what comes with them.".into()),
+            description: Some("Credits each month, with extra features.".into()),
             credit_unit: None,
             free_grant: None,
             low_balance: None,
@@ -217,15 +218,15 @@ impl Demo {
             let tier = catalog.create_price(project, plan, tier).await;
             first.get_or_insert(tier.map_err(Failure::new)?.id);
         }
-        first.ok_or_else(|| Failure::new("no tier"))
+        first.ok_or_else(|| Failure::new("the demo has no tier"))
     }
 
-    /// Something that is bought once and stays.
+    /// Adds a product that is bought once and kept.
     async fn add_unlock(service: &Service, project: ProjectId) -> Result<(), Failure> {
         let unlock = NewProduct {
             name: "Demo export".into(),
             kind: ProductType::OneTime,
-            description: Some("Unlocks exports, for good.".into()),
+            description: Some("Unlocks exports permanently.".into()),
             credit_unit: None,
             free_grant: None,
             low_balance: None,
@@ -245,7 +246,7 @@ impl Demo {
         once.map(drop).map_err(Failure::new)
     }
 
-    /// Credits the wallet once, and again when it is nearly spent: the printed request must work.
+    /// Grants credits once, and again when few are left: the printed request must work.
     async fn fund(&self, service: &Service) -> Result<(), Failure> {
         let project = self.project.parse::<ProjectId>().map_err(Failure::new)?;
         let product = self.product.parse::<ProductId>().map_err(Failure::new)?;

@@ -1,4 +1,4 @@
-//! How long certificates hold: those in the configured files, and what the public address shows.
+//! How long certificates are valid: the configured one, and the one that the public address presents.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,10 +8,10 @@ use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 use super::Finding;
 
 const CHECK: &str = "certificate";
-/// Who renews by themselves does so a month before.
+/// Automatic renewal happens a month before the end: with less than this, it has failed.
 const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// Judges a chain by that which ends first. `whose` names it in a sentence.
+/// Judges a chain by the certificate that expires first. `whose` names it in a sentence.
 pub(super) fn judge<'a>(
     whose: &str,
     chain: impl IntoIterator<Item = &'a [u8]>,
@@ -25,25 +25,25 @@ pub(super) fn judge<'a>(
                 ends = Some(ends.map_or(end, |ends| ends.min(end)));
             }
             Err(_) => {
-                let said = format!("{whose} cannot be read");
-                return Finding::warning(CHECK, said, "See that it is an X.509 certificate");
+                let said = format!("{whose} cannot be parsed");
+                return Finding::warning(CHECK, said, "Make sure that it is an X.509 certificate");
             }
         }
     }
-    let advice = "Renew it: beyond that day neither callers nor providers' webhooks come through";
+    let advice = "Renew it: after that day neither clients nor providers' webhooks can connect";
     let Some(end) = ends.and_then(|end| Timestamp::from_second(end).ok()) else {
-        return Finding::warning(CHECK, format!("{whose} says no end"), advice);
+        return Finding::warning(CHECK, format!("{whose} has no expiry date"), advice);
     };
     let day = end.strftime("%Y-%m-%d");
     let end = SystemTime::from(end);
     match end.duration_since(now) {
-        Err(_) => Finding::failure(CHECK, format!("{whose} ended on {day}"), advice),
+        Err(_) => Finding::failure(CHECK, format!("{whose} expired on {day}"), advice),
         Ok(left) if left < SOON => {
             let days = left.as_secs() / (24 * 3600);
-            let said = format!("{whose} ends on {day}, in {days} days");
+            let said = format!("{whose} expires on {day}, in {days} days");
             Finding::warning(CHECK, said, advice)
         }
-        Ok(_) => Finding::ok(CHECK, format!("{whose} holds until {day}")),
+        Ok(_) => Finding::ok(CHECK, format!("{whose} is valid until {day}")),
     }
 }
 
@@ -67,12 +67,12 @@ mod tests {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
         let (long, soon, over) = (until(2027, 6, 1), until(2026, 11, 30), until(2026, 11, 18));
         for (chain, status, says) in [
-            (vec![&long], Status::Ok, "holds until 2027-06-01"),
+            (vec![&long], Status::Ok, "is valid until 2027-06-01"),
             (vec![&long, &soon], Status::Warning, "in 11 days"),
             (
                 vec![&soon, &over, &long],
                 Status::Failure,
-                "ended on 2026-11-18",
+                "expired on 2026-11-18",
             ),
         ] {
             let chain = chain.into_iter().map(Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The disk under the data: whether a sync is one, how long it takes, and how much room is left.
+//! The disk under the data: whether a sync is real, how long it takes, and how much space is free.
 
 use std::{
     io::{Seek as _, Write as _},
@@ -11,19 +11,19 @@ use rustix::fs::{statfs, statvfs};
 use super::Finding;
 use crate::config::Config;
 
-/// Syncs that are timed, at most, and for how long at most.
+/// Most syncs that are timed, and the longest time for them.
 const SYNCS: usize = 100;
 const AT_MOST: Duration = Duration::from_secs(3);
-/// What is written before each, like a frame of a few answers.
+/// Written before each sync; about the size of a small frame.
 const BLOCK: [u8; 4096] = [0x5c; 4096];
-/// Beyond this a lone caller notices it.
+/// A longer median sync is noticeable to a single caller.
 const SLOW: Duration = Duration::from_millis(10);
-/// How Linux marks a file system that is memory.
+/// The file system type of tmpfs, which is memory.
 const TMPFS: u64 = 0x0102_1994;
 const MIB: u64 = 1 << 20;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
-    // Where it will be, if it is not there yet.
+    // The nearest existing parent, where the directory does not exist yet.
     let here = Path::new(".");
     let parents = config.data_dir.ancestors();
     let mut there = parents.filter(|path| path.is_dir());
@@ -34,13 +34,13 @@ pub(super) fn examine(config: &Config) -> Vec<Finding> {
 fn syncs_for_real(config: &Config) -> Finding {
     const CHECK: &str = "durability";
     match persistence::check_syncs() {
-        Ok(()) => Finding::ok(CHECK, "writes can be made to survive a power cut"),
+        Ok(()) => Finding::ok(CHECK, "syncs are real: writes survive a power cut"),
         Err(error) if config.journal.allow_unsynced => Finding::warning(
             CHECK,
             error.to_string(),
-            "journal.allow_unsynced is set: the last moments may be lost",
+            "journal.allow_unsynced is set: the most recent writes may be lost",
         ),
-        Err(error) => Finding::failure(CHECK, error.to_string(), "The server would not start"),
+        Err(error) => Finding::failure(CHECK, error.to_string(), "The server will not start"),
     }
 }
 
@@ -50,7 +50,7 @@ fn speed(dir: &Path) -> Finding {
     if statfs(dir).is_ok_and(|known| u64::try_from(known.f_type) == Ok(TMPFS)) {
         return Finding::warning(
             CHECK,
-            format!("{shown} is in memory: nothing survives a restart of the machine"),
+            format!("{shown} is in memory (tmpfs): nothing survives a reboot"),
             "Keep the data on a disk",
         );
     }
@@ -59,7 +59,7 @@ fn speed(dir: &Path) -> Finding {
         Err(error) => {
             return Finding::failure(
                 CHECK,
-                format!("{shown} cannot be written to: {error}"),
+                format!("cannot write to {shown}: {error}"),
                 "Let the server's user write there; run scrip doctor as that user",
             );
         }
@@ -81,13 +81,13 @@ fn speed(dir: &Path) -> Finding {
     Finding::warning(
         CHECK,
         said,
-        "Each answer waits for one; many share it. A local SSD takes a tenth of that",
+        "Each response waits for a sync, which many share. A local SSD takes a tenth of that",
     )
 }
 
-/// How long each sync took, the shortest first.
+/// Times syncs; the shortest first.
 fn time(dir: &Path) -> std::io::Result<Vec<Duration>> {
-    // Goes away with its descriptor.
+    // Unlinked already: it disappears with its descriptor.
     let mut file = tempfile::tempfile_in(dir)?;
     let began = Instant::now();
     let mut times = Vec::with_capacity(SYNCS);
@@ -107,8 +107,8 @@ fn room(dir: &Path, config: &Config) -> Finding {
     let known = match statvfs(dir) {
         Ok(known) => known,
         Err(error) => {
-            let said = format!("{} cannot be asked: {error}", dir.display());
-            return Finding::warning(CHECK, said, "See how much is free by other means");
+            let said = format!("the free space of {} is unknown: {error}", dir.display());
+            return Finding::warning(CHECK, said, "Check the free space by other means");
         }
     };
     let free = known.f_bavail.saturating_mul(known.f_frsize);
@@ -119,9 +119,9 @@ fn room(dir: &Path, config: &Config) -> Finding {
         least / MIB
     );
     if free < least {
-        Finding::failure(CHECK, said, format!("{why}: make room"))
+        Finding::failure(CHECK, said, format!("{why}: free some space"))
     } else if free < least.saturating_mul(4) {
-        Finding::warning(CHECK, said, format!("{why}: make room soon"))
+        Finding::warning(CHECK, said, format!("{why}: free some space soon"))
     } else {
         Finding::ok(CHECK, said)
     }

@@ -1,5 +1,5 @@
-//! What lies outside of this process: the running server, its public address, the payment providers, and
-//! the time.
+//! Checks outside of this process: the running server, its public address, the payment providers, and the
+//! clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,18 +17,18 @@ use crate::{
     },
     cli::{
         Failure, dev,
-        remote::{self, Remote},
+        remote::{self, ApiClient},
     },
     config::Config,
     secrets::ADMIN_TOKEN_VARIABLE,
     server,
 };
 
-/// How long anybody is waited for.
+/// How long a response may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Beyond this, what is signed now is refused: webhooks carry the time of their signature.
+/// With a larger clock offset signatures are refused: they contain the time.
 const TOLERANCE_SECONDS: u64 = 300;
-/// Beyond this something is wrong with how the clock is kept.
+/// A larger clock offset means that the clock is not synchronized.
 const UNUSUAL_SECONDS: u64 = 5;
 
 pub(super) async fn examine(
@@ -41,7 +41,7 @@ pub(super) async fn examine(
         None => own(config),
     };
     let place: Url = base.parse().map_err(Failure::new)?;
-    // Beside `scrip dev` its token is at hand; it is told nobody else.
+    // The token of `scrip dev` is used only for a server on this machine.
     let dev = Kind::of(&place).is_loopback();
     let dev = dev.then(|| dev::known(&config.data_dir)).flatten();
     let token = token.map(str::to_owned).filter(|token| !token.is_empty());
@@ -54,8 +54,8 @@ pub(super) async fn examine(
         (true, None) => {
             findings.push(Finding::warning(
                 "providers",
-                "the projects' keys were not tried",
-                format!("Set {ADMIN_TOKEN_VARIABLE} to have that done"),
+                "the projects' keys were not checked",
+                format!("Set {ADMIN_TOKEN_VARIABLE} to check them"),
             ));
             None
         }
@@ -75,7 +75,7 @@ fn client(url: &Url) -> Result<reqwest::Client, Failure> {
     http.build().map_err(Failure::new)
 }
 
-/// Where the server reaches itself: with a certificate, by the name that it is for.
+/// The running server's address: with a certificate, under the name that it is for.
 fn own(config: &Config) -> String {
     let address = server::reachable(config.listen);
     match (&config.http.tls_cert, &config.public_url) {
@@ -85,29 +85,29 @@ fn own(config: &Config) -> String {
     }
 }
 
-/// What a running server says; whether it answers at all.
+/// Checks the running server; returns whether it answers at all, too.
 async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
     const CHECK: &str = "server";
     let answer = http.get(format!("{base}/readyz")).send().await;
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => {
-            let said = format!("none answers at {base}: {}", remote::root(&error));
+            let said = format!("no server answers at {base}: {}", remote::root(&error));
             let advice =
-                "Start it, or say by --url where it is; what it alone knows was not looked at";
+                "Start it, or give its address with --url; checks that need it were skipped";
             return (false, vec![Finding::warning(CHECK, said, advice)]);
         }
     };
     let status = answer.status();
     let body: Value = answer.json().await.unwrap_or_default();
     if !status.is_success() {
-        let said = format!("{base} takes no writes ({status})");
-        let finding = Finding::failure(CHECK, said, "Its log says why");
+        let said = format!("{base} accepts no writes ({status})");
+        let finding = Finding::failure(CHECK, said, "See its log for the reason");
         return (body.get("code").is_some(), vec![finding]);
     }
     if body.get("status") != Some(&json!("ok")) {
-        let said = format!("what answers at {base} is not Scrip");
-        let finding = Finding::failure(CHECK, said, "Say by --url where it is");
+        let said = format!("the server at {base} is not Scrip");
+        let finding = Finding::failure(CHECK, said, "Give its address with --url");
         return (false, vec![finding]);
     }
     let missing = body.get("missingPermissions").and_then(Value::as_array);
@@ -118,7 +118,7 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
         .collect();
     if !missing.is_empty() {
         let said = format!("the keys of payment providers lack {}", missing.join(", "));
-        let advice = "Give the restricted key what it lacks, in Stripe's dashboard under API keys; what waits for it is done then";
+        let advice = "Add the permissions to the restricted key, in Stripe's dashboard under API keys; waiting work is done then";
         let finding = Finding::warning(CHECK, said, advice);
         return (
             true,
@@ -126,11 +126,13 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
         );
     }
     let finding = match body.get("clockOffsetMillis").and_then(Value::as_i64) {
-        None => Finding::ok(CHECK, format!("{base} takes reads and writes")),
+        None => Finding::ok(CHECK, format!("{base} accepts reads and writes")),
         Some(offset) => Finding::warning(
             CHECK,
-            format!("{base} is ready; its clock is {offset} ms from the machine's, which was set"),
-            "It follows slowly, by itself",
+            format!(
+                "{base} is ready; its clock is {offset} ms off the machine's, which was changed"
+            ),
+            "It corrects itself slowly",
         ),
     };
     (
@@ -139,38 +141,38 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
     )
 }
 
-/// Whether all that was paid has its order.
+/// A warning if there are unfulfilled payments.
 fn unfulfilled(ready: &Value) -> Option<Finding> {
     let waiting = ready.get("unfulfilledPayments").and_then(Value::as_u64)?;
-    let said = format!("{waiting} payments lead to no order and wait for somebody to decide");
+    let said = format!("{waiting} unfulfilled payments wait for a decision");
     let advice =
         "Assign, refund or dismiss them: the dashboard's page of unfulfilled payments shows each";
     Some(Finding::warning("payments", said, advice))
 }
 
-/// Whether providers and buyers reach the public address, as far as this machine can tell.
+/// Whether the public address leads to this server, as seen from this machine.
 async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failure> {
     const CHECK: &str = "public address";
     let Some(public) = &config.public_url else {
         return Ok(vec![Finding::warning(
             CHECK,
-            "public_url is empty: webhooks cannot come, and buyers' pages lead to this machine",
-            "Payments are found all the same, within seconds to minutes; set public_url on a server",
+            "public_url is empty: providers cannot send webhooks, and buyers' pages link to this machine",
+            "Payments are still found, within seconds to minutes. On a server, set public_url",
         )]);
     };
     if !answers {
         return Ok(vec![Finding::warning(
             CHECK,
-            format!("{public} was not tried, since no server runs"),
-            "Start it and run this again",
+            format!("{public} was not checked, as no server is running"),
+            "Start the server and run this again",
         )]);
     }
-    let advice = "See to DNS, the firewall and the proxy: providers' webhooks take this way";
+    let advice = "Check DNS, the firewall and the proxy: providers' webhooks use this address";
     let url: Url = format!("{public}/healthz").parse().map_err(Failure::new)?;
     let answer = match client(&url)?.get(url).send().await {
         Ok(answer) => answer,
         Err(error) => {
-            // A certificate that has ended is said to have, too.
+            // An expired certificate is reported here, too.
             let said = format!("{public} does not answer: {}", remote::root(&error));
             return Ok(vec![Finding::failure(CHECK, said, advice)]);
         }
@@ -178,7 +180,7 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
     let shown = answer.extensions().get::<TlsInfo>();
     let shown = shown.and_then(TlsInfo::peer_certificate);
     let certificate = shown.map(|shown| {
-        let whose = format!("the one of {public}");
+        let whose = format!("the certificate of {public}");
         certificate::judge(&whose, [shown], SystemTime::now())
     });
     let status = answer.status();
@@ -189,17 +191,17 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
             format!("{public} leads to the server, from this machine"),
         )
     } else {
-        let said = format!("{public}/healthz is not answered by Scrip ({status})");
+        let said = format!("{public}/healthz does not lead to Scrip ({status})");
         Finding::failure(CHECK, said, advice)
     };
     Ok([found].into_iter().chain(certificate).collect())
 }
 
-/// What each project's provider says of its key, and whether one is Stripe.
+/// Checks each project's provider key; returns whether one is Stripe's, too.
 async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Failure> {
     const CHECK: &str = "providers";
     let unknown = "the server does not know this administrator token";
-    let remote = Remote::new(base, PREFIX, token, unknown)?;
+    let remote = ApiClient::new(base, PREFIX, token, unknown)?;
     let Projects { projects } = match remote.get("/projects").await {
         Ok(projects) => projects,
         Err(error) => {
@@ -213,7 +215,7 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
         findings.push(provider(&remote, project).await);
     }
     if projects.is_empty() {
-        let advice = "`scrip projects make NAME` makes one";
+        let advice = "Create one with `scrip api POST /projects name=NAME`";
         findings.push(Finding::warning(CHECK, "there is no project yet", advice));
     }
     let stripe = projects
@@ -223,20 +225,20 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
     Ok((findings, stripe))
 }
 
-async fn provider(remote: &Remote, project: &Project) -> Finding {
+async fn provider(remote: &ApiClient, project: &Project) -> Finding {
     const CHECK: &str = "providers";
     let Project { id, name, .. } = project;
     let who = format!("{name} ({id})");
     match project.provider.as_ref().map(|set| set.kind.as_str()) {
         None => Finding::warning(
             CHECK,
-            format!("{who} has none: nothing can be bought"),
+            format!("{who} has no provider: nothing can be bought"),
             format!("PATCH {PREFIX}/projects/{id} sets one"),
         ),
         Some("sandbox") => Finding::warning(
             CHECK,
-            format!("{who} sells through the sandbox: anybody can pay there without money"),
-            "Not on a server that strangers reach",
+            format!("{who} uses the sandbox: anybody can pay there without money"),
+            "Do not use it on a server that strangers can reach",
         ),
         Some(_) => {
             let path = format!("/projects/{id}/provider/check");
@@ -253,7 +255,7 @@ async fn provider(remote: &Remote, project: &Project) -> Finding {
                         CHECK,
                         format!("the key of {who} lacks {}", missing.join(", ")),
                         format!(
-                            "What needs it is not done. A key with all: {}",
+                            "Work that needs them is not done. Create a complete key: {}",
                             new_key_url.unwrap_or_default()
                         ),
                     ),
@@ -270,14 +272,14 @@ async fn provider(remote: &Remote, project: &Project) -> Finding {
                         reason.unwrap_or_default()
                     ),
                     format!(
-                        "Set a new one: PATCH {PREFIX}/projects/{id}; it is made at {}",
+                        "Create a new one at {} and set it: PATCH {PREFIX}/projects/{id}",
                         new_key_url.unwrap_or_default()
                     ),
                 ),
                 Ok(_) => Finding::failure(
                     CHECK,
                     format!("the provider of {who} cannot be reached from the server"),
-                    "See to its way out: DNS, the firewall, stripe.api_base",
+                    "Check DNS, the firewall and stripe.api_base",
                 ),
                 Err(error) => Finding::failure(CHECK, error.to_string(), "Run this again"),
             }
@@ -285,11 +287,11 @@ async fn provider(remote: &Remote, project: &Project) -> Finding {
     }
 }
 
-/// This machine's clock beside the provider's.
+/// Compares this machine's clock with the provider's.
 async fn clock(http: &reqwest::Client, provider: &Url) -> Finding {
     const CHECK: &str = "clock";
     let unknown = |why: String| {
-        let advice = "See by other means that this machine's clock is kept (timedatectl)";
+        let advice = "Check by other means that this machine's clock is synchronized (timedatectl)";
         Finding::warning(CHECK, format!("not compared: {why}"), advice)
     };
     let before = SystemTime::now();
@@ -304,9 +306,9 @@ async fn clock(http: &reqwest::Client, provider: &Url) -> Finding {
     let date = answer.headers().get(reqwest::header::DATE);
     let date = date.and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
     let Some(date) = date else {
-        return unknown("the provider tells no time".into());
+        return unknown("the provider sent no date".into());
     };
-    // It was told somewhere within the call, and cut to the second.
+    // The date is from some instant during the call, cut to the second: compare with the call's middle.
     let here = before.checked_add(took.mul_f32(0.5)).unwrap_or(before);
     judge(seconds(here).saturating_sub(seconds(date)))
 }
@@ -319,11 +321,11 @@ fn judge(ahead_seconds: i64) -> Finding {
     } else {
         "ahead of"
     };
-    let said = format!("this machine's is {off} s {way} the provider's");
+    let said = format!("this machine's clock is {off} s {way} the provider's");
     let advice =
-        "Have it kept by NTP (timedatectl set-ntp true): signatures are refused beyond 300 s";
+        "Synchronize it by NTP (timedatectl set-ntp true): signatures are refused beyond 300 s";
     if off <= UNUSUAL_SECONDS {
-        Finding::ok(CHECK, "as the provider's, within seconds")
+        Finding::ok(CHECK, "within seconds of the provider's")
     } else if off <= TOLERANCE_SECONDS {
         Finding::warning(CHECK, said, advice)
     } else {

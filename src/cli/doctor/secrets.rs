@@ -1,4 +1,4 @@
-//! Who can read the data directory and what is secret in it.
+//! Who can read the data directory and its secrets.
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
@@ -12,13 +12,13 @@ use crate::{
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;
     let Ok(known) = fs::metadata(dir) else {
-        let said = format!("{} is not there yet", dir.display());
-        let advice = "`scrip serve` makes it at its first start, where its user may";
+        let said = format!("{} does not exist yet", dir.display());
+        let advice = "`scrip serve` creates it at its first start, if its user may";
         return vec![Finding::warning("data", said, advice)];
     };
     if !known.is_dir() {
-        let said = format!("{} is no folder", dir.display());
-        return vec![Finding::failure("data", said, "Name another data_dir")];
+        let said = format!("{} is not a directory", dir.display());
+        return vec![Finding::failure("data", said, "Set another data_dir")];
     }
     let mine = known.uid() == rustix::process::geteuid().as_raw();
     vec![directory(dir, known.mode(), mine), key(dir)]
@@ -31,15 +31,15 @@ fn directory(dir: &Path, mode: u32, mine: bool) -> Finding {
         return Finding::warning(
             CHECK,
             format!("{shown} belongs to another user"),
-            "Run scrip doctor as the user whom the server runs as (sudo -u scrip scrip doctor …)",
+            "Run scrip doctor as the server's user (sudo -u scrip scrip doctor …)",
         );
     }
     match mode & OTHERS {
-        0 => Finding::ok(CHECK, format!("{shown} is its owner's alone")),
+        0 => Finding::ok(CHECK, format!("only its owner can read {shown}")),
         _ => Finding::warning(
             CHECK,
             format!("{shown} can be read by other users of this machine"),
-            format!("chmod 700 {shown}, or start the server, which does it"),
+            format!("chmod 700 {shown}, or start the server, which does that"),
         ),
     }
 }
@@ -54,7 +54,7 @@ fn key(dir: &Path) -> Finding {
     match fs::metadata(&path) {
         Ok(known) if known.mode() & OTHERS == 0 => Finding::ok(
             CHECK,
-            format!("{shown} is its owner's alone; keep a copy of it apart from the data"),
+            format!("only its owner can read {shown}; keep a copy of it apart from the data"),
         ),
         Ok(_) => Finding::failure(
             CHECK,
@@ -63,16 +63,16 @@ fn key(dir: &Path) -> Finding {
         ),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Finding::warning(
             CHECK,
-            format!("there is none in {}", dir.display()),
+            format!("there is no server key in {}", dir.display()),
             format!(
-                "The first start makes one. If there was data before, put the old one back or set \
+                "The first start creates one. If there was data before, put the old one back or set \
                  {SERVER_KEY_VARIABLE}: recovery codes cannot be read without it"
             ),
         ),
         Err(error) => Finding::failure(
             CHECK,
-            format!("{shown} cannot be looked at: {error}"),
-            "Run scrip doctor as the user whom the server runs as",
+            format!("cannot examine {shown}: {error}"),
+            "Run scrip doctor as the server's user",
         ),
     }
 }

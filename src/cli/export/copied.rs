@@ -1,11 +1,11 @@
-//! What a running server has, copied as a backup is, and put into a data directory of its own for a while.
+//! A temporary copy of a running server's data: made like a backup, and restored into a data directory.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use persistence::backup::{Moved, Restore, restore};
+use persistence::backup::{Restore, TransferProgress, restore};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -15,19 +15,19 @@ use crate::{
     config::Config,
 };
 
-/// A copy. Dropping it removes it.
-pub(super) struct Copied {
+/// A copy, removed when dropped.
+pub(super) struct BackupCopy {
     dir: PathBuf,
     _folder: TempDir,
 }
 
-impl Copied {
-    /// Has the server that uses the data directory make one.
+impl BackupCopy {
+    /// Has the server that uses the data directory make the copy.
     pub(super) fn make(args: &ExportArgs, config: &Config) -> Result<Self, Failure> {
         let server = backup::server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
         let folder = scratch(args);
-        let unusable = |error| Failure(format!("{} cannot be used: {error}", folder.display()));
-        // The server is told where it is, whatever its own folder.
+        let unusable = |error| Failure(format!("cannot use {}: {error}", folder.display()));
+        // Absolute, as the server has another working directory.
         let folder = folder.canonicalize().map_err(unusable)?;
         let folder = tempfile::Builder::new()
             .prefix("scrip-export-")
@@ -38,10 +38,10 @@ impl Copied {
             "to": to.to_str().ok_or_else(|| Failure("--scratch is not valid UTF-8".into()))?,
             "temporary": true,
         });
-        // Not among what a program reads.
-        print::error("the server copies what it has");
-        remote::wait(async { backup::made_by(&server, &order).await.map(drop) })?;
-        print::error("the copy is read");
+        // On standard error, as a program may read standard output.
+        print::error("the server is copying its data");
+        remote::wait(async { backup::run_backup(&server, &order).await.map(drop) })?;
+        print::error("reading the copy");
         let bar = Bar::new();
         let what = Restore {
             from: to.clone(),
@@ -50,14 +50,14 @@ impl Copied {
             allow_unsynced: config.journal.allow_unsynced,
             faults: None,
         };
-        let told = |moved: &Moved| {
+        let told = |moved: &TransferProgress| {
             bar.at(moved.bytes, moved.of_bytes);
             true
         };
         let restored = restore(&what, &told);
         bar.end();
         restored.map_err(Failure::new)?;
-        // Its room may be needed.
+        // Frees its space.
         fs::remove_dir_all(&to).map_err(Failure::new)?;
         Ok(Self {
             dir,
@@ -65,13 +65,13 @@ impl Copied {
         })
     }
 
-    /// A data directory that nobody uses.
+    /// The restored data directory, which no server uses.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 }
 
-/// Where there is room for a copy.
+/// The folder for the copy.
 fn scratch(args: &ExportArgs) -> PathBuf {
     let beside = args.to.parent().filter(|it| !it.as_os_str().is_empty());
     let beside = beside.map_or_else(|| PathBuf::from("."), Path::to_path_buf);

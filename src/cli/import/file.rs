@@ -1,4 +1,4 @@
-//! A file of balances, read whole or not at all: every line that is wrong is named.
+//! Reads a file of balances, whole or not at all: every line with an error is reported.
 
 use std::{collections::HashMap, io::Read as Input};
 
@@ -9,12 +9,12 @@ use domain::{
 };
 use serde::Deserialize;
 
-/// What keys of imports begin with: none of the caller's own is taken for one.
+/// Prefix of an import's idempotency keys, so that they cannot collide with the caller's own.
 const KEY_PREFIX: &str = "import:";
 
-/// A line as it is in the file. Columns go by the API's names or by a table's.
+/// A line as in the file. Columns may have the API's names or a table's.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct ImportRow {
     #[serde(alias = "externalUserId")]
     external_user_id: String,
     #[serde(alias = "productId", alias = "product_id")]
@@ -27,18 +27,18 @@ struct Line {
     expires_at: Option<String>,
 }
 
-/// Whose credits, as the file has it.
+/// A product as the file names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Product {
     Id(ProductId),
-    /// Which one this is only the project knows.
+    /// By name, which only the server can resolve.
     Named(String),
 }
 
-/// A grant to make.
+/// A grant to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grant {
-    /// Where it is in the file.
+    /// The line's number in the file.
     pub(super) line: u64,
     pub(super) user: ExternalUserId,
     pub(super) product: Product,
@@ -47,24 +47,24 @@ pub(super) struct Grant {
     pub(super) expires_at: Option<Timestamp>,
 }
 
-/// What a file comes to.
+/// The result of reading a file.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct ImportFile {
     pub(super) grants: Vec<Grant>,
-    /// Lines with nothing in them, and lines whose credits are gone.
+    /// Number of lines with a balance of 0, and of lines that have expired.
     pub(super) empty: u64,
     pub(super) expired: u64,
 }
 
-/// All of a file, or all that is wrong with it.
-pub(super) fn read(input: impl Input, now: Timestamp) -> Result<Read, Vec<String>> {
+/// Reads the whole file, or returns all errors in it.
+pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, Vec<String>> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(input);
-    let (mut read, mut problems) = (Read::default(), Vec::new());
-    // Two lines with one key are two grants by intention and one by effect.
+    let (mut read, mut problems) = (ImportFile::default(), Vec::new());
+    // With the same key only the first of two grants would be made, which is hardly what the file means.
     let mut seen: HashMap<(String, String), u64> = HashMap::new();
-    let mut lines = reader.deserialize::<Line>();
+    let mut lines = reader.deserialize::<ImportRow>();
     loop {
         let line = lines.reader().position().line();
         let Some(text) = lines.next() else { break };
@@ -92,18 +92,18 @@ pub(super) fn read(input: impl Input, now: Timestamp) -> Result<Read, Vec<String
     }
 }
 
-/// A line's grant; `None`: there is nothing to grant.
-fn grant(line: u64, of: &Line) -> Result<Option<Grant>, String> {
+/// A line's grant; `None`: its balance is 0.
+fn grant(line: u64, of: &ImportRow) -> Result<Option<Grant>, String> {
     let user = ExternalUserId::new(of.external_user_id.clone());
     let product = match (of.product.parse(), of.product.as_str()) {
         (Ok(id), _) => Product::Id(id),
         (Err(_), text) if text.is_empty() || text.starts_with(ProductId::PREFIX) => {
-            return Err("product: it is neither an id nor a name".into());
+            return Err("product: neither an id nor a name".into());
         }
         (Err(_), name) => Product::Named(name.to_owned()),
     };
     let key = match of.id.is_empty() {
-        true => return Err("key: it is empty".into()),
+        true => return Err("key: must not be empty".into()),
         false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", of.id)),
     };
     let user = user.map_err(|error| format!("external_user_id: {error}"))?;
@@ -118,19 +118,19 @@ fn grant(line: u64, of: &Line) -> Result<Option<Grant>, String> {
         line,
         user,
         product,
-        amount: amount.ok_or("balance: it is no whole number of credits from 0 on")?,
+        amount: amount.ok_or("balance: must be a whole number of credits, 0 or more")?,
         key,
         expires_at,
     }))
 }
 
-/// When they expire, with an offset from UTC: as ISO 8601 has it, or as databases write it.
+/// Parses an expiry with an offset from UTC, as in ISO 8601 or as databases write it.
 fn expiry(text: &str) -> Result<Option<Timestamp>, String> {
     if text.is_empty() {
         return Ok(None);
     }
     let instant: Result<jiff::Timestamp, _> = text.parse();
-    let instant = instant.map_err(|_| "expires_at: it is no instant with an offset from UTC")?;
+    let instant = instant.map_err(|_| "expires_at: must be an instant with an offset from UTC")?;
     Ok(Some(Timestamp(instant.as_millisecond())))
 }
 
@@ -144,7 +144,7 @@ mod tests {
         ProductId(7).to_string()
     }
 
-    fn of(text: &str) -> Result<Read, Vec<String>> {
+    fn of(text: &str) -> Result<ImportFile, Vec<String>> {
         read(text.as_bytes(), Timestamp(1_795_000_000_000))
     }
 

@@ -1,6 +1,6 @@
-//! `scrip import --from stripe`: the account's running subscriptions of prices that have one of ours, taken
-//! over by the admin API of a running server. It says first what it would do; what it did once it does not
-//! do again.
+//! `scrip import --from stripe`: takes over the Stripe account's running subscriptions whose prices are mapped
+//! to prices of this project, by the admin API of a running server. Without `--apply` it only says what it
+//! would do; a subscription is taken over once.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -13,33 +13,33 @@ use crate::{
     cli::{
         Failure, print,
         project::{Project, ProjectArgs},
-        remote::PlaceArgs,
+        remote::ServerUrlArgs,
         table::Table,
     },
 };
 
-/// Which subscriptions, and whose they are.
+/// Which subscriptions to take over, and for which users.
 #[derive(Debug, Args)]
 pub(super) struct StripeArgs {
     #[command(flatten)]
     project: ProjectArgs,
-    /// A price of Stripe's and ours in its place: price_1Pb…=price_01jd…; once for each.
+    /// Maps a price of Stripe's to a price of the project: price_1Pb…=price_01jd…; may be repeated.
     #[arg(long = "price", value_name = "STRIPE=OURS", requires = "from")]
     prices: Vec<String>,
-    /// Whose they are: CSV with the columns customer and external_user_id.
+    /// The users of the subscriptions: CSV with the columns customer and external_user_id.
     #[arg(long, value_name = "USERS.CSV", requires = "from")]
     users: Option<PathBuf>,
-    /// Whose they are: the metadata under this key, of the subscription, else of its customer.
+    /// The users of the subscriptions: this metadata key of the subscription, or else of its customer.
     #[arg(long, value_name = "KEY", requires = "from", conflicts_with = "users")]
     user_metadata: Option<String>,
-    /// Does it. Without it nothing is changed.
+    /// Takes the subscriptions over. Without it nothing is changed.
     #[arg(long, requires = "from")]
     apply: bool,
 }
 
 impl StripeArgs {
-    /// Where the server is.
-    pub(super) const fn place(&self) -> &PlaceArgs {
+    /// The server's address.
+    pub(super) const fn place(&self) -> &ServerUrlArgs {
         &self.project.server.place
     }
 }
@@ -55,12 +55,12 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
     let users = Users::of(&args)?;
     let prices = args.prices.iter().map(|pair| {
         let both = pair.split_once('=');
-        both.ok_or_else(|| Failure(format!("--price {pair}: it is no STRIPE=OURS")))
+        both.ok_or_else(|| Failure(format!("--price {pair}: must be STRIPE=OURS")))
     });
     let prices = prices.collect::<Result<Vec<_>, _>>()?;
     if prices.is_empty() {
         return Err(Failure::new(
-            "which prices? --price STRIPE=OURS, once for each",
+            "name the prices by --price STRIPE=OURS, once for each",
         ));
     }
     let project = args.project.open().await?;
@@ -87,9 +87,9 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
                             order_id: Some(_), ..
                         },
                         _,
-                    ) => "was taken over before".into(),
+                    ) => "already taken over".into(),
                     (RunningSubscription { runs: false, .. }, _) => {
-                        "left out: it is not paid up".into()
+                        "skipped: it is not paid up".into()
                     }
                     (
                         RunningSubscription {
@@ -98,16 +98,16 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
                         },
                         _,
                     ) => {
-                        format!("left out: Stripe charges {how}")
+                        format!("skipped: Stripe charges {how}")
                     }
-                    (_, None) => "left out: whose it is, is not known".into(),
+                    (_, None) => "skipped: its user is unknown".into(),
                     (_, Some(_)) if !args.apply => "would be taken over".into(),
                     (_, Some(user)) => match adopt(&project, &found.id, ours, user).await {
                         Ok(Adopted { adopted: true, .. }) => {
                             done = done.saturating_add(1);
                             "taken over".to_owned()
                         }
-                        Ok(_) => "was taken over before".into(),
+                        Ok(_) => "already taken over".into(),
                         Err(error) => {
                             failed = failed.saturating_add(1);
                             format!("failed: {}", error.0)
@@ -131,16 +131,16 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
             }
         }
     }
-    table.print("no subscription runs under these prices");
+    table.print("no running subscription has these prices");
     if !args.apply {
-        print::line("nothing was changed: --apply does it");
+        print::line("nothing was changed: use --apply to take them over");
         return Ok(());
     }
     print::line(&format!("{done} were taken over"));
     match failed {
         0 => Ok(()),
         _ => Err(Failure(format!(
-            "{failed} could not be taken over. Do it again once the cause is gone: nothing is done twice"
+            "{failed} could not be taken over. Run it again once the cause is fixed: nothing is taken over twice"
         ))),
     }
 }
@@ -170,7 +170,7 @@ async fn adopt(
     Ok(project.remote.post(&path, &body).await?)
 }
 
-/// Whose subscriptions are.
+/// How a subscription's user is found: by a list of customers, or by a metadata key.
 enum Users {
     Listed(HashMap<String, String>),
     Written(String),
@@ -198,7 +198,7 @@ impl Users {
                 Ok(Self::Listed(users))
             }
             (None, None) => Err(Failure::new(
-                "whose are they? --users USERS.CSV (customer, external_user_id) or --user-metadata KEY",
+                "name their users by --users USERS.CSV (customer, external_user_id) or --user-metadata KEY",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Sends events on, signed as webhooks are.
+//! Forwards events, signed like webhooks.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use crate::{
     outbound::standard_webhooks::{ID, SIGNATURE, Secret, TIMESTAMP},
 };
 
-/// As long as a delivery may take.
+/// Timeout of a request, the same as a delivery's.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Where events go, and what signs them.
+/// The address that events are forwarded to, and the secret that signs them.
 pub(super) struct Forward {
     http: reqwest::Client,
     to: Url,
     secret: Secret,
 }
 
-/// The same bytes as a webhook's.
+/// A webhook's body, with the same bytes as the server would send.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -35,7 +35,7 @@ struct Body<'a> {
 }
 
 impl Forward {
-    /// With this secret, or with a new one that is printed.
+    /// Uses this secret, or a new one that is printed.
     pub(super) fn open(to: Url, secret: Option<&str>) -> Result<Self, Failure> {
         let text = match secret.filter(|text| !text.is_empty()) {
             Some(text) => text.to_owned(),
@@ -43,15 +43,15 @@ impl Forward {
                 let mut bytes = [0; 24];
                 getrandom::fill(&mut bytes).map_err(Failure::new)?;
                 let text = Secret::text(&bytes);
-                // Not among the events, which a program may be reading.
-                print::error(&format!("what is sent to {to} is signed with {text}"));
+                // On standard error, as a program may read the events.
+                print::error(&format!("events sent to {to} are signed with {text}"));
                 text
             }
         };
         let secret = Secret::parse(&text).ok_or_else(|| {
             Failure::new(
-                "--secret is no webhook secret: it is `whsec_` and 24 to 64 bytes in base64. Leave it out \
-                 to have one made",
+                "--secret must be `whsec_` and 24 to 64 bytes in base64. Leave it out \
+                 to get a new one",
             )
         })?;
         let http = remote::client(&to).timeout(PATIENCE);
@@ -59,10 +59,10 @@ impl Forward {
         Ok(Self { http, to, secret })
     }
 
-    /// What came of sending it, in a few words.
+    /// Sends an event; returns the result in a few words.
     pub(super) async fn send(&self, event: &Event) -> String {
         let id = &event.id;
-        // The body of a webhook: its name is in a header. It was read from JSON a moment ago.
+        // A webhook's body has no id: that is in a header. Serializing what was parsed cannot fail.
         let body = serde_json::to_string(&Body {
             kind: &event.kind,
             timestamp: &event.timestamp,

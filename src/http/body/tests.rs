@@ -1,4 +1,4 @@
-//! Which bodies are taken, and what is said of the others.
+//! Which bodies are accepted, and how the others are refused.
 
 use super::{
     super::field::{KeyText, MetaObject, Positive},
@@ -24,7 +24,7 @@ struct Item {
 
 fn refused(body: &str) -> (Option<String>, String) {
     let error = parse::<Request>(body.as_bytes()).expect_err(body);
-    assert_eq!(error.code(), Code::InvalidRequest);
+    assert_eq!(error.code(), ErrorCode::InvalidRequest);
     let body = serde_json::to_value(error.body(None)).unwrap();
     (
         error.param().map(Into::into),

@@ -1,6 +1,7 @@
-//! One of a few texts. Serde's own enums would take objects, too, and call a number malformed JSON.
+//! A text that is one of a few. Serde's own enums would take objects, too, and call a number
+//! malformed JSON.
 
-/// Says how the values of a type are written.
+/// Declares how the values of a type are written.
 macro_rules! choice {
     ($type:ty, $name:literal: $($text:literal => $value:expr),+ $(,)?) => {
         impl $crate::http::field::FromText for $type {

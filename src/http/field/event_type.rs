@@ -1,28 +1,24 @@
-//! Kinds of events, and lists of them.
+//! Types of events, and lists of them.
 
-use std::{fmt, str::FromStr};
-
-use domain::notice::{News, OrderNews};
-use domain::wallet::event::SubscriptionNews;
+use domain::project_event::{EventData, OrderEvent};
+use domain::wallet::event::SubscriptionEvent;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::openapi::ObjectBuilder;
 
 use super::text::{FromText, Text};
 
-/// Some kinds of events, with commas between them.
 pub(crate) type EventTypesText = Text<EventTypes>;
 
-/// One kind of event.
 pub(crate) type EventTypeText = Text<EventType>;
 
-/// A kind of event, as it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A type of event, by its name on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub(crate) struct EventType(&'static str);
 
-/// Kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EventTypes(pub(crate) Vec<EventType>);
 
-/// All kinds, in the order of the documentation.
+/// All types of events, in the order of the documentation.
 pub(crate) const EVENT_TYPES: [&str; 16] = [
     "order.paid",
     "order.failed",
@@ -43,51 +39,44 @@ pub(crate) const EVENT_TYPES: [&str; 16] = [
 ];
 
 impl EventType {
-    /// Of something to tell.
-    pub(crate) const fn of(news: &News) -> Self {
-        Self(match news {
-            News::Order(OrderNews::Paid, _) => "order.paid",
-            News::Order(OrderNews::Failed, _) => "order.failed",
-            News::Order(OrderNews::Expired, _) => "order.expired",
-            News::Order(OrderNews::Refunded, _) => "order.refunded",
-            News::Order(OrderNews::Disputed, _) => "order.disputed",
-            News::Order(OrderNews::DisputeClosed, _) => "order.dispute_closed",
-            News::Subscription(SubscriptionNews::Started, _) => "subscription.started",
-            News::Subscription(SubscriptionNews::Renewed, _) => "subscription.renewed",
-            News::Subscription(SubscriptionNews::Updated, _) => "subscription.updated",
-            News::Subscription(SubscriptionNews::PastDue, _) => "subscription.past_due",
-            News::Subscription(SubscriptionNews::Canceled, _) => "subscription.canceled",
-            News::WalletCreated => "wallet.created",
-            News::Credited { .. } => "wallet.credited",
-            News::BalanceLow { .. } => "wallet.balance_low",
-            News::Depleted { .. } => "wallet.depleted",
-            News::Features { .. } => "features.changed",
+    /// The type of the event for a project event.
+    pub(crate) const fn of(data: &EventData) -> Self {
+        Self(match data {
+            EventData::Order(OrderEvent::Paid, _) => "order.paid",
+            EventData::Order(OrderEvent::Failed, _) => "order.failed",
+            EventData::Order(OrderEvent::Expired, _) => "order.expired",
+            EventData::Order(OrderEvent::Refunded, _) => "order.refunded",
+            EventData::Order(OrderEvent::Disputed, _) => "order.disputed",
+            EventData::Order(OrderEvent::DisputeClosed, _) => "order.dispute_closed",
+            EventData::Subscription(SubscriptionEvent::Started, _) => "subscription.started",
+            EventData::Subscription(SubscriptionEvent::Renewed, _) => "subscription.renewed",
+            EventData::Subscription(SubscriptionEvent::Updated, _) => "subscription.updated",
+            EventData::Subscription(SubscriptionEvent::PastDue, _) => "subscription.past_due",
+            EventData::Subscription(SubscriptionEvent::Canceled, _) => "subscription.canceled",
+            EventData::WalletCreated => "wallet.created",
+            EventData::Credited { .. } => "wallet.credited",
+            EventData::BalanceLow { .. } => "wallet.balance_low",
+            EventData::Depleted { .. } => "wallet.depleted",
+            EventData::Features { .. } => "features.changed",
         })
     }
 
-    /// As it is written; `None`: there is no such kind.
+    /// Reads a name; `None` if there is no such type.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let known = EVENT_TYPES.into_iter().find(|known| *known == name);
         known.map(Self)
     }
 
-    /// As it is written.
     pub(crate) const fn as_str(self) -> &'static str {
         self.0
     }
 }
 
-impl fmt::Display for EventType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl FromStr for EventType {
-    type Err = &'static str;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::named(name).ok_or("this release knows no such kind of event")
+impl<'de> Deserialize<'de> for EventType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name)
+            .ok_or_else(|| D::Error::custom("this release knows no such kind of event"))
     }
 }
 

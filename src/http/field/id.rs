@@ -1,64 +1,61 @@
-//! Names of what may or may not exist. A malformed one names nothing: it is an unknown one, not an
+//! Identifiers of things that may not exist. A malformed one is treated as unknown, not as an
 //! invalid request.
 
 use std::{fmt, str::FromStr};
 
 use domain::{
-    code::Code as RecoveryCode,
+    code::RecoveryCode,
     id::{DeliveryId, EventId, PriceId, ProductId},
 };
 use utoipa::openapi::ObjectBuilder;
 
 use super::text::{FromText, Text};
 
-/// An identifier; `None`: nothing can have it.
+/// An identifier; `None` if it is malformed, so that nothing can have it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Id<T>(pub(crate) Option<T>);
 
 /// What a person typed for a recovery code.
 #[derive(Debug, Clone)]
-pub(crate) struct Typed(pub(crate) Result<RecoveryCode, Malformed>);
+pub(crate) struct TypedCode(pub(crate) Result<RecoveryCode, MalformedCode>);
 
-/// What is no recovery code and opens nothing. It may be one with a slip in it: it is not shown.
+/// A text that is not a recovery code. It may be one with a slip in it, so it is not shown.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Malformed(Box<str>);
+pub(crate) struct MalformedCode(Box<str>);
 
-impl Typed {
-    /// Reads a code, or what stands in the place of one.
+impl TypedCode {
+    /// Reads a code; keeps the text where it is malformed.
     pub(crate) fn new(text: &str) -> Self {
-        Self(RecoveryCode::parse(text).ok_or_else(|| Malformed(text.into())))
+        Self(RecoveryCode::parse(text).ok_or_else(|| MalformedCode(text.into())))
     }
 }
 
-impl Malformed {
-    /// As it was typed.
+impl MalformedCode {
+    /// The text as it was typed.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for Malformed {
+impl fmt::Debug for MalformedCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Malformed(..)")
     }
 }
 
-/// A product's identifier.
 pub(crate) type ProductName = Text<Id<ProductId>>;
-/// The event after which a list goes on: what is malformed is no cursor.
+/// The event after which a list goes on; a malformed one is an invalid cursor.
 pub(crate) type EventName = Text<EventId>;
 /// The delivery before which a list goes on.
 pub(crate) type DeliveryName = Text<DeliveryId>;
-/// A price's identifier.
 pub(crate) type PriceName = Text<Id<PriceId>>;
-/// A recovery code.
-pub(crate) type CodeText = Text<Typed>;
+pub(crate) type CodeText = Text<TypedCode>;
 
 /// Identifiers that callers send in a body or a query.
 pub(crate) trait Identifier: FromStr {
-    /// The name of its schema.
+    /// The name of its schema in the API's description.
     const NAME: &'static str;
-    /// What one looks like.
+    /// An example for the API's description.
     const EXAMPLE: &'static str;
 }
 
@@ -115,7 +112,7 @@ impl FromText for DeliveryId {
     }
 }
 
-impl FromText for Typed {
+impl FromText for TypedCode {
     const NAME: &'static str = "RecoveryCode";
     const WANTED: &'static str = "a string";
 

@@ -5,7 +5,6 @@ use utoipa::openapi::{ObjectBuilder, SchemaFormat, schema::KnownFormat};
 
 use super::text::{FromText, Text};
 
-/// An instant.
 pub(crate) type InstantText = Text<Timestamp>;
 
 impl FromText for Timestamp {

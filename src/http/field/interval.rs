@@ -1,18 +1,16 @@
-//! How usage is counted together.
+//! How usage is grouped.
 
 use persistence::usage::Interval;
 
 use super::{choice, text::Text};
 
-/// By which stretches of time.
 pub(crate) type IntervalText = Text<Interval>;
-/// By what else.
 pub(crate) type GroupByText = Text<GroupBy>;
 
-/// What usage is told apart by besides time.
+/// What usage is grouped by besides time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GroupBy {
-    /// By `meta.feature`.
+    /// By the deductions' `meta.feature`.
     Feature,
 }
 

@@ -1,4 +1,4 @@
-//! Language tags.
+//! Language tags, checked for their form.
 
 use utoipa::openapi::ObjectBuilder;
 
@@ -11,7 +11,6 @@ const MAX_CHARS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Language(pub(crate) String);
 
-/// A language.
 pub(crate) type LanguageText = Text<Language>;
 
 impl FromText for Language {
@@ -55,7 +54,7 @@ fn is_well_formed(text: &str) -> bool {
             continue;
         }
         private = part.eq_ignore_ascii_case("x");
-        // An extension has something in it.
+        // An extension has at least one subtag.
         match subtags.peek() {
             Some(next) if private || next.len() > 1 => {}
             _ => return false,

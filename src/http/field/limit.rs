@@ -1,4 +1,4 @@
-//! How many entries of a list to answer.
+//! How many entries of a list to return.
 
 use utoipa::openapi::{ObjectBuilder, schema::Type};
 
@@ -7,10 +7,10 @@ use super::text::{FromText, Text};
 const DEFAULT: usize = 25;
 const MAX: usize = 100;
 
-/// At most so many, 1 to 100. Of a query: digits.
+/// A [`Limit`] in a query, in digits.
 pub(crate) type LimitText = Text<Limit>;
 
-/// So many entries.
+/// The most entries to return, 1 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limit(pub(crate) usize);
 

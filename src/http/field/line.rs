@@ -1,28 +1,28 @@
-//! What an administrator names things by.
+//! Names, descriptions and other short texts that an administrator sends.
 
 use utoipa::openapi::ObjectBuilder;
 
 use super::text::{FromText, Text};
 
-/// A line of at most so many characters: not only space, no control characters.
+/// A text of at most `MAX` characters: not only space, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line<const MAX: usize>(pub(crate) String);
+pub(crate) struct SingleLine<const MAX: usize>(pub(crate) String);
 
 /// A name or a label.
-pub(crate) type NameText = Text<Line<200>>;
+pub(crate) type NameText = Text<SingleLine<200>>;
 /// A sentence or two.
-pub(crate) type DescriptionText = Text<Line<2000>>;
+pub(crate) type DescriptionText = Text<SingleLine<2000>>;
 /// What credits are called.
-pub(crate) type UnitText = Text<Line<100>>;
-/// What somebody has in hand of a wallet: no name that we know is longer.
-pub(crate) type SearchText = Text<Line<320>>;
+pub(crate) type UnitText = Text<SingleLine<100>>;
+/// What an operator looks a wallet up by. The longest is a mail address, of at most 320 characters.
+pub(crate) type SearchText = Text<SingleLine<320>>;
 
-/// Something that is no space, as Unicode has it, among what is no control character.
+/// No control characters, and at least one character that is not Unicode white space.
 const PATTERN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
 macro_rules! line {
     ($max:literal, $name:literal) => {
-        impl FromText for Line<$max> {
+        impl FromText for SingleLine<$max> {
             const NAME: &'static str = $name;
             const WANTED: &'static str = concat!(
                 "a text of 1 to ",
@@ -51,16 +51,15 @@ line!(2000, "Description");
 line!(100, "CreditUnit");
 line!(320, "Search");
 
-/// The lines themselves.
-pub(crate) fn line<const MAX: usize>(Text(Line(line)): Text<Line<MAX>>) -> String {
+/// The text itself.
+pub(crate) fn line<const MAX: usize>(Text(SingleLine(line)): Text<SingleLine<MAX>>) -> String {
     line
 }
 
-/// A currency as ISO 4217 writes it. Which there are is the payment provider's affair.
+/// An ISO 4217 currency code. Whether there is such a currency is for the payment provider to say.
 #[derive(Debug, Clone)]
 pub(crate) struct Currency(pub(crate) String);
 
-/// A currency.
 pub(crate) type CurrencyText = Text<Currency>;
 
 impl FromText for Currency {
@@ -83,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_line_has_something_on_it() {
-        assert!(Line::<200>::from_text(&"é".repeat(200)).is_some());
+        assert!(SingleLine::<200>::from_text(&"é".repeat(200)).is_some());
         for bad in ["", "  ", "\u{3000}", "a\nb", "a\u{85}", &"x".repeat(201)] {
-            assert_eq!(Line::<200>::from_text(bad), None, "{bad:?}");
+            assert_eq!(SingleLine::<200>::from_text(bad), None, "{bad:?}");
         }
     }
 

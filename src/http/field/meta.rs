@@ -17,7 +17,7 @@ use utoipa::{
     },
 };
 
-/// Deeper notes would choke the readers of the ledger.
+/// Deepest nesting of a note; more would break those who read the ledger.
 const MAX_DEPTH: usize = 64;
 
 /// A note that was checked and made compact.
@@ -52,7 +52,7 @@ impl ToSchema for MetaObject {
     }
 }
 
-/// Checks a note; or what it should have been.
+/// Checks a note and makes it compact, or says what was expected.
 fn read(raw: &str) -> Result<Meta, &'static str> {
     const SMALL: &str = "an object of at most 4 KiB";
     if !raw.starts_with('{') {
@@ -62,7 +62,7 @@ fn read(raw: &str) -> Result<Meta, &'static str> {
     if compact.len() > MAX_META_BYTES {
         return Err(SMALL);
     }
-    // The parser that cut this text out did not look into its escapes: they may be half surrogates.
+    // The parser that took this text out did not decode its escapes: they may be lone surrogates.
     let escapes = compact.contains("\\u");
     if escapes && serde_json::from_str::<serde_json::Value>(&compact).is_err() {
         return Err("an object whose strings are Unicode");

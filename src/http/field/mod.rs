@@ -21,7 +21,7 @@ mod text;
 pub(crate) use choice::choice;
 pub(crate) use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub(crate) use id::{
-    CodeText, DeliveryName, EventName, Id, Malformed, PriceName, ProductName, Typed,
+    CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, TypedCode,
 };
 pub(crate) use instant::InstantText;
 pub(crate) use interval::{GroupByText, IntervalText};
@@ -31,9 +31,9 @@ pub(crate) use line::{
     Currency, CurrencyText, DescriptionText, NameText, SearchText, UnitText, line,
 };
 pub(crate) use meta::MetaObject;
-pub(crate) use number::{Credits, Positive, Seconds, Whole};
+pub(crate) use number::{BoundedInteger, Credits, Positive, Seconds};
 pub(crate) use object::Object;
 pub(crate) use order_status::OrderStatusText;
-pub(crate) use pairs::Pairs;
+pub(crate) use pairs::MetadataPairs;
 pub(crate) use reason::ReasonText;
 pub(crate) use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};

@@ -1,4 +1,4 @@
-//! Whole numbers, exact: `1.0`, `"1"` and `1e3` are none.
+//! Whole numbers, exact: `1.0`, `"1"` and `1e3` are refused.
 
 use std::{borrow::Cow, fmt};
 
@@ -15,7 +15,7 @@ use utoipa::{
     },
 };
 
-/// A day: nothing is held longer at once.
+/// A day: the longest that credits can be held for at once.
 const MAX_HOLD_SECONDS: i64 = 86_400;
 
 /// A positive number of credits.
@@ -24,16 +24,16 @@ pub(crate) struct Positive(pub(crate) Amount);
 
 /// A whole number from `MIN` to `MAX`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Whole<const MIN: i64, const MAX: i64>(pub(crate) i64);
+pub(crate) struct BoundedInteger<const MIN: i64, const MAX: i64>(pub(crate) i64);
 
 /// A number of credits that may be zero.
-pub(crate) type Credits = Whole<0, MAX_CREDITS>;
+pub(crate) type Credits = BoundedInteger<0, MAX_CREDITS>;
 
 /// How long credits are held.
-pub(crate) type Seconds = Whole<1, MAX_HOLD_SECONDS>;
+pub(crate) type Seconds = BoundedInteger<1, MAX_HOLD_SECONDS>;
 
-impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
-    /// As a number of 32 bits, where its bounds are such.
+impl<const MIN: i64, const MAX: i64> BoundedInteger<MIN, MAX> {
+    /// The number as a `u32`, for bounds that fit one.
     pub(crate) fn small(self) -> u32 {
         u32::try_from(self.0).unwrap_or(u32::MAX)
     }
@@ -41,18 +41,18 @@ impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
 
 impl<'de> Deserialize<'de> for Positive {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Whole(credits) = Whole::<1, MAX_CREDITS>::deserialize(deserializer)?;
+        let BoundedInteger(credits) = BoundedInteger::<1, MAX_CREDITS>::deserialize(deserializer)?;
         Amount::new(credits)
             .map(Self)
             .ok_or_else(|| D::Error::custom("not an amount"))
     }
 }
 
-impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for Whole<MIN, MAX> {
+impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for BoundedInteger<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct WholeVisitor<const MIN: i64, const MAX: i64>;
         impl<const MIN: i64, const MAX: i64> Visitor<'_> for WholeVisitor<MIN, MAX> {
-            type Value = Whole<MIN, MAX>;
+            type Value = BoundedInteger<MIN, MAX>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a whole number from {MIN} to {MAX}")
@@ -60,7 +60,7 @@ impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for Whole<MIN, MAX> {
 
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
                 if (MIN..=MAX).contains(&number) {
-                    return Ok(Whole(number));
+                    return Ok(BoundedInteger(number));
                 }
                 Err(E::invalid_value(Unexpected::Signed(number), &self))
             }
@@ -76,7 +76,7 @@ impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for Whole<MIN, MAX> {
     }
 }
 
-impl<const MIN: i64, const MAX: i64> PartialSchema for Whole<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> PartialSchema for BoundedInteger<MIN, MAX> {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
@@ -89,7 +89,7 @@ impl<const MIN: i64, const MAX: i64> PartialSchema for Whole<MIN, MAX> {
 
 impl PartialSchema for Positive {
     fn schema() -> RefOr<Schema> {
-        Whole::<1, MAX_CREDITS>::schema()
+        BoundedInteger::<1, MAX_CREDITS>::schema()
     }
 }
 
@@ -99,7 +99,7 @@ impl ToSchema for Positive {
     }
 }
 
-impl<const MIN: i64, const MAX: i64> ToSchema for Whole<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> ToSchema for BoundedInteger<MIN, MAX> {
     fn name() -> Cow<'static, str> {
         match (MIN, MAX) {
             (0, MAX_CREDITS) => "Whole".into(),

@@ -1,10 +1,9 @@
-//! How an order stands, as a filter.
+//! An order's status, as a filter.
 
 use domain::wallet::OrderStatus;
 
 use super::{choice, text::Text};
 
-/// A status of orders.
 pub(crate) type OrderStatusText = Text<OrderStatus>;
 
 choice!(OrderStatus, "OrderStatus":

@@ -1,4 +1,4 @@
-//! The shop's own words on an order: pairs of texts.
+//! The metadata that a shop puts on an order: pairs of texts.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -14,11 +14,11 @@ use utoipa::{
 
 use super::object::Object;
 
-/// Pairs that were checked.
+/// Metadata that was checked.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Pairs(pub(crate) Metadata);
+pub(crate) struct MetadataPairs(pub(crate) Metadata);
 
-impl<'de> Deserialize<'de> for Pairs {
+impl<'de> Deserialize<'de> for MetadataPairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Object(pairs) = Object::<BTreeMap<Box<str>, Box<str>>>::deserialize(deserializer)?;
         Metadata::new(pairs)
@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
-impl PartialSchema for Pairs {
+impl PartialSchema for MetadataPairs {
     fn schema() -> RefOr<Schema> {
         let text = || ObjectBuilder::new().schema_type(Type::String);
         let key = text().min_length(Some(1)).max_length(Some(MAX_KEY));
@@ -44,7 +44,7 @@ impl PartialSchema for Pairs {
     }
 }
 
-impl ToSchema for Pairs {
+impl ToSchema for MetadataPairs {
     fn name() -> Cow<'static, str> {
         "Metadata".into()
     }

@@ -4,7 +4,6 @@ use domain::history::Reason;
 
 use super::{choice, text::Text};
 
-/// A reason of the ledger's.
 pub(crate) type ReasonText = Text<Reason>;
 
 choice!(Reason, "Reason":

@@ -1,4 +1,4 @@
-//! Bounded texts.
+//! Texts with bounds, which their schemas repeat.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -12,17 +12,17 @@ use utoipa::{
     },
 };
 
-/// What can be read from a text.
+/// A type that is read from a text.
 pub(crate) trait FromText: Sized {
-    /// The name of its schema.
+    /// The name of its schema in the API's description.
     const NAME: &'static str;
-    /// What it has to be, as a refusal says it.
+    /// What the text has to be, in the words of a refusal.
     const WANTED: &'static str;
 
-    /// Reads it; `None`: it breaks its bounds.
+    /// Reads the text; `None` if it breaks the bounds.
     fn from_text(text: &str) -> Option<Self>;
 
-    /// The same bounds for the document, on top of "a string".
+    /// Adds the same bounds to the schema of a string.
     fn bounds(string: ObjectBuilder) -> ObjectBuilder;
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Text<T>(pub(crate) T);
 
 /// The caller's own user id.
 pub(crate) type UserText = Text<ExternalUserId>;
-/// What names an operation.
+/// The idempotency key of an operation.
 pub(crate) type KeyText = Text<IdempotencyKey>;
 /// A feature's slug.
 pub(crate) type FeatureText = Text<Feature>;
@@ -50,7 +50,7 @@ impl<'de, T: FromText> Deserialize<'de> for Text<T> {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-                // Not what was there: it may be a secret in the wrong place.
+                // The error does not repeat the text: it may be a secret in the wrong place.
                 T::from_text(text)
                     .ok_or_else(|| E::invalid_value(serde::de::Unexpected::Other("text"), &self))
             }
@@ -134,7 +134,7 @@ impl FromText for Email {
     }
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        // Two halves, without control characters and space as Unicode has it.
+        // Two parts around an `@`, without control characters or Unicode white space.
         const PATTERN: &str = r"^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+@[^@\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$";
         string
             .max_length(Some(320))

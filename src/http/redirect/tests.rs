@@ -8,13 +8,14 @@ const PARAM: &str = "successUrl";
 const OPEN: &[&str] = &[];
 const LIST: &[&str] = &["https://good.example", "http://localhost:3000"];
 
-/// As the field of a body reads it.
+/// Reads and checks an address as a body's field does.
 fn redirect(text: &str, kind: KeyKind, list: &[String]) -> Result<Redirect, Error> {
-    let typed = Typed::from_text(text).ok_or_else(|| Error::invalid(PARAM, Typed::WANTED))?;
+    let typed =
+        RedirectUrl::from_text(text).ok_or_else(|| Error::invalid(PARAM, RedirectUrl::WANTED))?;
     typed.allowed(PARAM, kind, list)
 }
 
-/// What is handed on, or the code; the field is always named.
+/// The address that is handed on, or the refusal's code; the refusal always names the field.
 fn read(text: &str, kind: KeyKind, list: &[&str]) -> Result<String, &'static str> {
     let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
     redirect(text, kind, &list)
@@ -263,7 +264,7 @@ fn the_placeholder_stays_as_it_was_sent() {
             "https://good.example/?scripcheckout={CHECKOUT_SESSION_ID}&ScripCheckoutX=1",
             "https://good.example/?scripcheckout={CHECKOUT_SESSION_ID}&ScripCheckoutX=1",
         ),
-        // Only the placeholder itself is spared from being written out.
+        // Only the placeholder itself is not percent-encoded.
         (
             "https://good.example/{checkout_session_id}",
             "https://good.example/%7Bcheckout_session_id%7D",

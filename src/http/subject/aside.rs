@@ -1,5 +1,5 @@
-//! Reads an object in one pass as a type and, aside, some fields that the type does not know. What
-//! `#[serde(flatten)]` does, without its copy of all that was sent.
+//! Reads an object in one pass as a type, plus some fields that the type does not have.
+//! `#[serde(flatten)]` does that, too, but copies the whole object.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -11,13 +11,13 @@ use serde::{
     },
 };
 
-/// Fields that are taken aside.
+/// Fields that are read beside the type's own.
 pub(super) trait Slots<'de> {
-    /// Takes the value of the field if it is one of these.
+    /// Reads the value of this field if it is one of them, and says whether it is.
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// A field.
+/// One such field, with its value once it was read.
 pub(super) struct Slot<T> {
     name: &'static str,
     pub(super) found: Option<T>,
@@ -78,7 +78,7 @@ impl<'de, S: Slots<'de>, T: Deserialize<'de>> Visitor<'de> for AsideVisitor<'_, 
     }
 }
 
-/// What is left of an object when the slots have taken theirs.
+/// The fields of an object that the slots did not take.
 struct Rest<'s, A, S> {
     map: A,
     slots: &'s mut S,

@@ -1,4 +1,5 @@
-//! How the ways to name a wallet are described: the verb's own schema, and the fields that name.
+//! The schemas of the ways to name a wallet: the command's own schema, and the fields that name the
+//! wallet.
 
 use std::borrow::Cow;
 
@@ -11,12 +12,12 @@ use utoipa::{
     },
 };
 
-use super::{CODE, OfEither, OfProduct, OfUser, PRODUCT, USER};
+use super::{CODE, ForUser, ForWallet, PRODUCT, USER, WithProduct};
 use crate::http::field::{CodeText, ProductName, UserText};
 
 type Components = Vec<(String, RefOr<Schema>)>;
 
-/// A field that is described once, elsewhere.
+/// A reference to a schema that is described once, elsewhere.
 fn refer<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
@@ -25,7 +26,7 @@ fn define<T: ToSchema>(components: &mut Components) {
     components.push((T::name().into_owned(), T::schema()));
 }
 
-/// The object that a verb is, changed.
+/// A command's schema, which is an object, with a change to it.
 fn object<T: ToSchema>(change: impl FnOnce(&mut Object)) -> RefOr<Schema> {
     let mut schema = T::schema();
     if let RefOr::T(Schema::Object(object)) = &mut schema {
@@ -34,7 +35,7 @@ fn object<T: ToSchema>(change: impl FnOnce(&mut Object)) -> RefOr<Schema> {
     schema
 }
 
-impl<T: ToSchema> PartialSchema for OfUser<T> {
+impl<T: ToSchema> PartialSchema for ForUser<T> {
     fn schema() -> RefOr<Schema> {
         object::<T>(|object| {
             object.properties.insert(USER.into(), refer::<UserText>());
@@ -43,7 +44,7 @@ impl<T: ToSchema> PartialSchema for OfUser<T> {
     }
 }
 
-impl<T: ToSchema> ToSchema for OfUser<T> {
+impl<T: ToSchema> ToSchema for ForUser<T> {
     fn name() -> Cow<'static, str> {
         format!("{}External", T::name()).into()
     }
@@ -54,7 +55,7 @@ impl<T: ToSchema> ToSchema for OfUser<T> {
     }
 }
 
-impl<T: IntoParams> IntoParams for OfUser<T> {
+impl<T: IntoParams> IntoParams for ForUser<T> {
     fn into_params(provide: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let user = ParameterBuilder::new()
             .name(USER)
@@ -68,7 +69,7 @@ impl<T: IntoParams> IntoParams for OfUser<T> {
     }
 }
 
-impl<T: ToSchema, const NEEDED: bool> PartialSchema for OfEither<T, NEEDED> {
+impl<T: ToSchema, const NEEDED: bool> PartialSchema for ForWallet<T, NEEDED> {
     fn schema() -> RefOr<Schema> {
         let null = || ObjectBuilder::new().schema_type(Type::Null);
         let one = |named: &str, by: RefOr<Schema>, other: &str| {
@@ -87,20 +88,20 @@ impl<T: ToSchema, const NEEDED: bool> PartialSchema for OfEither<T, NEEDED> {
                     .property(CODE, null()),
             );
         }
-        let mut verb = T::schema();
+        let mut command = T::schema();
         let mut description = None;
-        if let RefOr::T(Schema::Object(object)) = &mut verb {
+        if let RefOr::T(Schema::Object(object)) = &mut command {
             description = object.description.take();
         }
         AllOfBuilder::new()
             .description(description)
-            .item(verb)
+            .item(command)
             .item(ways)
             .into()
     }
 }
 
-impl<T: ToSchema, const NEEDED: bool> ToSchema for OfEither<T, NEEDED> {
+impl<T: ToSchema, const NEEDED: bool> ToSchema for ForWallet<T, NEEDED> {
     fn name() -> Cow<'static, str> {
         T::name()
     }
@@ -112,7 +113,7 @@ impl<T: ToSchema, const NEEDED: bool> ToSchema for OfEither<T, NEEDED> {
     }
 }
 
-impl<T: ToSchema> PartialSchema for OfProduct<T> {
+impl<T: ToSchema> PartialSchema for WithProduct<T> {
     fn schema() -> RefOr<Schema> {
         object::<T>(|object| {
             object
@@ -123,7 +124,7 @@ impl<T: ToSchema> PartialSchema for OfProduct<T> {
     }
 }
 
-impl<T: ToSchema> ToSchema for OfProduct<T> {
+impl<T: ToSchema> ToSchema for WithProduct<T> {
     fn name() -> Cow<'static, str> {
         format!("{}ByCode", T::name()).into()
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What came of a deduction or of settling a hold.
+/// The result of a deduction or of settling a hold.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Deducted {
     /// Credits that can be spent now.
@@ -12,8 +12,8 @@ pub(crate) struct Deducted {
     pub(crate) deducted: bool,
 }
 
-impl From<actors::Applied> for Deducted {
-    fn from(applied: actors::Applied) -> Self {
+impl From<actors::CommandResult> for Deducted {
+    fn from(applied: actors::CommandResult) -> Self {
         Self {
             balance: applied.balance,
             deducted: applied.applied && !applied.replayed,

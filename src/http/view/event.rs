@@ -1,11 +1,11 @@
-//! What a project's own servers are told, as they read it: by asking, or as a webhook.
+//! Events as a project's own servers read them: from the feed, or as a webhook.
 
-use actors::{Handle, Told};
+use actors::{EventRecord, Handle};
 use domain::{
     catalog::KeyKind,
     history::Reason,
     id::{OrderId, ProductId},
-    notice::{News, Notice, OrderNews, SubscriptionFacts},
+    project_event::{EventData, OrderEvent, ProjectEvent},
     text::Feature,
     wallet,
 };
@@ -15,25 +15,26 @@ use utoipa::ToSchema;
 use super::{Instant, Order, Subscription};
 use crate::http::field::{EventType, ReasonText};
 
-/// Something that happened. What it says was fixed then: it is the same whenever and however it is read.
+/// Something that happened. Its content was fixed then: it is the same whenever and however it is read.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Event {
-    /// `evt_…`
+    /// The event's identifier: `evt_…`
     pub(crate) id: String,
-    /// What kind of thing.
+    /// The type of the event.
     #[serde(rename = "type")]
     #[schema(example = "order.paid")]
     kind: &'static str,
     /// When it happened, by the project's clock.
     timestamp: Instant,
-    /// When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then. Much
-    /// later than `timestamp` where a wallet was not touched for long, whose credits expired meanwhile, say.
+    /// When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
+    /// Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
+    /// say.
     recorded_at: Instant,
     data: Data,
 }
 
-/// The same as the body of a webhook; its identifier is in a header.
+/// An event as the body of a webhook; its identifier is in a header.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message<'a> {
@@ -44,7 +45,7 @@ pub(crate) struct Message<'a> {
     data: &'a Data,
 }
 
-/// What it is about.
+/// What the event is about.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 enum Data {
@@ -52,36 +53,36 @@ enum Data {
     Wallet(Box<WalletData>),
 }
 
-/// Of an order's events.
+/// The data of an order's events.
 #[derive(Debug, Serialize, ToSchema)]
 struct OrderData {
-    /// As it stood, as a secret key reads it.
+    /// The order as it stood then, as a secret key reads it.
     order: Box<Order>,
-    /// Of `order.disputed` and `order.dispute_closed`.
+    /// The dispute, with `order.disputed` and `order.dispute_closed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     dispute: Option<Dispute>,
-    /// Of `order.dispute_closed`: whether the money is back, or was never taken.
+    /// With `order.dispute_closed`: whether the money is back, or was never taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     won: Option<bool>,
 }
 
-/// A buyer's bank asks for an order's money back, or what it was for.
+/// A buyer's bank asks for an order's money back, or asks what the payment was for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Dispute {
-    /// What is asked back, in the minor unit of its own currency.
+    /// The disputed amount, in the minor unit of its own currency.
     amount_cents: i64,
     /// ISO 4217, in capitals.
     currency: String,
-    /// Why, in the provider's word.
+    /// The reason, in the provider's word.
     #[schema(example = "fraudulent")]
     reason: &'static str,
-    /// Until when an answer is waited for; null: none is.
+    /// Until when an answer is expected; null: none is.
     #[schema(required = true)]
     respond_by: Option<Instant>,
-    /// Whether the bank only asks, and takes nothing.
+    /// Whether it is only an inquiry, for which the bank takes nothing.
     inquiry: bool,
-    /// Of one that is closed: whether the money is back, or was never taken.
+    /// Once it is closed: whether the money is back, or was never taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     won: Option<bool>,
 }
@@ -99,24 +100,25 @@ impl From<wallet::Dispute> for Dispute {
     }
 }
 
-/// Of all others'. What does not belong to an event's kind is left out.
+/// The data of all other events. Fields that do not belong to an event's type are left out.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WalletData {
-    /// `wal_…`
+    /// The wallet's identifier: `wal_…`
     wallet_id: String,
-    /// The caller's own user, of an external wallet; else null.
+    /// The project's own user, for an external wallet; otherwise null.
     external_user_id: Option<String>,
-    /// Of a subscription's events.
+    /// The subscription, with a subscription's events.
     #[serde(skip_serializing_if = "Option::is_none")]
     subscription: Option<Subscription>,
-    /// Whose credits, of `wallet.credited`, `wallet.balance_low` and `wallet.depleted`.
+    /// The product whose credits they are, with `wallet.credited`, `wallet.balance_low` and
+    /// `wallet.depleted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     product_id: Option<String>,
-    /// Credits that could be spent then, of the same.
+    /// Credits that could be spent then, with the same events.
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<i64>,
-    /// Credits that came, of `wallet.credited`.
+    /// Credits that came, with `wallet.credited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<i64>,
     /// Why they came.
@@ -126,30 +128,31 @@ struct WalletData {
     /// The order behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
-    /// What the wallet unlocked since, of `features.changed`; left out where that is more than 12 KiB.
+    /// All features that the wallet unlocks after it, with `features.changed`; left out where they
+    /// are more than 12 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<Vec<String>>,
-    /// What it did not unlock before.
+    /// Features that it did not unlock before.
     #[serde(skip_serializing_if = "Option::is_none")]
     added: Option<Vec<String>>,
-    /// What it does not unlock any more.
+    /// Features that it does not unlock any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<Vec<String>>,
 }
 
 impl Event {
-    pub(crate) fn of(told: &Told, handle: &Handle) -> Self {
-        let notice = &told.notice;
+    pub(crate) fn of(record: &EventRecord, handle: &Handle) -> Self {
+        let project_event = &record.project_event;
         Self {
-            id: told.id.to_string(),
-            kind: EventType::of(&notice.news).as_str(),
-            timestamp: Instant(notice.at),
-            recorded_at: Instant(notice.recorded),
-            data: data(notice, handle),
+            id: record.id.to_string(),
+            kind: EventType::of(&project_event.data).as_str(),
+            timestamp: Instant(project_event.at),
+            recorded_at: Instant(project_event.recorded),
+            data: data(project_event, handle),
         }
     }
 
-    /// As the body of a webhook.
+    /// The event as the body of a webhook.
     pub(crate) const fn message(&self) -> Message<'_> {
         Message {
             kind: self.kind,
@@ -160,10 +163,13 @@ impl Event {
     }
 }
 
-fn data(notice: &Notice, handle: &Handle) -> Data {
+fn data(project_event: &ProjectEvent, handle: &Handle) -> Data {
     let of_wallet = || WalletData {
-        wallet_id: notice.wallet.to_string(),
-        external_user_id: notice.user.as_ref().map(|user| user.as_str().to_owned()),
+        wallet_id: project_event.wallet.to_string(),
+        external_user_id: project_event
+            .user
+            .as_ref()
+            .map(|user| user.as_str().to_owned()),
         ..WalletData::default()
     };
     let balance = |product: ProductId, balance| WalletData {
@@ -173,29 +179,32 @@ fn data(notice: &Notice, handle: &Handle) -> Data {
     };
     let order_id = |serial| OrderId {
         serial,
-        wallet: notice.key,
+        wallet: project_event.key,
     };
     let texts = |all: &[Feature]| {
         let all = all.iter().map(|feature| feature.as_str().to_owned());
         Some(all.collect())
     };
-    Data::Wallet(Box::new(match &notice.news {
-        News::Order(news, facts) => {
-            let tells = matches!(news, OrderNews::Disputed | OrderNews::DisputeClosed);
+    Data::Wallet(Box::new(match &project_event.data {
+        EventData::Order(data, facts) => {
+            let tells = matches!(data, OrderEvent::Disputed | OrderEvent::DisputeClosed);
             let dispute = facts.order.reversal.dispute.filter(|_| tells);
-            let order = Order::of(&handle.order_told(notice, facts), KeyKind::Secret);
+            let order = Order::of(
+                &handle.order_of_event(project_event, facts),
+                KeyKind::Secret,
+            );
             return Data::Order(OrderData {
                 order: Box::new(order),
                 dispute: dispute.map(Into::into),
                 won: dispute.and_then(|dispute| dispute.won),
             });
         }
-        News::WalletCreated => of_wallet(),
-        News::Subscription(_, facts) => WalletData {
+        EventData::WalletCreated => of_wallet(),
+        EventData::Subscription(_, facts) => WalletData {
             subscription: Some((&**facts).into()),
             ..of_wallet()
         },
-        News::Credited {
+        EventData::Credited {
             product,
             delta,
             reason,
@@ -207,12 +216,12 @@ fn data(notice: &Notice, handle: &Handle) -> Data {
             order_id: order.map(|serial| order_id(serial).to_string()),
             ..balance(*product, *left)
         },
-        News::BalanceLow {
+        EventData::BalanceLow {
             product,
             balance: left,
         } => balance(*product, *left),
-        News::Depleted { product } => balance(*product, 0),
-        News::Features {
+        EventData::Depleted { product } => balance(*product, 0),
+        EventData::Features {
             features,
             added,
             removed,
@@ -223,21 +232,6 @@ fn data(notice: &Notice, handle: &Handle) -> Data {
             ..of_wallet()
         },
     }))
-}
-
-impl From<&SubscriptionFacts> for Subscription {
-    fn from(facts: &SubscriptionFacts) -> Self {
-        Self::from(&actors::Subscription {
-            product: facts.product,
-            price: facts.price,
-            label: facts.label.clone(),
-            status: facts.status,
-            current_period_end: facts.current_period_end,
-            cancel_at_period_end: facts.cancel_at_period_end,
-            open_invoice: facts.open_invoice.clone(),
-            collection_paused: facts.collection_paused,
-        })
-    }
 }
 
 /// Events, oldest first.

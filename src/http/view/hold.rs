@@ -11,7 +11,7 @@ use super::Instant;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlacedHold {
-    /// `hold_…`
+    /// The hold's identifier: `hold_…`
     hold_id: String,
     /// Credits that can be spent now.
     balance: i64,
@@ -31,11 +31,11 @@ impl From<&HoldAnswer> for PlacedHold {
     }
 }
 
-/// How a hold stands.
+/// A hold with its status.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Hold {
-    /// `hold_…`
+    /// The hold's identifier: `hold_…`
     hold_id: String,
     product_id: String,
     /// Credits set aside when it was placed.

@@ -15,11 +15,11 @@ use crate::{
     },
 };
 
-/// One change of a balance. It never changes itself.
+/// One change of a balance. An entry never changes.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LedgerEntry<'a> {
-    /// `led_…`
+    /// The entry's identifier: `led_…`
     id: String,
     /// Credits added (positive) or removed (negative).
     delta: i64,
@@ -31,7 +31,7 @@ pub(crate) struct LedgerEntry<'a> {
     /// those that are held.
     balance_after: i64,
     created_at: Instant,
-    /// The order behind it.
+    /// The order behind the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
     /// The key that the caller gave.

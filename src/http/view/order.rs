@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use actors::{OrderAnswer, OrderPage};
 use domain::{
     catalog::KeyKind,
-    code::Code,
+    code::RecoveryCode,
     text::{CustomerId, InvoiceId, PageUrl, PaymentId, SubscriptionId},
     wallet::{OrderKind, OrderStatus, ProviderKind},
 };
@@ -19,7 +19,7 @@ use crate::http::cursor::OrderCursor;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Order {
-    /// `ord_…`
+    /// The order's identifier: `ord_…`
     id: String,
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
@@ -86,7 +86,7 @@ pub(super) struct Payment {
 }
 
 impl Payment {
-    /// `None` before the order is paid.
+    /// The payment's ids; `None` before the order is paid.
     fn of(order: &domain::wallet::Order) -> Option<Self> {
         let provider = order.receipt.provider?;
         let id = |text: Option<&str>| text.map(str::to_owned);
@@ -157,7 +157,7 @@ impl Order {
 }
 
 /// The recovery code that a key may read. A publishable key does not get a code that replaced a leaked one.
-fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&Code> {
+fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&RecoveryCode> {
     let code = answer.code.as_ref();
     code.filter(|_| kind == KeyKind::Secret || answer.code_of_the_order)
 }

@@ -10,7 +10,7 @@ use crate::catalog::ProjectCatalog;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Product {
-    /// `prod_…`
+    /// The product's identifier: `prod_…`
     id: String,
     name: String,
     description: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Product {
     prices: Vec<Price>,
 }
 
-/// Credits for nothing.
+/// Credits that are granted for free.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FreeGrant {
     credits: i64,
@@ -34,11 +34,11 @@ pub(crate) struct FreeGrant {
     period: domain::time::Period,
 }
 
-/// A price.
+/// A price of a product; of a subscription, a tier.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Price {
-    /// `price_…`
+    /// The price's identifier: `price_…`
     id: String,
     /// The tier's name, for a subscription.
     label: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Price {
     amount_cents: i64,
     /// ISO 4217, upper case.
     currency: String,
-    /// For a subscription tier: each cycle.
+    /// Credits that it grants; for a subscription tier, each cycle.
     credits_granted: i64,
     /// Features that it unlocks.
     features: Vec<String>,
@@ -116,7 +116,7 @@ impl Price {
         }
     }
 
-    /// The active prices that would fill this balance by at least so much.
+    /// The active prices that would fill this product's balance by at least the shortfall.
     pub(crate) fn covering(
         project: &ProjectCatalog,
         filled: ProductId,

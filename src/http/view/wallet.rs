@@ -3,6 +3,7 @@
 use actors::WalletView;
 use domain::{
     id::{ProductId, WalletKey},
+    project_event::SubscriptionSnapshot,
     wallet::{self, SubscriptionStatus},
 };
 use serde::Serialize;
@@ -61,8 +62,8 @@ pub(crate) struct Subscription {
     /// out where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     open_invoice: Option<OpenInvoice>,
-    /// Whether nothing is collected for it for the time being, though it keeps its features; left out
-    /// where it is collected.
+    /// Whether its collection is paused for the time being, though it keeps its features; left out
+    /// where it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     collection_paused: bool,
 }
@@ -93,8 +94,8 @@ impl From<&wallet::OpenInvoice> for OpenInvoice {
     }
 }
 
-impl From<&actors::Subscription> for Subscription {
-    fn from(subscription: &actors::Subscription) -> Self {
+impl From<&SubscriptionSnapshot> for Subscription {
+    fn from(subscription: &SubscriptionSnapshot) -> Self {
         Self {
             product_id: subscription.product.to_string(),
             price_id: subscription.price.to_string(),
@@ -112,7 +113,7 @@ impl From<&actors::Subscription> for Subscription {
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Holdings {
     balances: Vec<Balance>,
-    /// Unlocked features.
+    /// Features that the wallet unlocked.
     features: Vec<String>,
     /// Active and past-due subscriptions.
     subscriptions: Vec<Subscription>,
@@ -158,7 +159,7 @@ pub(crate) struct CodeWallet<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExternalWallet {
-    /// `wal_…`
+    /// The wallet's identifier: `wal_…`
     wallet_id: String,
     external_user_id: String,
     #[serde(flatten)]
@@ -169,12 +170,12 @@ pub(crate) struct ExternalWallet {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Wallet {
-    /// What names it in the administration: `wref_…`.
+    /// The wallet's name in the administration: `wref_…`.
     #[schema(example = "wref_4kd3v8q6pf6r9x3v1m2k4c5d7e")]
     r#ref: String,
-    /// `wal_…`
+    /// The wallet's identifier: `wal_…`
     wallet_id: String,
-    /// The project's own user; null: whoever has its recovery code.
+    /// The project's own user; null for a wallet that its recovery code opens.
     external_user_id: Option<String>,
     #[serde(flatten)]
     holdings: Holdings,
@@ -183,12 +184,12 @@ pub(crate) struct Wallet {
 /// Wallets that were found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Wallets {
-    /// At most 20.
+    /// The wallets, at most 20.
     pub(crate) wallets: Vec<Wallet>,
 }
 
 impl Wallet {
-    /// What the wallet that is stored there answered.
+    /// The view of the wallet that is stored under this key.
     pub(crate) fn of(stored: WalletKey, view: &WalletView, project: &ProjectCatalog) -> Self {
         Self {
             r#ref: stored.to_string(),
@@ -203,7 +204,7 @@ impl Wallet {
 }
 
 impl ExternalWallet {
-    /// What the wallet of this user answered.
+    /// The view of this user's wallet.
     pub(crate) fn of(view: &WalletView, user: &str, project: &ProjectCatalog) -> Self {
         Self {
             wallet_id: view.id.to_string(),

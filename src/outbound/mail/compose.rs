@@ -1,4 +1,4 @@
-//! A mail as it goes over the wire. No text that comes from outside can begin a line of the head.
+//! Builds a mail as it is sent. Text from outside can never begin a header line.
 
 use lettre::{
     Address, Message,
@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{Error, Mail};
 
-/// With a date and a name of its own, the same in each attempt: a server that was cut off before it
-/// answered may tell that it has it already.
+/// Builds the message with its date and message id. Both are the same in each attempt, so that a server
+/// whose reply was lost can recognize a duplicate.
 pub(super) fn message(from: &Mailbox, mail: &Mail) -> Result<Message, Error> {
     let id = format!("<{}@{}>", Uuid::now_v7().simple(), ascii_domain(from)?);
     let builder = Message::builder()
@@ -40,7 +40,7 @@ pub(crate) fn one_line(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The domain in ASCII, which every server takes.
+/// A mail address with its domain in ASCII, which every server accepts.
 fn address(text: &str) -> Result<Address, Error> {
     let (user, domain) = text.rsplit_once('@').ok_or(Error::Malformed)?;
     if text.contains(|c: char| c.is_control() || c.is_whitespace()) {
@@ -50,7 +50,7 @@ fn address(text: &str) -> Result<Address, Error> {
     Address::new(user, domain).map_err(|_| Error::Malformed)
 }
 
-/// What stands behind the `@` of the sender.
+/// The domain of the sender, in ASCII.
 pub(super) fn ascii_domain(from: &Mailbox) -> Result<String, Error> {
     to_ascii(from.email.domain())
 }

@@ -1,30 +1,29 @@
-//! Why a mail did not leave. Servers like to repeat addresses: what they say is kept out, but for
-//! the number.
+//! Why a mail was not sent. Servers often repeat addresses in their replies, so only the reply code is kept.
 
 use lettre::transport::smtp;
 
-/// A mail did not leave, or none ever will.
+/// Why a mail was not sent, or why none can be.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The server cannot be spoken to as configured.
+    /// `mail.smtp_url` cannot be used.
     #[error("mail.smtp_url cannot be used")]
     Settings,
     /// The folder for mails cannot be used.
     #[error("mails cannot be written: {0}")]
     Folder(#[from] std::io::Error),
-    /// What it was addressed to or is made of is no mail.
-    #[error("this is no mail that can be sent")]
+    /// The recipient's address or the content cannot be made into a mail.
+    #[error("this mail cannot be sent")]
     Malformed,
-    /// There is no way to send any.
+    /// No mail server is configured.
     #[error("no mail server is set")]
     NoServer,
-    /// The server does not want it.
-    #[error("the mail server refused with {0}")]
+    /// The server rejected it for good; with the reply code.
+    #[error("the mail server rejected the mail with code {0}")]
     Refused(u16),
-    /// The server does not want it now.
-    #[error("the mail server refused for now with {0}")]
+    /// The server rejected it for now; with the reply code.
+    #[error("the mail server rejected the mail for now with code {0}")]
     Busy(u16),
-    /// The server was not reached, or did not speak as mail servers do.
+    /// The server was not reached, or did not speak SMTP.
     #[error("the mail server cannot be reached: {0}")]
     Unreachable(&'static str),
 }
@@ -48,10 +47,10 @@ impl Error {
         } else if error.is_tls() {
             Self::Unreachable("TLS failed")
         } else if error.is_timeout() {
-            Self::Unreachable("it took too long")
+            Self::Unreachable("timed out")
         } else if error.is_client() {
-            // An address in another script, most often, or no STARTTLS.
-            Self::Unreachable("it lacks an extension that is needed")
+            // Most often a non-ASCII address, or a server without STARTTLS.
+            Self::Unreachable("it lacks a required extension")
         } else if error.is_response() {
             Self::Unreachable("it does not speak SMTP")
         } else {

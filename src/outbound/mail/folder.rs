@@ -1,4 +1,4 @@
-//! Mails as files, for whoever has no mail server yet. For the owner alone: they hold codes.
+//! Writes mails as files, for setups without a mail server. Only the owner can read them: they hold codes.
 
 use std::{
     fs::{self, DirBuilder, Permissions},
@@ -24,13 +24,13 @@ impl Folder {
             .recursive(true)
             .mode(0o700)
             .create(&path)?;
-        // One that was there already may be open to others.
+        // A folder that existed before may be readable by others.
         fs::set_permissions(&path, Permissions::from_mode(0o700))?;
         private_file::sync_folder_of(&path)?;
         Ok(Self(path))
     }
 
-    /// Under a name that sorts by time.
+    /// Writes a mail under a name that sorts by time.
     pub(super) async fn write(&self, mail: Vec<u8>) -> Result<(), Error> {
         let path = self.0.join(format!("{}.eml", Uuid::now_v7()));
         let written = tokio::task::spawn_blocking(move || private_file::write(&path, &mail));

@@ -1,5 +1,5 @@
-//! Mails on their way in the background: so many are under way, so many of them tried at once, each
-//! a few times. A mail that waits for its next attempt is in nobody's way.
+//! The background queue of mails: bounded in how many are in progress and how many are sent at once; each is
+//! tried a few times. A mail that waits for its retry blocks no other.
 
 use std::{
     sync::{
@@ -17,22 +17,22 @@ use tokio::{
 
 use super::{Error, Mail, Post};
 
-/// The near end.
+/// The handle to the queue; the worker task holds the other end.
 pub(super) struct Queue {
-    // Bounded by what may be under way.
-    mails: mpsc::UnboundedSender<(Mail, UnderWay)>,
+    // Bounded by `max` in `under_way`.
+    mails: mpsc::UnboundedSender<(Mail, InProgress)>,
     stop: watch::Sender<bool>,
     worker: Mutex<Option<JoinHandle<()>>>,
     under_way: Arc<AtomicUsize>,
     max: usize,
 }
 
-/// A mail that may come.
+/// A reserved place in the queue for a mail that may follow.
 #[must_use = "it counts for as long as it is held"]
-pub struct Expected(#[allow(dead_code, reason = "it is dropped")] UnderWay);
+pub struct MailReservation(#[allow(dead_code, reason = "it is dropped")] InProgress);
 
-/// Counts a mail from when it is taken on until it is sent or given up, however that ends.
-struct UnderWay(Arc<AtomicUsize>);
+/// Counts a mail from when it is accepted until it is sent or given up, however that ends.
+struct InProgress(Arc<AtomicUsize>);
 
 impl Queue {
     pub(super) fn start(post: Arc<Post>) -> Self {
@@ -49,19 +49,19 @@ impl Queue {
     }
 
     pub(super) fn push(&self, mail: Mail) -> bool {
-        let taken = UnderWay::count(&self.under_way, self.max)
+        let taken = InProgress::count(&self.under_way, self.max)
             .is_some_and(|under_way| self.mails.send((mail, under_way)).is_ok());
         if !taken {
-            tracing::warn!("a mail was dropped: too many are waiting, or the service is stopping");
+            tracing::warn!("A mail was dropped: too many are waiting, or the service is stopping");
         }
         taken
     }
 
-    pub(super) fn expect(&self) -> Option<Expected> {
-        UnderWay::count(&self.under_way, self.max).map(Expected)
+    pub(super) fn expect(&self) -> Option<MailReservation> {
+        InProgress::count(&self.under_way, self.max).map(MailReservation)
     }
 
-    /// Mails taken on and not yet sent or given up.
+    /// Mails accepted and not yet sent or given up.
     pub(super) fn under_way(&self) -> usize {
         self.under_way.load(Ordering::Acquire)
     }
@@ -74,12 +74,12 @@ impl Queue {
         if tokio::time::timeout(grace, &mut worker).await.is_err() {
             let lost = self.under_way();
             worker.abort();
-            tracing::warn!(lost, "mails were not sent before the end");
+            tracing::warn!(lost, "Mails were not sent before the shutdown");
         }
     }
 }
 
-impl UnderWay {
+impl InProgress {
     fn count(counter: &Arc<AtomicUsize>, max: usize) -> Option<Self> {
         counter
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |number| {
@@ -90,7 +90,7 @@ impl UnderWay {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InProgress {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -98,7 +98,7 @@ impl Drop for UnderWay {
 
 async fn work(
     post: Arc<Post>,
-    mut waiting: mpsc::UnboundedReceiver<(Mail, UnderWay)>,
+    mut waiting: mpsc::UnboundedReceiver<(Mail, InProgress)>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let for_each = stopping.clone();
@@ -106,11 +106,11 @@ async fn work(
     let mut running = JoinSet::new();
     let mut open = true;
     loop {
-        // A panic in one is the runtime's to report; the others go on.
+        // The runtime reports a panic of one mail; the others go on.
         while running.try_join_next().is_some() {}
         tokio::select! {
             biased;
-            // Whoever could have stopped it may be gone as well.
+            // If the sender is gone as well, it also stops.
             _ = stopping.wait_for(|stop| *stop), if open => {
                 open = false;
                 waiting.close();
@@ -131,15 +131,15 @@ async fn deliver(
     post: Arc<Post>,
     turns: Arc<Semaphore>,
     mail: Mail,
-    _under_way: UnderWay,
+    _under_way: InProgress,
     mut stopping: watch::Receiver<bool>,
 ) {
     if let Err(error) = attempts(&post, &turns, &mail, &mut stopping).await {
-        tracing::warn!(%error, "a mail was given up");
+        tracing::warn!(%error, "A mail could not be sent and was given up");
     }
 }
 
-/// One attempt more than there are pauses; the service's end makes the next one the last.
+/// Makes one attempt more than there are pauses; a shutdown makes the next attempt the last.
 async fn attempts(
     post: &Post,
     turns: &Semaphore,
@@ -148,14 +148,14 @@ async fn attempts(
 ) -> Result<(), Error> {
     let message = post.compose(mail)?;
     let attempt = async || {
-        // Never closed: without a turn it would be tried all the same.
+        // The semaphore is never closed; without a permit the mail would be sent all the same.
         let _turn = turns.acquire().await;
         post.attempt(&message).await
     };
     for pause in &post.options.pauses {
         match attempt().await {
             Err(error) if error.is_transient() => {
-                tracing::info!(%error, "a mail is tried again later");
+                tracing::info!(%error, "A mail could not be sent and will be tried again");
             }
             done => return done,
         }

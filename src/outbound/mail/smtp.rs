@@ -1,5 +1,5 @@
-//! Mails over SMTP, one connection each: they are few, and a connection that was kept is mostly one
-//! that was cut.
+//! Sends mails over SMTP, with one connection each: mails are few, and servers have mostly cut an idle
+//! connection by the time the next one is sent.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use lettre::{
 use super::{Error, compose};
 use crate::config::SmtpUrl;
 
-/// The server.
+/// The configured server, as a transport of `lettre`.
 pub(super) struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     timeout: Duration,
@@ -19,12 +19,12 @@ pub(super) struct Smtp {
 
 impl Smtp {
     pub(super) fn new(url: &SmtpUrl, from: &Mailbox, timeout: Duration) -> Result<Self, Error> {
-        // Refused only where one is chosen already; any will do.
+        // Fails only where a provider is installed already; any will do.
         drop(rustls::crypto::ring::default_provider().install_default());
-        // Servers reject names without a meaning; the sender's domain has one.
+        // Servers reject a HELO name that does not resolve; the sender's domain does.
         let hello = ClientId::Domain(compose::ascii_domain(from)?);
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.reveal())
-            // What the library says of it might repeat it.
+            // The library's error might repeat the URL, which holds a password.
             .map_err(|_| Error::Settings)?
             .timeout(Some(timeout))
             .hello_name(hello)
@@ -35,12 +35,12 @@ impl Smtp {
     pub(super) async fn send(&self, message: &Message) -> Result<(), Error> {
         let envelope = message.envelope().clone();
         let bytes = message.formatted();
-        // The library bounds the connection; a server that stalls later is bounded here.
+        // The library bounds only connecting; this bounds a server that stalls later.
         let sent = self.transport.send_raw(&envelope, &bytes);
         match tokio::time::timeout(self.timeout, sent).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(Error::of_attempt(&error)),
-            Err(_) => Err(Error::Unreachable("it took too long")),
+            Err(_) => Err(Error::Unreachable("timed out")),
         }
     }
 }

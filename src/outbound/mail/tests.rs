@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use kit::smtp::{Catcher, Manner};
+use kit::smtp::{Behaviour, MailServer};
 
 use super::*;
 use crate::config::{Config, Flags};
@@ -22,14 +22,14 @@ fn settings(smtp_url: &str) -> config::Mail {
 }
 
 /// Without pauses, so that no test waits.
-fn options() -> Options {
-    Options {
+fn options() -> MailOptions {
+    MailOptions {
         pauses: vec![Duration::ZERO; 3],
-        ..Options::default()
+        ..MailOptions::default()
     }
 }
 
-fn mailer(catcher: &Catcher, options: Options) -> Mailer {
+fn mailer(catcher: &MailServer, options: MailOptions) -> Mailer {
     Mailer::with(&settings(&catcher.url()), Path::new("unused"), options).unwrap()
 }
 
@@ -56,7 +56,7 @@ async fn a_mail_becomes_a_file_only_where_that_was_asked_for() {
 
 #[tokio::test]
 async fn a_mail_arrives_as_it_was_written() {
-    let mut catcher = Catcher::start(&[]).await;
+    let mut catcher = MailServer::start(&[]).await;
     let mailer = mailer(&catcher, options());
     let text = "First\n.\n..two\n.three\nÄ = ö\nlong: ".to_owned() + &"x".repeat(2000) + "\n";
     mailer.send(mail("Größe → 🎉", &text)).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_mail_arrives_as_it_was_written() {
 
 #[tokio::test]
 async fn html_comes_as_an_alternative() {
-    let mut catcher = Catcher::start(&[]).await;
+    let mut catcher = MailServer::start(&[]).await;
     let mailer = mailer(&catcher, options());
     let mail = Mail {
         html: Some("<p>Hi</p>".into()),
@@ -104,7 +104,7 @@ async fn html_comes_as_an_alternative() {
 
 #[tokio::test]
 async fn no_text_adds_a_line_to_the_head() {
-    let mut catcher = Catcher::start(&[]).await;
+    let mut catcher = MailServer::start(&[]).await;
     let mailer = mailer(&catcher, options());
     for subject in [
         "A\r\nBcc: eve@example.org",
@@ -124,7 +124,7 @@ async fn no_text_adds_a_line_to_the_head() {
 
 #[tokio::test]
 async fn odd_addresses_are_sent_to_as_they_are_or_not_at_all() {
-    let mut catcher = Catcher::start(&[]).await;
+    let mut catcher = MailServer::start(&[]).await;
     let mailer = mailer(&catcher, options());
     for (to, reached) in [
         ("o'neil+a@example.org", Some("o'neil+a@example.org")),
@@ -158,8 +158,8 @@ async fn odd_addresses_are_sent_to_as_they_are_or_not_at_all() {
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
-    let later = Manner::Refuse("451 4.7.1 <ann@example.org> later");
-    let mut catcher = Catcher::start(&[later, later]).await;
+    let later = Behaviour::Refuse("451 4.7.1 <ann@example.org> later");
+    let mut catcher = MailServer::start(&[later, later]).await;
     let mailer = mailer(&catcher, options());
     assert!(mailer.enqueue(mail("Hi", "Hi")));
     assert_eq!(catcher.next().await.body().trim_end(), "Hi");
@@ -169,7 +169,7 @@ async fn a_busy_server_is_asked_again() {
 
 #[tokio::test]
 async fn a_server_that_refuses_is_not_asked_again_and_not_quoted() {
-    let mut catcher = Catcher::start(&[Manner::Refuse("550 no <ann@example.org>"); 2]).await;
+    let mut catcher = MailServer::start(&[Behaviour::Refuse("550 no <ann@example.org>"); 2]).await;
     let mailer = mailer(&catcher, options());
     let error = mailer.send(mail("Hi", "Hi")).await.unwrap_err();
     assert!(matches!(error, Error::Refused(550)) && !error.is_transient());
@@ -181,8 +181,8 @@ async fn a_server_that_refuses_is_not_asked_again_and_not_quoted() {
 
 #[tokio::test]
 async fn a_server_that_hangs_is_given_up_on_and_tried_again() {
-    let mut catcher = Catcher::start(&[Manner::Hang, Manner::Hang]).await;
-    let options = Options {
+    let mut catcher = MailServer::start(&[Behaviour::Hang, Behaviour::Hang]).await;
+    let options = MailOptions {
         attempt_timeout: Duration::from_millis(500),
         ..options()
     };
@@ -195,7 +195,7 @@ async fn a_server_that_hangs_is_given_up_on_and_tried_again() {
 
 #[tokio::test]
 async fn a_mail_is_given_up_in_the_end() {
-    let mut catcher = Catcher::start(&[Manner::Refuse("421 Later"); 9]).await;
+    let mut catcher = MailServer::start(&[Behaviour::Refuse("421 Later"); 9]).await;
     let mailer = mailer(&catcher, options());
     mailer.enqueue(mail("Hi", "Hi"));
     while mailer.under_way() > 0 {
@@ -206,8 +206,8 @@ async fn a_mail_is_given_up_in_the_end() {
 
 #[tokio::test]
 async fn a_full_queue_drops_and_never_waits() {
-    let catcher = Catcher::start(&[Manner::Hang; 99]).await;
-    let options = Options {
+    let catcher = MailServer::start(&[Behaviour::Hang; 99]).await;
+    let options = MailOptions {
         queue: 2,
         at_once: 1,
         ..options()
@@ -223,10 +223,10 @@ async fn a_full_queue_drops_and_never_waits() {
 
 #[tokio::test]
 async fn the_end_waits_for_what_is_queued_but_for_no_pause() {
-    let mut catcher = Catcher::start(&[Manner::Refuse("451 Later")]).await;
-    let options = Options {
+    let mut catcher = MailServer::start(&[Behaviour::Refuse("451 Later")]).await;
+    let options = MailOptions {
         pauses: vec![Duration::from_secs(3600)],
-        ..Options::default()
+        ..MailOptions::default()
     };
     let mailer = mailer(&catcher, options);
     for number in 0..20 {
@@ -277,11 +277,11 @@ async fn without_a_server_mails_are_files_for_their_owner_alone() {
 
 #[tokio::test]
 async fn mails_that_wait_are_in_nobodys_way() {
-    let mut catcher = Catcher::start(&[Manner::Refuse("451 Later"); 5]).await;
-    let options = Options {
+    let mut catcher = MailServer::start(&[Behaviour::Refuse("451 Later"); 5]).await;
+    let options = MailOptions {
         pauses: vec![Duration::from_secs(3600)],
         at_once: 1,
-        ..Options::default()
+        ..MailOptions::default()
     };
     let mailer = mailer(&catcher, options);
     for text in ["1", "2", "3", "4", "5", "last"] {
@@ -292,7 +292,7 @@ async fn mails_that_wait_are_in_nobodys_way() {
 
 #[tokio::test]
 async fn where_tls_is_required_nothing_is_said_in_the_open() {
-    let mut catcher = Catcher::start(&[]).await;
+    let mut catcher = MailServer::start(&[]).await;
     let url = format!(
         "{}?tls=required",
         catcher.url().replace("//", "//ann:secret@")

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn code(text: &str) -> Code {
-    Code::parse(text).unwrap()
+fn code(text: &str) -> RecoveryCode {
+    RecoveryCode::parse(text).unwrap()
 }
 
 fn to() -> Email {

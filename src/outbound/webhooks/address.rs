@@ -1,6 +1,6 @@
-//! Where webhooks may go: to public addresses alone, unless the operator allows others. What is checked is
-//! the address that is connected to, so that a name which answers first with a public address and then
-//! with a private one leads nowhere.
+//! Where webhooks may go: to public addresses only, unless the operator allows others. The check is on the
+//! address that is connected to, so that a name that resolves to a public address first and to a private one
+//! later (DNS rebinding) leads nowhere.
 
 use std::{
     future::Future,
@@ -14,14 +14,14 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// What of IPv4 is nobody's public address.
+/// The IPv4 ranges that are not public.
 const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(0, 0, 0, 0, 8),
     v4(10, 0, 0, 0, 8),
-    // Behind a carrier's translation.
+    // Carrier-grade NAT.
     v4(100, 64, 0, 0, 10),
     v4(127, 0, 0, 0, 8),
-    // Link-local, with the metadata of cloud machines.
+    // Link-local, with the metadata service of cloud machines.
     v4(169, 254, 0, 0, 16),
     v4(172, 16, 0, 0, 12),
     v4(192, 0, 0, 0, 24),
@@ -31,22 +31,22 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(198, 18, 0, 0, 15),
     v4(198, 51, 100, 0, 24),
     v4(203, 0, 113, 0, 24),
-    // Multicast, and what was never given out.
+    // Multicast, and ranges that were never assigned.
     v4(224, 0, 0, 0, 4),
     v4(240, 0, 0, 0, 4),
 ];
 
-/// All public addresses of IPv6 are in here, and some that are not.
+/// Contains all public IPv6 addresses, and some that are not.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 3);
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     // Teredo, ORCHID, benchmarks: for protocols, not for servers.
     v6(0x2001, 0, 23),
     v6(0x2001, 0x0db8, 32),
-    // 6to4: an address of IPv4 in disguise.
+    // 6to4: embeds an IPv4 address.
     v6(0x2002, 0, 16),
     v6(0x3fff, 0, 20),
 ];
-/// Networks without IPv4 reach it so: what counts is the address inside.
+/// NAT64: networks without IPv4 reach it through this prefix; the IPv4 address inside is what counts.
 const NAT64: Ipv6Net = v6(0x0064, 0xff9b, 96);
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, length: u8) -> Ipv4Net {
@@ -57,9 +57,9 @@ const fn v6(first: u16, second: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), length)
 }
 
-/// Whether an address is one of the public Internet.
+/// Whether an address belongs to the public Internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
-    // An IPv4 address that is written as one of IPv6 leads to where it leads.
+    // An IPv4-mapped IPv6 address is judged as the IPv4 address it leads to.
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) if NAT64.contains(&address) => {
@@ -77,46 +77,49 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !NOT_PUBLIC_V4.iter().any(|net| net.contains(&address))
 }
 
-/// Where webhooks may go.
+/// Which addresses webhooks may go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// To public addresses, by `https`.
+pub(crate) enum NetworkPolicy {
+    /// Only public addresses, only by `https`.
     Public,
-    /// Anywhere.
+    /// Any address, also by `http`.
     Anywhere,
 }
 
-/// Why an address is none to send to.
+/// Why a URL or address must not be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Forbidden {
-    /// It is not what a client can be told to open.
-    #[error("It is no address with https and a host, without a password and without #.")]
+pub(crate) enum InvalidUrl {
+    /// It is not an `https` URL with a host and without user, password and fragment.
+    #[error("The URL must be https with a host, and have no user, password or fragment (#).")]
     Malformed,
-    /// Plain HTTP.
+    /// Plain HTTP where only `https` is allowed.
     #[error("Only https is allowed (webhooks.allow_private_networks is off).")]
     Plain,
-    /// Not of the public Internet.
+    /// The address is not of the public Internet.
     #[error("The address is not a public one (webhooks.allow_private_networks is off).")]
     NotPublic,
 }
 
-impl Reach {
-    /// Reads an address that somebody typed, as far as it can be judged by itself.
+impl NetworkPolicy {
+    /// Parses a URL that somebody typed and checks what can be checked without resolving its name.
     ///
     /// # Errors
     ///
-    /// Every [`Forbidden`].
-    pub(crate) fn read(self, text: &str) -> Result<Url, Forbidden> {
-        let url = Url::parse(text).map_err(|_| Forbidden::Malformed)?;
+    /// Every [`InvalidUrl`].
+    pub(crate) fn read(self, text: &str) -> Result<Url, InvalidUrl> {
+        let url = Url::parse(text).map_err(|_| InvalidUrl::Malformed)?;
         let is_bare =
             url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-        let host = url.host().filter(|_| is_bare).ok_or(Forbidden::Malformed)?;
+        let host = url
+            .host()
+            .filter(|_| is_bare)
+            .ok_or(InvalidUrl::Malformed)?;
         match (url.scheme(), self) {
             ("https", _) | ("http", Self::Anywhere) => {}
-            ("http", Self::Public) => return Err(Forbidden::Plain),
-            _ => return Err(Forbidden::Malformed),
+            ("http", Self::Public) => return Err(InvalidUrl::Plain),
+            _ => return Err(InvalidUrl::Malformed),
         }
-        // No resolver is asked about these.
+        // Literal addresses never reach the resolver: they are checked here.
         let literal = match host {
             Host::Domain(_) => None,
             Host::Ipv4(address) => Some(IpAddr::V4(address)),
@@ -124,7 +127,7 @@ impl Reach {
         };
         match literal.is_none_or(|address| self.allows(address)) {
             true => Ok(url),
-            false => Err(Forbidden::NotPublic),
+            false => Err(InvalidUrl::NotPublic),
         }
     }
 
@@ -133,13 +136,13 @@ impl Reach {
     }
 }
 
-/// What a name leads to, by now.
-pub(super) type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+/// The result of resolving a name: the addresses it has now.
+pub(super) type Resolution = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Asks what a name leads to.
-pub(super) type LookUp = Arc<dyn Fn(String) -> Found + Send + Sync>;
+/// Resolves a host name.
+pub(super) type LookUp = Arc<dyn Fn(String) -> Resolution + Send + Sync>;
 
-/// As the machine does.
+/// The system's resolver.
 pub(super) fn system() -> LookUp {
     Arc::new(|name| {
         Box::pin(async move {
@@ -149,20 +152,20 @@ pub(super) fn system() -> LookUp {
     })
 }
 
-/// Tells a client nothing but addresses that it may connect to.
-pub(super) struct Guarded {
-    pub(super) reach: Reach,
+/// A resolver for the HTTP client that returns only addresses it may connect to.
+pub(super) struct GuardedResolver {
+    pub(super) reach: NetworkPolicy,
     pub(super) look_up: LookUp,
 }
 
-impl Resolve for Guarded {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (reach, found) = (self.reach, (self.look_up)(name.as_str().to_owned()));
         Box::pin(async move {
             let mut found = found.await?;
             found.retain(|address| reach.allows(address.ip()));
             if found.is_empty() {
-                return Err(Forbidden::NotPublic.into());
+                return Err(InvalidUrl::NotPublic.into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })
@@ -236,47 +239,51 @@ mod tests {
             "https://1.1.1.1:8443/",
             "https://[2606:4700::1111]/",
         ] {
-            assert!(Reach::Public.read(fine).is_ok(), "{fine}");
+            assert!(NetworkPolicy::Public.read(fine).is_ok(), "{fine}");
         }
         for (bad, why) in [
-            ("http://shop.example/", Forbidden::Plain),
-            ("https://127.0.0.1/", Forbidden::NotPublic),
-            ("https://2130706433/", Forbidden::NotPublic),
-            ("https://0x7f.1/", Forbidden::NotPublic),
-            ("https://017700000001/", Forbidden::NotPublic),
-            ("https://[::ffff:7f00:1]/", Forbidden::NotPublic),
-            ("https://169.254.169.254/latest/", Forbidden::NotPublic),
-            ("https://ann:pw@shop.example/", Forbidden::Malformed),
-            ("https://ann@shop.example/", Forbidden::Malformed),
-            ("https://shop.example/#a", Forbidden::Malformed),
-            ("ftp://shop.example/", Forbidden::Malformed),
-            ("file:///etc/passwd", Forbidden::Malformed),
-            ("shop.example", Forbidden::Malformed),
+            ("http://shop.example/", InvalidUrl::Plain),
+            ("https://127.0.0.1/", InvalidUrl::NotPublic),
+            ("https://2130706433/", InvalidUrl::NotPublic),
+            ("https://0x7f.1/", InvalidUrl::NotPublic),
+            ("https://017700000001/", InvalidUrl::NotPublic),
+            ("https://[::ffff:7f00:1]/", InvalidUrl::NotPublic),
+            ("https://169.254.169.254/latest/", InvalidUrl::NotPublic),
+            ("https://ann:pw@shop.example/", InvalidUrl::Malformed),
+            ("https://ann@shop.example/", InvalidUrl::Malformed),
+            ("https://shop.example/#a", InvalidUrl::Malformed),
+            ("ftp://shop.example/", InvalidUrl::Malformed),
+            ("file:///etc/passwd", InvalidUrl::Malformed),
+            ("shop.example", InvalidUrl::Malformed),
         ] {
-            assert_eq!(Reach::Public.read(bad), Err(why), "{bad}");
+            assert_eq!(NetworkPolicy::Public.read(bad), Err(why), "{bad}");
         }
-        assert!(Reach::Anywhere.read("http://127.0.0.1:3000/").is_ok());
-        assert!(Reach::Anywhere.read("ftp://127.0.0.1/").is_err());
+        assert!(
+            NetworkPolicy::Anywhere
+                .read("http://127.0.0.1:3000/")
+                .is_ok()
+        );
+        assert!(NetworkPolicy::Anywhere.read("ftp://127.0.0.1/").is_err());
     }
 
     #[tokio::test]
     async fn a_name_that_changes_its_mind_is_heard_each_time() {
-        let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-        let count = Arc::clone(&asked);
+        let exchange = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = Arc::clone(&exchange);
         let look_up: LookUp = Arc::new(move |_| {
             let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
             let address = if first { "1.1.1.1:0" } else { "127.0.0.1:0" };
             Box::pin(async move { Ok(vec![address.parse().unwrap()]) })
         });
-        let guarded = Guarded {
-            reach: Reach::Public,
+        let guarded = GuardedResolver {
+            reach: NetworkPolicy::Public,
             look_up,
         };
         let ask = || guarded.resolve("rebind.example".parse().unwrap());
         let first: Vec<_> = ask().await.ok().unwrap().collect();
         assert_eq!(first, ["1.1.1.1:0".parse().unwrap()]);
         let refused = ask().await.err().unwrap();
-        assert_eq!(refused.downcast_ref(), Some(&Forbidden::NotPublic));
+        assert_eq!(refused.downcast_ref(), Some(&InvalidUrl::NotPublic));
     }
 
     #[tokio::test]
@@ -285,8 +292,8 @@ mod tests {
             let all = ["10.0.0.1:0", "1.1.1.1:0", "[::1]:0"];
             Box::pin(async move { Ok(all.map(|it| it.parse().unwrap()).into()) })
         });
-        let guarded = Guarded {
-            reach: Reach::Public,
+        let guarded = GuardedResolver {
+            reach: NetworkPolicy::Public,
             look_up,
         };
         let found = guarded.resolve("mixed.example".parse().unwrap()).await;

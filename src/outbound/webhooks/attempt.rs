@@ -1,70 +1,70 @@
-//! One event, read, signed, and sent.
+//! One attempt: reads an event, signs it and sends it.
 
 use std::sync::Arc;
 
-use actors::Told;
+use actors::EventRecord;
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::Endpoint, id::EventId};
 
 use super::{
-    Ground,
-    send::{Answer, Parcel},
+    WorkerContext,
+    send::{OutgoingRequest, SendResult},
 };
 use crate::{http::view::Event, outbound::standard_webhooks};
 
-/// What to do once.
+/// One attempt to be made.
 pub(super) struct Task {
-    pub(super) ground: Arc<Ground>,
+    pub(super) context: Arc<WorkerContext>,
     pub(super) project: Arc<ProjectCatalog>,
     pub(super) endpoint: Endpoint,
     pub(super) event: EventId,
-    /// What it says, where that is known already.
-    pub(super) told: Option<Box<Told>>,
+    /// The event, where it was read already.
+    pub(super) record: Option<Box<EventRecord>>,
 }
 
-/// What came of it.
-pub(super) enum Tried {
-    /// It was sent, at this instant.
-    Answered(Timestamp, Answer),
-    /// There was too much else to do; nothing was sent.
+/// The outcome of an attempt.
+pub(super) enum AttemptOutcome {
+    /// It was sent at this instant, with this result.
+    Answered(Timestamp, SendResult),
+    /// The service is overloaded; nothing was sent.
     Later,
-    /// It could not be read; nothing was sent.
+    /// The event could not be read; nothing was sent.
     Unread,
-    /// It is not kept any more.
+    /// The event is no longer kept.
     Lost(Timestamp),
 }
 
 impl Task {
-    pub(super) async fn run(self) -> Tried {
+    pub(super) async fn run(self) -> AttemptOutcome {
         let Self {
-            ground,
+            context,
             project,
             endpoint,
             event,
-            told,
+            record,
         } = self;
-        // Closed by nobody.
-        let _place = ground.at_once.acquire().await;
-        let handle = &ground.handle;
-        let told = match told {
-            Some(told) => *told,
-            None => match handle.told_as(&project.scope, event).await {
-                Ok(Some(told)) => told,
-                Ok(None) => return Tried::Lost(handle.now()),
-                Err(error) => return Tried::nothing(&error),
+        // Never closed.
+        let _place = context.at_once.acquire().await;
+        let handle = &context.handle;
+        let record = match record {
+            Some(record) => *record,
+            None => match handle.event_by_id(&project.scope, event).await {
+                Ok(Some(record)) => record,
+                Ok(None) => return AttemptOutcome::Lost(handle.now()),
+                Err(error) => return AttemptOutcome::nothing(&error),
             },
         };
-        let event = Event::of(&told, handle);
+        let event = Event::of(&record, handle);
         let now = handle.now();
-        let mut parcel = parcel(&endpoint, &event, now);
-        let secrets = ground.catalog.signing_secrets(&endpoint, now);
-        let (id, seconds) = (&parcel.id, parcel.seconds);
-        parcel.signature = standard_webhooks::signatures(&secrets, id, seconds, &parcel.body);
-        Tried::Answered(now, ground.sender.send(parcel).await)
+        let mut outgoing = outgoing(&endpoint, &event, now);
+        let secrets = context.catalog.signing_secrets(&endpoint, now);
+        let (id, seconds) = (&outgoing.id, outgoing.seconds);
+        outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
+        AttemptOutcome::Answered(now, context.sender.send(outgoing).await)
     }
 }
 
-impl Tried {
+impl AttemptOutcome {
     const fn nothing(error: &actors::Error) -> Self {
         match error {
             actors::Error::Overloaded => Self::Later,
@@ -73,14 +73,14 @@ impl Tried {
     }
 }
 
-/// What is sent of an event at an instant, but for its signature.
-pub(super) fn parcel(endpoint: &Endpoint, event: &Event, at: Timestamp) -> Parcel {
-    Parcel {
+/// The request for an event at an instant, without its signature.
+pub(super) fn outgoing(endpoint: &Endpoint, event: &Event, at: Timestamp) -> OutgoingRequest {
+    OutgoingRequest {
         url: endpoint.url.clone(),
         id: event.id.clone(),
         seconds: at.0.div_euclid(1000),
         signature: String::new(),
-        // Texts, numbers and lists of them: it can always be written.
+        // Consists of texts, numbers and lists: serializing cannot fail.
         body: serde_json::to_vec(&event.message()).unwrap_or_default(),
     }
 }

@@ -1,40 +1,35 @@
-//! One event on its way to one endpoint, and how that went.
+//! A delivery: one event on its way to one endpoint, with its attempts.
 
 use actors::event_number;
 use domain::{
     Timestamp,
     id::{DeliveryId, EventId, WalletKey},
 };
-use notes::as_text;
-use persistence::NoticeNumber;
+use persistence::EventNumber;
 use serde::{Deserialize, Serialize};
 
 use crate::http::field::EventType;
 
-/// Attempts that are kept of a delivery: more than the schedule makes, with those that are asked for by hand.
+/// Attempts kept per delivery: more than the schedule makes, as some are asked for by hand.
 const KEPT_ATTEMPTS: usize = 20;
 
-/// One event on its way.
+/// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Delivery {
-    #[serde(with = "as_text")]
     pub(crate) id: DeliveryId,
-    #[serde(with = "as_text")]
     pub(crate) event: EventId,
-    #[serde(with = "as_text")]
     pub(crate) kind: EventType,
-    /// Whose event it is: the next one of that wallet waits for it.
-    #[serde(with = "as_text")]
+    /// The event's wallet, whose next event waits for this one.
     pub(crate) wallet: WalletKey,
     pub(crate) origin: Origin,
     pub(crate) status: Status,
-    /// Oldest first.
+    /// How each attempt went, oldest first.
     pub(crate) attempts: Vec<Attempt>,
-    /// How many of those that were ever made the schedule asked for: whoever asks for more by hand takes
-    /// none away from it.
+    /// How many attempts the schedule has made so far: an attempt asked for by hand uses up none of the
+    /// schedule's.
     pub(crate) scheduled: usize,
-    /// Of one that is pending.
+    /// When the next attempt is due; `None` unless it is pending.
     pub(crate) next_at: Option<Timestamp>,
 }
 
@@ -42,7 +37,7 @@ pub(crate) struct Delivery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Origin {
-    /// It happened.
+    /// The event happened.
     Live,
     /// Somebody asked for it again.
     Replay,
@@ -54,7 +49,7 @@ pub(crate) enum Origin {
 pub(crate) enum Status {
     Pending,
     Succeeded,
-    /// Given up.
+    /// Given up after the last attempt.
     Failed,
 }
 
@@ -63,20 +58,20 @@ pub(crate) enum Status {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) at: Timestamp,
-    /// `None`: there was no answer.
+    /// The response's status; `None`: there was no response.
     pub(crate) status_code: Option<u16>,
-    /// What went wrong; `None`: nothing did.
+    /// What went wrong; `None`: the receiver accepted it.
     pub(crate) error: Option<Box<str>>,
     pub(crate) millis: u32,
 }
 
 impl Delivery {
-    /// Where its event lies in the log.
-    pub(super) const fn number(&self) -> NoticeNumber {
+    /// The event's position in the log.
+    pub(super) const fn number(&self) -> EventNumber {
         event_number(self.event)
     }
 
-    /// Adds an attempt; the oldest are forgotten.
+    /// Adds an attempt; beyond 20 the oldest is dropped.
     pub(super) fn tried(&mut self, attempt: Attempt, by_hand: bool) {
         if !by_hand {
             self.scheduled = self.scheduled.saturating_add(1);
@@ -87,7 +82,7 @@ impl Delivery {
         self.attempts.push(attempt);
     }
 
-    /// That it ended.
+    /// Ends the delivery with this status.
     pub(super) fn ended(&mut self, status: Status) {
         self.status = status;
         self.next_at = None;

@@ -1,4 +1,4 @@
-//! Keeping how deliveries went, and how far the log was read for an endpoint. Nobody is shown what is not
+//! Writes how deliveries went and how far the log was read for an endpoint. Nothing is shown before it is
 //! durable.
 
 use domain::id::DeliveryId;
@@ -6,22 +6,22 @@ use domain::id::DeliveryId;
 use super::{
     Error,
     delivery::Origin,
-    line::{Line, Reply},
     note::{self, DeliveryNote, Progress, ProgressNote, Replay, ResponseNote},
+    worker::{CommandReply, EndpointWorker},
 };
 
-/// How far the log was read is noted with every so many deliveries.
+/// The cursor is written after this many deliveries.
 const NOTED_EVERY: usize = 64;
 
-impl Line {
-    /// How far the log may be taken for read, once what is fresh is kept.
+impl EndpointWorker {
+    /// The cursor that may be written, once all in `fresh` is durable.
     fn progress(&self) -> Progress {
         let read = self.reader.progress();
         let replay = read.replay.map(|replay| Replay {
             cursor: self.queue.safe(Origin::Replay, replay.cursor),
             ..replay
         });
-        // The last of what is sent again may still wait.
+        // The last events of a replay may still wait.
         let waits = self.queue.safe(Origin::Replay, u64::MAX);
         let replay = replay.or_else(|| {
             let last = self.written.replay.filter(|_| waits < u64::MAX)?;
@@ -37,7 +37,7 @@ impl Line {
         }
     }
 
-    /// Makes durable what is fresh, and then shows it. Whether all is durable.
+    /// Makes all in `fresh` durable, then shows it. Returns whether all is durable.
     pub(super) async fn keep(&mut self) -> bool {
         if self.rests_until.is_some() {
             return false;
@@ -56,10 +56,10 @@ impl Line {
         let mut append: Vec<_> = fresh
             .into_iter()
             .flat_map(|delivery| {
-                let said = self.said.get(&delivery.id);
+                let summary = self.summary.get(&delivery.id);
                 let key = (self.id, delivery.id);
-                let said = said.map(|said| notes::put::<ResponseNote>(&key, said));
-                [Some(notes::put::<DeliveryNote>(&key, delivery)), said]
+                let summary = summary.map(|summary| notes::put::<ResponseNote>(&key, summary));
+                [Some(notes::put::<DeliveryNote>(&key, delivery)), summary]
             })
             .flatten()
             .collect();
@@ -67,7 +67,7 @@ impl Line {
             append.push(notes::put::<ProgressNote>(&self.id, &progress));
         }
         if let Err(error) = self.put(append).await {
-            tracing::warn!(%error, endpoint = %self.id, "What became of webhooks could not be kept; trying again");
+            tracing::warn!(%error, endpoint = %self.id, "The results of webhooks could not be written; trying again");
             self.rest();
             return false;
         }
@@ -76,19 +76,19 @@ impl Line {
             self.written = progress;
             self.unwritten = 0;
         }
-        self.said.clear();
+        self.summary.clear();
         let forgotten = {
-            let mut shelf = self.shared.shelf.lock();
+            let mut delivery_log = self.shared.delivery_log.lock();
             for delivery in std::mem::take(&mut self.fresh).into_values() {
-                shelf.put(delivery);
+                delivery_log.put(delivery);
             }
-            shelf.forget()
+            delivery_log.forget()
         };
         self.answer();
         let forgotten = forgotten.into_iter();
         let forgotten = forgotten.flat_map(|id| note::forget_delivery(self.id, id));
         if let Err(error) = self.put(forgotten.collect()).await {
-            tracing::warn!(%error, endpoint = %self.id, "Old deliveries of webhooks could not be forgotten");
+            tracing::warn!(%error, endpoint = %self.id, "Old webhook deliveries could not be deleted");
         }
         true
     }
@@ -96,29 +96,35 @@ impl Line {
     fn answer(&mut self) {
         for reply in std::mem::take(&mut self.replies) {
             match reply {
-                Reply::Again(id, reply) => {
+                CommandReply::Again(id, reply) => {
                     let known = self.known(&id).ok_or(Error::UnknownDelivery);
                     drop(reply.send(known));
                 }
-                Reply::AllAgain(reply) => drop(reply.send(Ok(()))),
+                CommandReply::AllAgain(reply) => drop(reply.send(Ok(()))),
             }
         }
     }
 
-    /// In the order that they are in: what comes later is never kept without what came before.
+    /// Appends notes in this order: a later one is never durable without the earlier ones.
     async fn put(&self, notes: Vec<persistence::Note>) -> Result<(), actors::Error> {
-        notes::put_all(&self.ground.handle, notes).await
+        notes::put_all(&self.context.handle, notes).await
     }
 
-    /// Of a deleted endpoint nothing is kept.
+    /// Deletes all notes of a deleted endpoint.
     pub(super) async fn forget_all(&mut self) {
         let mut known: Vec<DeliveryId> = self.fresh.keys().copied().collect();
-        known.extend(self.shared.shelf.lock().all().map(|delivery| delivery.id));
+        known.extend(
+            self.shared
+                .delivery_log
+                .lock()
+                .all()
+                .map(|delivery| delivery.id),
+        );
         let known = known.into_iter();
         let forgotten = known.flat_map(|id| note::forget_delivery(self.id, id));
         let forgotten = forgotten.chain([notes::forget::<ProgressNote>(&self.id)]);
         if let Err(error) = self.put(forgotten.collect()).await {
-            tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
+            tracing::warn!(%error, endpoint = %self.id, "The deliveries of a deleted webhook endpoint could not be deleted; the next start tries again");
         }
     }
 }

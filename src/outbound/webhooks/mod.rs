@@ -1,24 +1,25 @@
-//! What happened in a project, told to its own servers as Standard Webhooks 1.0 has it: at least once, of
-//! each wallet in order, again and again until it is accepted or given up.
+//! Webhooks: sends a project's events to its own servers as Standard Webhooks 1.0, at least once, in order per
+//! wallet, with retries until an event is accepted or given up.
 //!
-//! Each endpoint has a task (`line.rs`) that reads the log (`reader.rs`), knows what waits (`queue.rs`),
-//! decides what an answer means (`outcome.rs`, `schedule.rs`) and keeps how it went (`keep.rs`, `note.rs`,
-//! `shelf.rs`) and what came back (`said.rs`). An attempt (`attempt.rs`, `send.rs`) goes only where webhooks may go (`address.rs`). It decides nothing of what is told: that was logged with what it follows from.
+//! Each endpoint has a task (`worker.rs`) that reads the log (`reader.rs`), queues events (`queue.rs`), judges
+//! responses (`outcome.rs`, `schedule.rs`) and stores how deliveries went (`keep.rs`, `note.rs`, `delivery_log.rs`)
+//! and the last response (`summary.rs`). An attempt (`attempt.rs`, `send.rs`) connects only to permitted addresses
+//! (`address.rs`). Nothing here decides which events exist: they were logged with what they follow from.
 
 mod address;
-mod asked;
 mod attempt;
 mod delivery;
+mod delivery_log;
+mod exchange;
 mod keep;
-mod line;
 mod note;
 mod outcome;
 mod queue;
 mod reader;
-mod said;
 mod schedule;
 mod send;
-mod shelf;
+mod summary;
+mod worker;
 
 use std::{
     collections::HashMap,
@@ -44,29 +45,29 @@ use tokio::{
 
 pub(crate) use self::note::KINDS as NOTE_KINDS;
 pub(crate) use self::{
-    address::Reach,
-    asked::Exchange,
+    address::NetworkPolicy,
     delivery::{Delivery, Status},
-    said::Said,
+    exchange::Exchange,
+    summary::ResponseSummary,
 };
 use self::{
-    line::{Command, Line, Wakes},
-    note::{EndpointRecord, ProgressNote},
-    send::{Answer, Sender},
-    shelf::Shelf,
+    delivery_log::DeliveryLog,
+    note::{ProgressNote, StoredEndpoint},
+    send::{SendResult, Sender},
+    worker::{Command, EndpointWorker, WakeSources},
 };
 use crate::{config, metrics};
 
-/// Requests at once, to all endpoints together.
+/// Concurrent requests to all endpoints together.
 const AT_ONCE: usize = 64;
-/// Commands that wait for a line.
+/// Capacity of an endpoint task's command channel.
 const COMMANDS: usize = 64;
-/// Lines are woken for new events at most so often, and more seldom where there are many: each of them
-/// reads then.
+/// Shortest interval between two wake-ups for new events, longer where there are many endpoints: each wake-up
+/// makes every endpoint read.
 const PACE: Duration = Duration::from_millis(10);
 const PACE_OF_A_LINE: Duration = Duration::from_micros(100);
 
-/// See the module. Cheap to clone.
+/// The webhooks of all projects. Cheap to clone.
 #[derive(Clone)]
 pub struct Webhooks(Arc<Inner>);
 
@@ -77,18 +78,18 @@ impl fmt::Debug for Webhooks {
 }
 
 struct Inner {
-    ground: Arc<Ground>,
-    lines: Mutex<HashMap<EndpointId, Arc<Shared>>>,
-    /// What an earlier process kept and no line has taken up yet.
-    kept: Mutex<HashMap<EndpointId, EndpointRecord>>,
-    told: watch::Sender<()>,
+    context: Arc<WorkerContext>,
+    lines: Mutex<HashMap<EndpointId, Arc<WorkerHandle>>>,
+    /// Notes of an earlier process whose endpoint has no task yet.
+    kept: Mutex<HashMap<EndpointId, StoredEndpoint>>,
+    new_events: watch::Sender<()>,
     stopping: watch::Sender<bool>,
-    /// `None`: not started, or ended.
+    /// The endpoints' tasks; `None`: not started, or stopped.
     tasks: Mutex<Option<JoinSet<()>>>,
 }
 
-/// What all lines stand on.
-struct Ground {
+/// What all endpoint tasks share.
+struct WorkerContext {
     handle: Handle,
     catalog: Arc<CatalogStore>,
     sender: Sender,
@@ -96,35 +97,35 @@ struct Ground {
     counters: metrics::Deliveries,
 }
 
-/// What of a line others see.
-struct Shared {
-    shelf: Mutex<Shelf>,
+/// The part of an endpoint's task that others see.
+struct WorkerHandle {
+    delivery_log: Mutex<DeliveryLog>,
     pending: AtomicU64,
     commands: mpsc::Sender<Command>,
 }
 
-/// Why something is not sent again.
+/// Why a delivery or event cannot be shown or sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
-    /// There is no such delivery of this endpoint, or not any more.
+    /// The endpoint has no such delivery, or no longer.
     #[error("no such delivery")]
     UnknownDelivery,
-    /// The event is not kept any more.
+    /// The event is no longer kept.
     #[error("no such event")]
     UnknownEvent,
-    /// Too much waits already.
-    #[error("too much waits")]
+    /// Too many events wait already.
+    #[error("too many events wait")]
     Overloaded,
-    /// It could not be logged, or nothing is sent at all.
-    #[error("not now")]
+    /// It could not be logged, or webhooks are not running.
+    #[error("webhooks are unavailable")]
     Unavailable,
 }
 
-/// Delivers until it is dropped.
+/// Delivers until it is dropped or stopped.
 #[derive(Debug)]
 pub struct Running {
     webhooks: Webhooks,
-    /// What wakes lines and makes them; ends by itself never.
+    /// The tasks that start and wake endpoint tasks; they never end by themselves.
     beside: JoinSet<()>,
 }
 
@@ -135,7 +136,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Begins nothing more and waits for what is under way, for so long at most.
+    /// Starts no more requests and waits at most `grace` for those in flight.
     pub async fn stop(mut self, grace: Duration) {
         self.beside.abort_all();
         let inner = &self.webhooks.0;
@@ -145,7 +146,7 @@ impl Running {
             let ended = async { while tasks.join_next().await.is_some() {} };
             if tokio::time::timeout(grace, ended).await.is_err() {
                 tracing::warn!(
-                    "How webhooks went could not be kept: some are sent again after the next start"
+                    "The results of webhooks could not be written: some are sent again after the next start"
                 );
             }
         }
@@ -153,11 +154,11 @@ impl Running {
 }
 
 impl Webhooks {
-    /// With what an earlier process kept.
+    /// Loads the notes of an earlier process.
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] where something of that cannot be read: it stands for an event that was to be sent.
+    /// [`notes::Error`] where a note cannot be read: it stands for an event that must be sent.
     pub fn new(
         handle: &Handle,
         catalog: &Arc<CatalogStore>,
@@ -165,12 +166,12 @@ impl Webhooks {
         counters: metrics::Deliveries,
     ) -> Result<Self, notes::Error> {
         let reach = if settings.allow_private_networks {
-            Reach::Anywhere
+            NetworkPolicy::Anywhere
         } else {
-            Reach::Public
+            NetworkPolicy::Public
         };
         let patience = Duration::from_secs(settings.timeout_seconds);
-        let ground = Ground {
+        let context = WorkerContext {
             handle: handle.clone(),
             catalog: Arc::clone(catalog),
             sender: Sender::new(reach, patience, address::system()),
@@ -178,22 +179,22 @@ impl Webhooks {
             counters,
         };
         Ok(Self(Arc::new(Inner {
-            ground: Arc::new(ground),
+            context: Arc::new(context),
             lines: Mutex::default(),
             kept: Mutex::new(note::stored(handle)?),
-            told: watch::Sender::new(()),
+            new_events: watch::Sender::new(()),
             stopping: watch::Sender::new(false),
             tasks: Mutex::new(None),
         })))
     }
 
-    /// Takes up what an earlier process left, and delivers from now on.
+    /// Takes up the deliveries of an earlier process, and delivers from now on.
     #[must_use]
     pub fn start(&self) -> Running {
         let heard = Arc::new(watch::Sender::new(()));
         let mut hears = heard.subscribe();
         let listener = Arc::downgrade(&heard);
-        self.0.ground.handle.on_told(Arc::new(move || {
+        self.0.context.handle.on_events(Arc::new(move || {
             if let Some(heard) = listener.upgrade() {
                 heard.send_replace(());
             }
@@ -204,7 +205,7 @@ impl Webhooks {
             let _heard = heard;
             while hears.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
-                inner.told.send_replace(());
+                inner.new_events.send_replace(());
                 let lines = u32::try_from(inner.lines.lock().len()).unwrap_or(u32::MAX);
                 drop(inner);
                 let pace = PACE_OF_A_LINE.saturating_mul(lines).max(PACE);
@@ -212,34 +213,34 @@ impl Webhooks {
             }
         });
         let inner = Arc::downgrade(&self.0);
-        let mut changes = self.0.ground.catalog.changes();
+        let mut changes = self.0.context.catalog.changes();
         beside.spawn(async move {
             loop {
                 let Some(inner) = inner.upgrade() else { return };
-                Self(inner).match_catalog();
+                Self(inner).sync_with_catalog();
                 if changes.changed().await.is_err() {
                     return;
                 }
             }
         });
         *self.0.tasks.lock() = Some(JoinSet::new());
-        self.match_catalog();
+        self.sync_with_catalog();
         Running {
             webhooks: self.clone(),
             beside,
         }
     }
 
-    /// A line for each endpoint that there is.
-    fn match_catalog(&self) {
+    /// Makes sure that each endpoint in the catalog has a task.
+    fn sync_with_catalog(&self) {
         let inner = &self.0;
         let mut tasks = inner.tasks.lock();
         let Some(tasks) = tasks.as_mut().filter(|_| !*inner.stopping.borrow()) else {
             return;
         };
-        // A panic in one is the runtime's to report; the others go on.
+        // The runtime reports a panic of one task; the others go on.
         while tasks.try_join_next().is_some() {}
-        let catalog = inner.ground.catalog.current();
+        let catalog = inner.context.catalog.current();
         let mut lines = inner.lines.lock();
         let mut gone: Vec<EndpointId> = lines.keys().copied().collect();
         for project in catalog.projects() {
@@ -249,58 +250,59 @@ impl Webhooks {
                     continue;
                 }
                 let (commands, obeys) = mpsc::channel(COMMANDS);
-                let shared = Arc::new(Shared {
-                    shelf: Mutex::default(),
+                let shared = Arc::new(WorkerHandle {
+                    delivery_log: Mutex::default(),
                     pending: AtomicU64::new(0),
                     commands,
                 });
                 lines.insert(endpoint.id, Arc::clone(&shared));
                 let kept = inner.kept.lock().remove(&endpoint.id).unwrap_or_default();
-                let ground = Arc::clone(&inner.ground);
-                let line = Line::new(ground, (project.project.id, endpoint), shared, kept);
-                let wakes = Wakes {
+                let context = Arc::clone(&inner.context);
+                let worker =
+                    EndpointWorker::new(context, (project.project.id, endpoint), shared, kept);
+                let wakes = WakeSources {
                     commands: obeys,
-                    told: inner.told.subscribe(),
-                    changed: inner.ground.catalog.changes(),
+                    new_events: inner.new_events.subscribe(),
+                    changed: inner.context.catalog.changes(),
                     stopping: inner.stopping.subscribe(),
                 };
-                tasks.spawn(line.run(wakes));
+                tasks.spawn(worker.run(wakes));
             }
         }
-        // They forget what is kept of them, and end.
+        // Their tasks delete their notes and end.
         for id in gone {
             lines.remove(&id);
         }
-        // Of endpoints that were deleted while this was to be forgotten.
+        // Notes of endpoints that were deleted before a task could delete them.
         let left: Vec<_> = inner.kept.lock().drain().collect();
         if !left.is_empty() {
-            tasks.spawn(forget(inner.ground.handle.clone(), left));
+            tasks.spawn(forget(inner.context.handle.clone(), left));
         }
     }
 
-    fn line(&self, endpoint: EndpointId) -> Option<Arc<Shared>> {
+    fn worker(&self, endpoint: EndpointId) -> Option<Arc<WorkerHandle>> {
         let known = self.0.lines.lock().get(&endpoint).cloned();
         known.or_else(|| {
-            // It may have been made just now.
-            self.match_catalog();
+            // The endpoint may have been created just now.
+            self.sync_with_catalog();
             self.0.lines.lock().get(&endpoint).cloned()
         })
     }
 
-    /// Waits until nothing is due any more and how it went is kept: for whoever moved the clock on.
+    /// Waits until nothing is due and all results are written: for a caller who has moved the clock.
     pub async fn settled(&self) {
-        self.match_catalog();
+        self.sync_with_catalog();
         let lines: Vec<_> = self.0.lines.lock().values().cloned().collect();
-        for line in lines {
+        for worker in lines {
             let (reply, settled) = oneshot::channel();
-            // A line that has ended is settled.
-            if line.commands.send(Command::Settle(reply)).await.is_ok() {
+            // A task that has ended is settled.
+            if worker.commands.send(Command::Settle(reply)).await.is_ok() {
                 drop(settled.await);
             }
         }
     }
 
-    /// Events that wait to be sent, to all endpoints.
+    /// Events that wait to be sent, over all endpoints.
     #[must_use]
     pub fn pending(&self) -> u64 {
         let lines = self.0.lines.lock();
@@ -308,10 +310,10 @@ impl Webhooks {
         pending.fold(0, u64::saturating_add)
     }
 
-    /// Endpoints that are sent nothing because they took nothing.
+    /// Endpoints that were disabled because they accepted nothing.
     #[must_use]
     pub fn disabled(&self) -> u64 {
-        let catalog = self.0.ground.catalog.current();
+        let catalog = self.0.context.catalog.current();
         let endpoints = catalog.projects().flat_map(|project| project.endpoints());
         let disabled = endpoints.filter(|endpoint| {
             matches!(
@@ -324,7 +326,7 @@ impl Webhooks {
 }
 
 impl metrics::Deliveries {
-    fn count(&self, answer: &Answer) {
+    fn count(&self, answer: &SendResult) {
         match (answer.status_code, &answer.error) {
             (_, None) => self.accepted.inc(),
             (Some(_), Some(_)) => self.refused.inc(),
@@ -333,19 +335,19 @@ impl metrics::Deliveries {
     }
 }
 
-async fn forget(handle: Handle, left: Vec<(EndpointId, EndpointRecord)>) {
+async fn forget(handle: Handle, left: Vec<(EndpointId, StoredEndpoint)>) {
     for (endpoint, kept) in left {
         let ids = kept.deliveries.into_keys();
         let notes = ids.flat_map(|id| note::forget_delivery(endpoint, id));
         let notes = notes.chain([notes::forget::<ProgressNote>(&endpoint)]);
         if let Err(error) = notes::put_all(&handle, notes).await {
-            tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint are forgotten at the next start");
+            tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint could not be deleted; the next start tries again");
             return;
         }
     }
 }
 
-/// A new delivery's.
+/// A new delivery's id, which sorts by time.
 fn new_id() -> DeliveryId {
     DeliveryId(uuid::Uuid::now_v7().as_u128())
 }

@@ -1,25 +1,25 @@
-//! What of deliveries is kept in the journal: a note for each, one for the last response to it, and one for each
-//! endpoint that says how far the log was read for it. Responses are read only when somebody looks at one: no
-//! memory is spent on them.
+//! The notes about webhooks in the journal: one for each delivery, one for the last response to it, and one for
+//! each endpoint with how far the log was read for it. Responses are read only when somebody looks at one, so
+//! that they take no memory.
 
 use std::collections::{BTreeMap, HashMap};
 
 use actors::Handle;
 use domain::id::{DeliveryId, EndpointId};
-use notes::{AnyKind, NoteKind, forget};
-use persistence::{Note, NoticeNumber};
+use notes::{ErasedKind, NoteKind, forget};
+use persistence::{EventNumber, Note};
 use serde::{Deserialize, Serialize};
 
-use super::{delivery::Delivery, said::Said};
+use super::{delivery::Delivery, summary::ResponseSummary};
 
-/// All kinds of notes that are kept of webhooks.
-pub(crate) const KINDS: &[AnyKind] = &[
-    AnyKind::of::<DeliveryNote>(),
-    AnyKind::of::<ProgressNote>(),
-    AnyKind::of::<ResponseNote>(),
+/// All kinds of notes about webhooks.
+pub(crate) const KINDS: &[ErasedKind] = &[
+    ErasedKind::of::<DeliveryNote>(),
+    ErasedKind::of::<ProgressNote>(),
+    ErasedKind::of::<ResponseNote>(),
 ];
 
-/// A delivery.
+/// The note of one delivery.
 pub(super) struct DeliveryNote;
 
 impl NoteKind for DeliveryNote {
@@ -52,25 +52,25 @@ impl NoteKind for ResponseNote {
     const NUMBER: u8 = 66;
     const NAME: &'static str = "response to a delivery";
     type Key = (EndpointId, DeliveryId);
-    type Body = Said;
+    type Body = ResponseSummary;
 }
 
-/// What an earlier process kept of an endpoint.
+/// The notes of an endpoint from an earlier process.
 #[derive(Debug, Default)]
-pub(super) struct EndpointRecord {
+pub(super) struct StoredEndpoint {
     pub(super) progress: Option<Progress>,
     pub(super) deliveries: BTreeMap<DeliveryId, Delivery>,
 }
 
-/// How far the log was read for an endpoint: what lies up to there was sent, or has a note, or waits behind
-/// one of its wallet that has.
+/// How far the log was read for an endpoint: each event up to there was sent, or has a note, or waits behind
+/// an event of the same wallet that has one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Progress {
-    pub(super) cursor: NoticeNumber,
-    /// Since when nothing but failures; in milliseconds.
+    pub(super) cursor: EventNumber,
+    /// Since when all attempts have failed, in milliseconds since the epoch.
     pub(super) failing_since: Option<i64>,
-    /// What is sent again.
+    /// The part of the log that is being sent again.
     pub(super) replay: Option<Replay>,
 }
 
@@ -78,27 +78,27 @@ pub(super) struct Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Replay {
-    /// It goes on behind this one.
-    pub(super) cursor: NoticeNumber,
-    /// With this one it ends.
-    pub(super) end: NoticeNumber,
-    /// Nothing that happened before; in milliseconds.
+    /// Continues behind this number.
+    pub(super) cursor: EventNumber,
+    /// Ends with this number, included.
+    pub(super) end: EventNumber,
+    /// Skips events that were recorded and happened before, in milliseconds since the epoch.
     pub(super) since: i64,
 }
 
-/// What the journal is asked to forget a delivery by, with what was answered.
+/// Notes that delete a delivery and its last response.
 pub(super) fn forget_delivery(endpoint: EndpointId, delivery: DeliveryId) -> [Note; 2] {
     let key = (endpoint, delivery);
     [forget::<DeliveryNote>(&key), forget::<ResponseNote>(&key)]
 }
 
-/// All that an earlier process kept but for responses, by endpoint. Called once, at the start.
+/// All notes of an earlier process except responses, by endpoint. Called once, at the start.
 ///
 /// # Errors
 ///
 /// As [`notes::all`].
-pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, EndpointRecord>, notes::Error> {
-    let mut all: HashMap<EndpointId, EndpointRecord> = HashMap::new();
+pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, StoredEndpoint>, notes::Error> {
+    let mut all: HashMap<EndpointId, StoredEndpoint> = HashMap::new();
     for ((endpoint, id), delivery) in notes::all::<DeliveryNote>(handle)? {
         let record = all.entry(endpoint).or_default();
         record.deliveries.insert(id, delivery);
@@ -164,7 +164,7 @@ mod tests {
     fn each_kind_is_on_the_disk_as_it_always_was() {
         let json = r#"{"id":"dlv_00000000000000000000000003","event":"evt_0000000000002g000000000009","kind":"order.paid","wallet":"wref_040g2081040g2081040g208104","origin":"replay","status":"pending","attempts":[{"at":1795000000000,"statusCode":500,"error":"it said \"no\"","millis":12},{"at":1795000005000,"statusCode":null,"error":null,"millis":0}],"scheduled":1,"nextAt":1795000300000}"#;
         is_on_the_disk_as::<DeliveryNote>(&KEY, &delivery(), json);
-        let response = Said {
+        let response = ResponseSummary {
             at: Timestamp(1_795_000_000_000),
             status_code: 500,
             headers: vec![("server".into(), "a \"b\"".into())],

@@ -1,4 +1,4 @@
-//! What came of an attempt: the delivery is over, or is tried again later, or its endpoint is switched off.
+//! Acts on an attempt's outcome: ends the delivery, plans a retry, or disables the endpoint.
 
 use domain::{
     Timestamp,
@@ -8,56 +8,61 @@ use domain::{
 use tokio::task;
 
 use super::{
-    attempt::Tried,
+    attempt::AttemptOutcome,
     delivery::{Attempt, Delivery, Status},
-    line::{AT_ONCE, Line},
-    queue::Entry,
-    said::Said,
+    queue::QueuedDelivery,
     schedule,
-    send::Answer,
+    send::SendResult,
+    summary::ResponseSummary,
+    worker::{AT_ONCE, EndpointWorker},
 };
 
-/// What there was no room for is told a little later.
+/// Seconds until the next try after the service was overloaded.
 const LATER_SECONDS: i64 = 1;
 
-impl Line {
-    pub(super) async fn finished(&mut self, done: Result<(task::Id, Tried), task::JoinError>) {
+impl EndpointWorker {
+    pub(super) async fn finished(
+        &mut self,
+        done: Result<(task::Id, AttemptOutcome), task::JoinError>,
+    ) {
         let (id, tried) = match done {
             Ok(done) => done,
             Err(error) => {
-                tracing::error!(%error, "An attempt to deliver a webhook ended in a defect");
-                (error.id(), Tried::Unread)
+                tracing::error!(%error, "An attempt to deliver a webhook panicked");
+                (error.id(), AttemptOutcome::Unread)
             }
         };
         let Some((wallet, entry)) = self.of.remove(&id) else {
             return;
         };
         match tried {
-            Tried::Later => {
-                let at = self.ground.handle.now().plus_seconds(LATER_SECONDS);
+            AttemptOutcome::Later => {
+                let at = self.context.handle.now().plus_seconds(LATER_SECONDS);
                 self.queue.put_off(wallet, at, entry.unread);
             }
-            Tried::Unread => self.unread(wallet, &entry),
-            Tried::Lost(at) => self.give_up(wallet, &entry, at, "The event is not kept any more."),
-            Tried::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
+            AttemptOutcome::Unread => self.unread(wallet, &entry),
+            AttemptOutcome::Lost(at) => {
+                self.give_up(wallet, &entry, at, "The event is no longer kept.")
+            }
+            AttemptOutcome::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
         }
     }
 
-    /// Tried again, less and less often; then the next events of its wallet have waited long enough.
-    fn unread(&mut self, wallet: WalletKey, entry: &Entry) {
-        let now = self.ground.handle.now();
+    /// Plans another try, ever later; at last gives up, so that the wallet's next events can go on.
+    fn unread(&mut self, wallet: WalletKey, entry: &QueuedDelivery) {
+        let now = self.context.handle.now();
         let times = entry.unread.saturating_add(1);
         if let Some(at) = schedule::unread(times, now) {
             self.queue.put_off(wallet, at, times);
             return;
         }
-        tracing::error!(endpoint = %self.id, event = %entry.event, times, "An event cannot be read, and is not sent to a webhook endpoint");
-        self.ground.counters.unreadable.inc();
-        let why = "The event could not be read; nothing was sent. The log of the server says more.";
+        tracing::error!(endpoint = %self.id, event = %entry.event, times, "An event cannot be read and is not sent to a webhook endpoint");
+        self.context.counters.unreadable.inc();
+        let why = "The event could not be read; nothing was sent. See the server's log.";
         self.give_up(wallet, entry, now, why);
     }
 
-    fn give_up(&mut self, wallet: WalletKey, entry: &Entry, at: Timestamp, why: &str) {
+    fn give_up(&mut self, wallet: WalletKey, entry: &QueuedDelivery, at: Timestamp, why: &str) {
         let attempt = Attempt {
             at,
             status_code: None,
@@ -67,19 +72,26 @@ impl Line {
         self.over(wallet, entry, attempt, Status::Failed);
     }
 
-    async fn answered(&mut self, wallet: WalletKey, entry: &Entry, at: Timestamp, answer: Answer) {
-        let now = self.ground.handle.now();
-        self.ground.counters.count(&answer);
+    async fn answered(
+        &mut self,
+        wallet: WalletKey,
+        entry: &QueuedDelivery,
+        at: Timestamp,
+        answer: SendResult,
+    ) {
+        let now = self.context.handle.now();
+        self.context.counters.count(&answer);
         let is_gone = answer.status_code == Some(410);
-        if let Some((status_code, (headers, body, is_cut))) = answer.status_code.zip(answer.said) {
-            let said = Said {
+        if let Some((status_code, (headers, body, is_cut))) = answer.status_code.zip(answer.summary)
+        {
+            let summary = ResponseSummary {
                 at,
                 status_code,
                 headers,
                 body,
                 is_cut,
             };
-            self.said.insert(entry.delivery, said);
+            self.summary.insert(entry.delivery, summary);
         }
         let attempt = Attempt {
             at,
@@ -123,33 +135,39 @@ impl Line {
         }
     }
 
-    fn over(&mut self, wallet: WalletKey, entry: &Entry, attempt: Attempt, status: Status) {
+    fn over(
+        &mut self,
+        wallet: WalletKey,
+        entry: &QueuedDelivery,
+        attempt: Attempt,
+        status: Status,
+    ) {
         let mut delivery = self.current(wallet, entry);
         delivery.tried(attempt, entry.by_hand);
         delivery.ended(status);
         self.fresh.insert(delivery.id, delivery);
-        self.queue.finish(wallet, self.ground.handle.now());
+        self.queue.finish(wallet, self.context.handle.now());
     }
 
-    /// A delivery as it is by now.
-    fn current(&self, wallet: WalletKey, entry: &Entry) -> Delivery {
+    /// A delivery in its current state.
+    fn current(&self, wallet: WalletKey, entry: &QueuedDelivery) -> Delivery {
         let known = self.known(&entry.delivery);
         known.unwrap_or_else(|| entry.delivery(wallet))
     }
 
     pub(super) fn known(&self, id: &DeliveryId) -> Option<Delivery> {
         let fresh = self.fresh.get(id).cloned();
-        fresh.or_else(|| self.shared.shelf.lock().get(id).cloned())
+        fresh.or_else(|| self.shared.delivery_log.lock().get(id).cloned())
     }
 
     async fn disable(&self, why: EndpointStatus) {
-        tracing::warn!(endpoint = %self.id, project = %self.project, ?why, "A webhook endpoint is sent nothing any more, until it is set active again");
+        tracing::warn!(endpoint = %self.id, project = %self.project, ?why, "A webhook endpoint was disabled until it is set active again");
         let disabled = self
-            .ground
+            .context
             .catalog
             .disable_endpoint(self.project, self.id, why);
         if let Err(error) = disabled.await {
-            tracing::error!(%error, endpoint = %self.id, "A webhook endpoint could not be switched off; the next answer tries again");
+            tracing::error!(%error, endpoint = %self.id, "A webhook endpoint could not be disabled; the next response tries again");
         }
     }
 }

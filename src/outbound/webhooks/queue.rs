@@ -1,67 +1,67 @@
-//! What waits to be sent to one endpoint: for each wallet its next event, and those behind it. The next one
-//! of a wallet is not due before the last was accepted or given up; other wallets go on.
+//! The queue of one endpoint: for each wallet its next event (the head), and the events behind it. A wallet's
+//! next event is not due before the previous one was accepted or given up; other wallets go on.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use actors::{Told, event_number};
+use actors::{EventRecord, event_number};
 use domain::{
     Timestamp,
     id::{DeliveryId, EventId, WalletKey},
 };
-use persistence::NoticeNumber;
+use persistence::EventNumber;
 
 use super::delivery::Origin;
 use crate::http::field::EventType;
 
-/// An event to be sent.
+/// An event waiting to be sent.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct QueuedDelivery {
     pub(super) delivery: DeliveryId,
     pub(super) event: EventId,
     pub(super) kind: EventType,
     pub(super) origin: Origin,
-    /// Whether a note says that it is pending.
+    /// Whether a note already says that its delivery is pending.
     pub(super) noted: bool,
-    /// Whether somebody asked for it to be sent now.
+    /// Whether somebody asked for this attempt.
     pub(super) by_hand: bool,
-    /// How often it could not be read.
+    /// How many reads of the event have failed.
     pub(super) unread: u32,
-    /// What it says, where it was read just now.
-    pub(super) told: Option<Box<Told>>,
+    /// The event, where it was read just now.
+    pub(super) record: Option<Box<EventRecord>>,
 }
 
-/// See the module.
+/// The entries of one endpoint, by wallet.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     wallets: HashMap<WalletKey, Wallet>,
-    /// Heads that are not being sent: when they are due, and in which order.
+    /// Heads that are not in flight, by when they are due and by turn.
     due: BTreeSet<(Timestamp, u64, WalletKey)>,
-    /// Entries behind heads.
+    /// Number of entries behind heads.
     behind: usize,
     turns: u64,
 }
 
 #[derive(Debug)]
 struct Wallet {
-    head: Entry,
-    /// When the head is due and its turn; `None`: it is being sent.
+    head: QueuedDelivery,
+    /// When the head is due, and its turn; `None`: it is in flight.
     due: Option<(Timestamp, u64)>,
-    rest: VecDeque<Entry>,
+    rest: VecDeque<QueuedDelivery>,
 }
 
-impl Entry {
-    const fn number(&self) -> NoticeNumber {
+impl QueuedDelivery {
+    const fn number(&self) -> EventNumber {
         event_number(self.event)
     }
 }
 
 impl Queue {
-    /// Adds the last entry of a wallet; due at this instant, where nothing is before it.
-    pub(super) fn push(&mut self, key: WalletKey, entry: Entry, at: Timestamp) {
+    /// Adds an entry as the last of its wallet; due at this instant if it is the only one.
+    pub(super) fn push(&mut self, key: WalletKey, entry: QueuedDelivery, at: Timestamp) {
         if let Some(wallet) = self.wallets.get_mut(&key) {
-            // Read again when it is sent: what waits is small.
-            wallet.rest.push_back(Entry {
-                told: None,
+            // Read again when it is sent: waiting entries stay small.
+            wallet.rest.push_back(QueuedDelivery {
+                record: None,
                 ..entry
             });
             self.behind = self.behind.saturating_add(1);
@@ -88,8 +88,8 @@ impl Queue {
         self.due.insert((at, self.turns, key));
     }
 
-    /// The entry that is due longest; it is being sent from now on.
-    pub(super) fn take(&mut self, now: Timestamp) -> Option<(WalletKey, Entry)> {
+    /// Takes the entry that has been due longest; it is in flight from now on.
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<(WalletKey, QueuedDelivery)> {
         let first = *self.due.first()?;
         let (at, _, key) = first;
         if at > now {
@@ -98,12 +98,12 @@ impl Queue {
         self.due.remove(&first);
         let wallet = self.wallets.get_mut(&key)?;
         wallet.due = None;
-        let told = wallet.head.told.take();
+        let record = wallet.head.record.take();
         let head = wallet.head.clone();
-        Some((key, Entry { told, ..head }))
+        Some((key, QueuedDelivery { record, ..head }))
     }
 
-    /// A wallet's head was accepted or given up: the one behind it is due.
+    /// Removes a wallet's head, which was accepted or given up; the entry behind it is due.
     pub(super) fn finish(&mut self, key: WalletKey, now: Timestamp) {
         let Some(wallet) = self.wallets.get_mut(&key) else {
             return;
@@ -121,7 +121,7 @@ impl Queue {
         }
     }
 
-    /// A wallet's head is tried again at this instant. `noted`: a note says so.
+    /// Plans another attempt for a wallet's head. `noted`: a note says that it is pending.
     pub(super) fn postpone(&mut self, key: WalletKey, at: Timestamp, noted: bool) {
         if let Some(wallet) = self.wallets.get_mut(&key) {
             wallet.head.noted |= noted;
@@ -131,7 +131,7 @@ impl Queue {
         }
     }
 
-    /// A wallet's head could not be read so often; it is tried again at this instant.
+    /// Plans another read of a wallet's head, after `unread` failed ones.
     pub(super) fn put_off(&mut self, key: WalletKey, at: Timestamp, unread: u32) {
         if let Some(wallet) = self.wallets.get_mut(&key) {
             wallet.head.unread = unread;
@@ -139,7 +139,7 @@ impl Queue {
         }
     }
 
-    /// All heads are due now.
+    /// Makes all waiting heads due now.
     pub(super) fn all_due(&mut self, now: Timestamp) {
         let parked: Vec<_> = self.due.iter().map(|(_, _, key)| *key).collect();
         for key in parked {
@@ -147,7 +147,7 @@ impl Queue {
         }
     }
 
-    /// A delivery that is its wallet's head and waits for its next attempt is due now.
+    /// Makes a delivery due now if it is its wallet's head and waits for its next attempt.
     pub(super) fn hurry(&mut self, key: WalletKey, delivery: DeliveryId, now: Timestamp) {
         let wallet = self.wallets.get_mut(&key);
         let waits = wallet.filter(|it| it.due.is_some() && it.head.delivery == delivery);
@@ -168,20 +168,20 @@ impl Queue {
         ready.take(most).count()
     }
 
-    /// Wallets that have something to be sent.
+    /// Number of wallets with entries.
     pub(super) fn wallets(&self) -> usize {
         self.wallets.len()
     }
 
-    /// All that is to be sent.
+    /// Number of entries.
     pub(super) fn len(&self) -> usize {
         self.wallets.len().saturating_add(self.behind)
     }
 
-    /// The last number up to which nothing is lost with this queue, where the log was read to `read` for
-    /// entries of this origin. What waits behind one that has a note is found again by it; of what is sent
-    /// again nothing is.
-    pub(super) fn safe(&self, origin: Origin, read: NoticeNumber) -> NoticeNumber {
+    /// The highest cursor that loses nothing when only notes survive, where the log was read up to `read` for
+    /// entries of this origin. Live entries behind one that has a note are found again through that note;
+    /// entries of a replay are not.
+    pub(super) fn safe(&self, origin: Origin, read: EventNumber) -> EventNumber {
         let unsafe_ones = self.wallets.values().filter_map(|wallet| {
             let mut entries = std::iter::once(&wallet.head).chain(&wallet.rest);
             let first = match origin {
@@ -199,8 +199,8 @@ impl Queue {
         unsafe_ones.min().map_or(read, |least| least.min(read))
     }
 
-    /// Of each wallet whose first event of the log has a note: its number.
-    pub(super) fn parked(&self) -> HashMap<WalletKey, NoticeNumber> {
+    /// The wallets whose first live entry has a note, with that entry's number.
+    pub(super) fn parked(&self) -> HashMap<WalletKey, EventNumber> {
         let parked = self.wallets.iter().filter_map(|(key, wallet)| {
             let mut entries = std::iter::once(&wallet.head).chain(&wallet.rest);
             let first = entries.find(|entry| entry.origin == Origin::Live && entry.noted)?;
@@ -219,8 +219,8 @@ mod tests {
     const NOW: Timestamp = Timestamp(1000);
     const LATER: Timestamp = Timestamp(2000);
 
-    fn entry(number: u64) -> Entry {
-        Entry {
+    fn entry(number: u64) -> QueuedDelivery {
+        QueuedDelivery {
             delivery: DeliveryId(number.into()),
             event: EventId(u128::from(number) << 64),
             kind: EventType::named("wallet.created").unwrap(),
@@ -228,12 +228,12 @@ mod tests {
             noted: false,
             by_hand: false,
             unread: 0,
-            told: None,
+            record: None,
         }
     }
 
-    fn again(number: u64) -> Entry {
-        Entry {
+    fn again(number: u64) -> QueuedDelivery {
+        QueuedDelivery {
             origin: Origin::Replay,
             ..entry(number)
         }
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_sent_again_hides_nothing_behind_it() {
         let mut queue = Queue::default();
-        let noted = Entry {
+        let noted = QueuedDelivery {
             noted: true,
             ..again(5)
         };

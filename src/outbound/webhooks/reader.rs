@@ -1,56 +1,56 @@
-//! Reads the log for one endpoint: what is new, and beside it a part that is to be sent again.
+//! Reads the log for one endpoint: new events, and a part of the log that is to be sent again.
 
 use std::collections::{HashMap, HashSet};
 
-use actors::{Handle, Told, event_number};
+use actors::{EventRecord, Handle, event_number};
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
     catalog::Endpoint,
     id::{EventId, WalletKey},
 };
-use persistence::NoticeNumber;
+use persistence::EventNumber;
 
 use super::{
     delivery::Origin,
     new_id,
     note::{Progress, Replay},
-    queue::Entry,
+    queue::QueuedDelivery,
 };
 use crate::http::field::EventType;
 
-/// Events that are read at once.
+/// Events read per page.
 const PAGE: usize = 128;
 
-/// What is to be sent, with the wallet that it is of.
-type Entries = Vec<(WalletKey, Entry)>;
+/// Events to be sent, with their wallets.
+type Entries = Vec<(WalletKey, QueuedDelivery)>;
 
-/// See the module.
+/// The positions in the log of one endpoint.
 #[derive(Debug)]
 pub(super) struct Reader {
-    cursor: NoticeNumber,
-    /// All of the log was read, as far as is known.
+    cursor: EventNumber,
+    /// Whether the log was read to its end, as far as is known.
     at_end: bool,
     replay: Option<Replay>,
-    /// Beyond the cursor an earlier process dealt with these.
+    /// Events beyond the cursor that an earlier process has dealt with.
     known: HashSet<EventId>,
     lost: Option<Lost>,
 }
 
-/// What an earlier process read and did not note: it waited behind one of its wallet that has a note.
+/// Events that an earlier process read without noting them: they waited behind one that has a note.
 #[derive(Debug)]
 struct Lost {
-    from: NoticeNumber,
-    to: NoticeNumber,
-    /// The notes' numbers.
-    behind: HashMap<WalletKey, NoticeNumber>,
+    from: EventNumber,
+    to: EventNumber,
+    /// Each wallet with the number of its noted event.
+    behind: HashMap<WalletKey, EventNumber>,
 }
 
 impl Reader {
-    /// Goes on where an earlier process was.
+    /// Continues where an earlier process stopped.
     pub(super) fn new(
         progress: &Progress,
-        behind: HashMap<WalletKey, NoticeNumber>,
+        behind: HashMap<WalletKey, EventNumber>,
         known: HashSet<EventId>,
     ) -> Self {
         let from = behind.values().copied().min();
@@ -68,17 +68,17 @@ impl Reader {
         }
     }
 
-    /// Something was logged since.
-    pub(super) const fn there_is_more(&mut self) {
+    /// Says that events were logged since.
+    pub(super) const fn has_new_events(&mut self) {
         self.at_end = false;
     }
 
-    /// Whether there is nothing to read now.
+    /// Whether there is nothing to read at present.
     pub(super) const fn is_done(&self) -> bool {
         self.at_end && self.replay.is_none() && self.lost.is_none()
     }
 
-    /// This part of the log is to be sent again, with what of an earlier such part is not read yet.
+    /// Sends this part of the log again, merged with what is unread of an earlier such part.
     pub(super) fn replay(&mut self, more: Replay) {
         let before = self.replay.unwrap_or(more);
         self.replay = Some(Replay {
@@ -88,9 +88,9 @@ impl Reader {
         });
     }
 
-    /// How far it read.
+    /// How far the log was read.
     pub(super) fn progress(&self) -> Progress {
-        // What is not found again yet must be found by the next process.
+        // Events that are not found again yet must be found by the next process.
         let lost = self.lost.as_ref().map(|lost| lost.from);
         Progress {
             cursor: lost.map_or(self.cursor, |from| from.min(self.cursor)),
@@ -99,7 +99,7 @@ impl Reader {
         }
     }
 
-    /// Reads on; `None`: there is nothing now.
+    /// Reads the next page; `None`: there is nothing to read at present.
     ///
     /// # Errors
     ///
@@ -110,20 +110,22 @@ impl Reader {
         project: &ProjectCatalog,
         endpoint: &Endpoint,
     ) -> Result<Option<Entries>, actors::Error> {
-        let wanted = |told: &Told| {
-            let kind = EventType::of(&told.notice.news);
+        let wanted = |record: &EventRecord| {
+            let kind = EventType::of(&record.project_event.data);
             endpoint.wants(kind.as_str())
         };
         if let Some(lost) = &mut self.lost {
-            let page = handle.told(&project.scope, lost.from, PAGE).await?;
+            let page = handle.events_from(&project.scope, lost.from, PAGE).await?;
             let is_over = page.len() < PAGE;
-            let last = page.last().map_or(lost.to, |told| event_number(told.id));
-            let found = page.into_iter().filter(|told| {
-                let number = event_number(told.id);
-                let behind = lost.behind.get(&told.notice.key);
-                number <= lost.to && behind.is_some_and(|note| number > *note) && wanted(told)
+            let last = page
+                .last()
+                .map_or(lost.to, |record| event_number(record.id));
+            let found = page.into_iter().filter(|record| {
+                let number = event_number(record.id);
+                let behind = lost.behind.get(&record.project_event.key);
+                number <= lost.to && behind.is_some_and(|note| number > *note) && wanted(record)
             });
-            let found = found.map(|told| entry(told, Origin::Live)).collect();
+            let found = found.map(|record| entry(record, Origin::Live)).collect();
             lost.from = last;
             if is_over || last >= lost.to {
                 self.lost = None;
@@ -131,27 +133,33 @@ impl Reader {
             return Ok(Some(found));
         }
         if !self.at_end {
-            let page = handle.told(&project.scope, self.cursor, PAGE).await?;
+            let page = handle
+                .events_from(&project.scope, self.cursor, PAGE)
+                .await?;
             self.at_end = page.len() < PAGE;
             if let Some(last) = page.last() {
                 self.cursor = event_number(last.id);
             }
             let known = &mut self.known;
-            let new = page.into_iter().filter(|told| !known.remove(&told.id));
+            let new = page.into_iter().filter(|record| !known.remove(&record.id));
             let found = new.filter(wanted);
-            return Ok(Some(found.map(|told| entry(told, Origin::Live)).collect()));
+            return Ok(Some(
+                found.map(|record| entry(record, Origin::Live)).collect(),
+            ));
         }
         let Some(replay) = &mut self.replay else {
             return Ok(None);
         };
-        let page = handle.told(&project.scope, replay.cursor, PAGE).await?;
-        let last = page.last().map(|told| event_number(told.id));
+        let page = handle
+            .events_from(&project.scope, replay.cursor, PAGE)
+            .await?;
+        let last = page.last().map(|record| event_number(record.id));
         let is_over = page.len() < PAGE || last.is_none_or(|last| last >= replay.end);
         let (end, since) = (replay.end, Timestamp(replay.since));
-        let found = page.into_iter().filter(|told| {
-            event_number(told.id) <= end && told.notice.is_since(since) && wanted(told)
+        let found = page.into_iter().filter(|record| {
+            event_number(record.id) <= end && record.project_event.is_since(since) && wanted(record)
         });
-        let found = found.map(|told| entry(told, Origin::Replay)).collect();
+        let found = found.map(|record| entry(record, Origin::Replay)).collect();
         match last.filter(|_| !is_over) {
             Some(last) => replay.cursor = last,
             None => self.replay = None,
@@ -160,17 +168,17 @@ impl Reader {
     }
 }
 
-fn entry(told: Told, origin: Origin) -> (WalletKey, Entry) {
-    let wallet = told.notice.key;
-    let entry = Entry {
+fn entry(record: EventRecord, origin: Origin) -> (WalletKey, QueuedDelivery) {
+    let wallet = record.project_event.key;
+    let entry = QueuedDelivery {
         delivery: new_id(),
-        event: told.id,
-        kind: EventType::of(&told.notice.news),
+        event: record.id,
+        kind: EventType::of(&record.project_event.data),
         origin,
         noted: false,
         by_hand: false,
         unread: 0,
-        told: Some(Box::new(told)),
+        record: Some(Box::new(record)),
     };
     (wallet, entry)
 }

@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-/// Seconds between attempts. After the last of them a delivery is given up.
+/// Seconds between attempts. When the last of them fails, the delivery is given up.
 const PAUSES: [i64; 9] = [
     5,
     5 * 60,
@@ -15,15 +15,15 @@ const PAUSES: [i64; 9] = [
     24 * HOUR,
 ];
 const HOUR: i64 = 3600;
-/// Longer does nobody put us off.
-const LONGEST_WISH: i64 = 24 * HOUR;
-/// What cannot be read is tried after a second, two, four, and so on up to this many, and then given up.
+/// Longest wait that a receiver may ask for, in seconds.
+const MAX_RETRY_AFTER: i64 = 24 * HOUR;
+/// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then given up.
 const LONGEST_UNREAD: i64 = 2048;
-/// After so long of nothing but failures an endpoint is switched off.
+/// After this many seconds with nothing but failures an endpoint is disabled.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
 
-/// When to try again after so many attempts; `None`: not any more. `wish` is how many seconds the receiver
-/// asks for; `random` spreads what failed together.
+/// When to try again after so many attempts; `None`: never. `wish` is the wait that the receiver asks for, in
+/// seconds; `random` spreads deliveries that failed together.
 pub(super) fn next(
     attempts: usize,
     now: Timestamp,
@@ -37,42 +37,41 @@ pub(super) fn next(
     let millis = millis.saturating_add(i64::try_from(jitter).unwrap_or(0));
     let wish = wish
         .unwrap_or(0)
-        .clamp(0, LONGEST_WISH)
+        .clamp(0, MAX_RETRY_AFTER)
         .saturating_mul(1000);
     Some(Timestamp(now.0.saturating_add(millis.max(wish))))
 }
 
-/// When to send what somebody asked for by hand and was not accepted: as was planned before, but not in the
-/// same breath.
+/// When to send a delivery again whose attempt by hand failed: when it was planned before, but not at once.
 pub(super) fn after_by_hand(
     planned: Option<Timestamp>,
     now: Timestamp,
     wish: Option<i64>,
 ) -> Timestamp {
     let [soonest, ..] = PAUSES;
-    let wait = wish.unwrap_or(0).clamp(soonest, LONGEST_WISH);
+    let wait = wish.unwrap_or(0).clamp(soonest, MAX_RETRY_AFTER);
     let soonest = now.plus_seconds(wait);
     planned.map_or(soonest, |planned| planned.max(soonest))
 }
 
-/// When to try again what could not be read so often; `None`: not any more, after more than an hour, for the
-/// next events of its wallet wait.
+/// When to read an event again after so many failed reads; `None`: never, after more than an hour, as the
+/// wallet's next events wait.
 pub(super) fn unread(times: u32, now: Timestamp) -> Option<Timestamp> {
     let pause = 1_i64.checked_shl(times.checked_sub(1)?);
     let pause = pause.filter(|pause| *pause <= LONGEST_UNREAD)?;
     Some(now.plus_seconds(pause))
 }
 
-/// What `Retry-After` asks for, in seconds from now: a number, or an instant.
+/// The wait that `Retry-After` asks for, in seconds from now: it holds a number or a date.
 pub(super) fn wish(header: &str, now: Timestamp) -> Option<i64> {
     let header = header.trim();
     if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
-        // What does not fit is long enough.
-        return Some(header.parse().unwrap_or(LONGEST_WISH));
+        // A number that does not fit is long enough.
+        return Some(header.parse().unwrap_or(MAX_RETRY_AFTER));
     }
     let until = jiff::fmt::rfc2822::parse(header).ok()?.timestamp();
     let millis = until.as_millisecond().saturating_sub(now.0);
-    // Rounded up: not before it.
+    // Rounded up, so as not to be early.
     Some(millis.max(0).saturating_add(999) / 1000)
 }
 
@@ -127,7 +126,7 @@ mod tests {
     fn a_wish_is_a_number_or_an_instant() {
         assert_eq!(wish("120", NOW), Some(120));
         assert_eq!(wish(" 7 ", NOW), Some(7));
-        assert_eq!(wish("99999999999999999999", NOW), Some(LONGEST_WISH));
+        assert_eq!(wish("99999999999999999999", NOW), Some(MAX_RETRY_AFTER));
         assert_eq!(wish("Wed, 18 Nov 2026 11:08:40 GMT", NOW), Some(120));
         assert_eq!(wish("Wed, 18 Nov 2020 11:08:40 GMT", NOW), Some(0));
         for nonsense in ["", "soon", "-5", "1.5"] {

@@ -1,5 +1,5 @@
-//! One attempt: a request to an address that may be anybody's. It costs a bounded time and a bounded amount
-//! of what is answered, follows nothing, and goes nowhere but where webhooks may go.
+//! Sends one request to an address that anybody may have chosen. Its time and the bytes read of the response
+//! are bounded, it follows no redirect, and it connects only to permitted addresses.
 
 use std::{
     error::Error as _,
@@ -11,31 +11,31 @@ use reqwest::{Client, RequestBuilder, Response, header::RETRY_AFTER, redirect};
 use tokio::time::timeout_at;
 
 use super::{
-    address::{Forbidden, Guarded, LookUp, Reach},
-    said::{self, MOST_KEPT},
+    address::{GuardedResolver, InvalidUrl, LookUp, NetworkPolicy},
+    summary::{self, MOST_KEPT},
 };
 use crate::outbound::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
-/// Read of an answer before the connection is closed.
+/// Bytes of a response that are read before the connection is closed.
 const MOST_READ: usize = 16 * 1024;
-/// Characters of an answer, or of an error, that are shown.
+/// Characters of a response or an error that are shown.
 const MOST_SHOWN: usize = 200;
-/// Connections that are kept for the next deliveries, for each receiver, and for how long.
+/// Idle connections kept for each receiver, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Sends to wherever webhooks may go.
+/// Sends requests to permitted addresses.
 pub(super) struct Sender {
-    reach: Reach,
+    reach: NetworkPolicy,
     patience: Duration,
     look_up: LookUp,
-    /// For plain HTTP, and for TLS: set up with the first use, so that a server without webhooks needs no
+    /// For plain HTTP and for TLS. Each is built when first used: a server without webhooks then needs no
     /// certificate authorities.
     clients: Mutex<[Option<Client>; 2]>,
 }
 
-/// What is sent.
-pub(super) struct Parcel {
+/// A request to be sent.
+pub(super) struct OutgoingRequest {
     pub(super) url: String,
     pub(super) id: String,
     pub(super) seconds: i64,
@@ -43,8 +43,8 @@ pub(super) struct Parcel {
     pub(super) body: Vec<u8>,
 }
 
-impl Parcel {
-    /// What goes with the body, as it is sent and as it is shown.
+impl OutgoingRequest {
+    /// The headers, as they are sent and as they are shown.
     pub(super) fn headers(&self) -> [(&'static str, String); 5] {
         [
             ("content-type", "application/json".into()),
@@ -59,25 +59,25 @@ impl Parcel {
     }
 }
 
-/// What became of it.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
-    /// `None`: there was none.
+pub(super) struct SendResult {
+    /// The response's status; `None`: there was no response.
     pub(super) status_code: Option<u16>,
-    /// What went wrong; `None`: it was accepted.
+    /// What went wrong; `None`: the receiver accepted it.
     pub(super) error: Option<Box<str>>,
-    /// When the receiver asks to be tried again, in its own words.
+    /// The response's `Retry-After` header.
     pub(super) retry_after: Option<String>,
     pub(super) millis: u32,
-    /// Headers that are kept, the body's beginning, and whether that is not all of it.
-    pub(super) said: Option<Words>,
+    /// The response; see [`ResponseText`].
+    pub(super) summary: Option<ResponseText>,
 }
 
-/// See [`said::Said`].
-pub(super) type Words = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
+/// A response's kept headers, its body's beginning, and whether the body goes on: see [`summary::ResponseSummary`].
+pub(super) type ResponseText = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
 
 impl Sender {
-    pub(super) fn new(reach: Reach, patience: Duration, look_up: LookUp) -> Self {
+    pub(super) fn new(reach: NetworkPolicy, patience: Duration, look_up: LookUp) -> Self {
         Self {
             reach,
             patience,
@@ -86,30 +86,33 @@ impl Sender {
         }
     }
 
-    /// Where it sends to.
-    pub(super) const fn reach(&self) -> Reach {
+    /// Which addresses it sends to.
+    pub(super) const fn reach(&self) -> NetworkPolicy {
         self.reach
     }
 
-    /// Sends once.
-    pub(super) async fn send(&self, parcel: Parcel) -> Answer {
+    /// Sends one request.
+    pub(super) async fn send(&self, outgoing: OutgoingRequest) -> SendResult {
         let start = Instant::now();
-        let mut answer = self.exchange(parcel).await.unwrap_or_else(|error| Answer {
-            status_code: None,
-            error: Some(error.into()),
-            retry_after: None,
-            millis: 0,
-            said: None,
-        });
+        let mut answer = self
+            .exchange(outgoing)
+            .await
+            .unwrap_or_else(|error| SendResult {
+                status_code: None,
+                error: Some(error.into()),
+                retry_after: None,
+                millis: 0,
+                summary: None,
+            });
         answer.millis = u32::try_from(start.elapsed().as_millis()).unwrap_or(u32::MAX);
         answer
     }
 
-    async fn exchange(&self, parcel: Parcel) -> Result<Answer, String> {
-        let request = self.request(parcel)?;
+    async fn exchange(&self, outgoing: OutgoingRequest) -> Result<SendResult, String> {
+        let request = self.request(outgoing)?;
         let deadline = tokio::time::Instant::now()
             .checked_add(self.patience)
-            .ok_or("it would take too long")?;
+            .ok_or("the timeout is too long")?;
         let sent = timeout_at(deadline, request.send()).await;
         let late = |_| format!("There was no answer within {} s.", self.patience.as_secs());
         let response = sent.map_err(late)?.map_err(|error| reason(&error))?;
@@ -117,29 +120,29 @@ impl Sender {
         let retry_after = response.headers().get(RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok());
         let retry_after = retry_after.map(str::to_owned);
-        // Its status is the answer, however long the rest takes.
-        let headers = said::headers(response.headers());
+        // The status is the result, however long the body takes.
+        let headers = summary::headers(response.headers());
         let mut kept = Vec::new();
         let whole = timeout_at(deadline, read(response, &mut kept)).await;
         let is_cut = !whole.unwrap_or(false);
-        Ok(Answer {
+        Ok(SendResult {
             status_code: Some(status.as_u16()),
             error: (!status.is_success()).then(|| refusal(status.as_u16(), &kept).into()),
             retry_after,
             millis: 0,
-            said: Some((headers, said::body(&kept, is_cut), is_cut)),
+            summary: Some((headers, summary::body(&kept, is_cut), is_cut)),
         })
     }
 
-    fn request(&self, parcel: Parcel) -> Result<RequestBuilder, String> {
-        let url = self.reach.read(&parcel.url);
+    fn request(&self, outgoing: OutgoingRequest) -> Result<RequestBuilder, String> {
+        let url = self.reach.read(&outgoing.url);
         let url = url.map_err(|forbidden| forbidden.to_string())?;
         let client = self.client(url.scheme() == "http")?;
         let mut request = client.post(url);
-        for (name, value) in parcel.headers() {
+        for (name, value) in outgoing.headers() {
             request = request.header(name, value);
         }
-        Ok(request.body(parcel.body))
+        Ok(request.body(outgoing.body))
     }
 
     fn client(&self, plain: bool) -> Result<Client, String> {
@@ -149,21 +152,21 @@ impl Sender {
         if let Some(client) = slot {
             return Ok(client.clone());
         }
-        // Refused only where one is chosen already; any will do.
+        // Fails only where a provider is installed already; any will do.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let guarded = Guarded {
+        let guarded = GuardedResolver {
             reach: self.reach,
             look_up: self.look_up.clone(),
         };
         let mut builder = Client::builder()
             .dns_resolver(guarded)
-            // A proxy would look addresses up for itself.
+            // A proxy would resolve names itself.
             .no_proxy()
             .redirect(redirect::Policy::none())
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .pool_idle_timeout(IDLE);
         if plain {
-            // Without TLS no certificate authorities have to be there.
+            // Without TLS no certificate authorities are needed.
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| reason(&error))?;
@@ -172,7 +175,7 @@ impl Sender {
     }
 }
 
-/// Reads so much that the connection can be used again, and keeps the beginning. Whether that is all.
+/// Reads enough for the connection to be reused, and keeps the beginning. Returns whether that is all.
 async fn read(mut response: Response, kept: &mut Vec<u8>) -> bool {
     let mut length = 0_usize;
     loop {
@@ -192,19 +195,19 @@ async fn read(mut response: Response, kept: &mut Vec<u8>) -> bool {
 }
 
 fn refusal(status: u16, body: &[u8]) -> String {
-    let said = shown(&String::from_utf8_lossy(body));
-    if said.is_empty() {
+    let summary = shown(&String::from_utf8_lossy(body));
+    if summary.is_empty() {
         return format!("It answered {status}.");
     }
-    format!("It answered {status}: {said}")
+    format!("It answered {status}: {summary}")
 }
 
-/// Why there was no answer. Without the address, which is known where this is read.
+/// Why there was no response, without the address: the reader knows it.
 fn reason(error: &reqwest::Error) -> String {
     let (mut next, mut last) = (error.source(), None);
     while let Some(cause) = next {
         next = cause.source();
-        if let Some(forbidden) = cause.downcast_ref::<Forbidden>() {
+        if let Some(forbidden) = cause.downcast_ref::<InvalidUrl>() {
             return forbidden.to_string();
         }
         last = Some(cause.to_string());
@@ -232,8 +235,8 @@ mod tests {
     use super::*;
     use crate::outbound::webhooks::address::system;
 
-    fn parcel(url: &str) -> Parcel {
-        Parcel {
+    fn outgoing(url: &str) -> OutgoingRequest {
+        OutgoingRequest {
             url: url.into(),
             id: "evt_1".into(),
             seconds: 1,
@@ -242,7 +245,7 @@ mod tests {
         }
     }
 
-    /// A port where somebody would hear of a connection.
+    /// A listener that would project event a connection, and its port.
     async fn ear() -> (tokio::net::TcpListener, u16) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -260,26 +263,26 @@ mod tests {
         let (listener, port) = ear().await;
         let look_up: LookUp =
             Arc::new(|_| Box::pin(async { Ok(vec!["127.0.0.1:0".parse().unwrap()]) }));
-        let sender = Sender::new(Reach::Public, Duration::from_secs(5), look_up);
+        let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), look_up);
         let answer = sender
-            .send(parcel(&format!("https://shop.example:{port}/")))
+            .send(outgoing(&format!("https://shop.example:{port}/")))
             .await;
         assert_eq!(answer.status_code, None);
-        assert_eq!(answer.error, Some(Forbidden::NotPublic.to_string().into()));
+        assert_eq!(answer.error, Some(InvalidUrl::NotPublic.to_string().into()));
         assert!(nobody_came(listener).await);
     }
 
     #[tokio::test]
     async fn loopback_is_private_by_whatever_name() {
         let (listener, port) = ear().await;
-        let sender = Sender::new(Reach::Public, Duration::from_secs(5), system());
+        let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), system());
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"] {
             let answer = sender
-                .send(parcel(&format!("https://{host}:{port}/")))
+                .send(outgoing(&format!("https://{host}:{port}/")))
                 .await;
             assert_eq!(
                 answer.error,
-                Some(Forbidden::NotPublic.to_string().into()),
+                Some(InvalidUrl::NotPublic.to_string().into()),
                 "{host}"
             );
         }
@@ -290,9 +293,9 @@ mod tests {
     async fn whoever_is_not_there_is_said_to_be_without_the_address() {
         let (listener, port) = ear().await;
         drop(listener);
-        let sender = Sender::new(Reach::Anywhere, Duration::from_secs(5), system());
+        let sender = Sender::new(NetworkPolicy::Anywhere, Duration::from_secs(5), system());
         let answer = sender
-            .send(parcel(&format!("http://127.0.0.1:{port}/a-secret")))
+            .send(outgoing(&format!("http://127.0.0.1:{port}/a-secret")))
             .await;
         let error = answer.error.unwrap();
         assert!(error.starts_with("No connection: "), "{error}");

@@ -1,4 +1,4 @@
-//! Two descriptions of the API: what callers of the old one would miss in the new one.
+//! Compares two OpenAPI documents: what would callers of the old one miss in the new one?
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::shape::{At, Way, breaks};
 
-/// What was there and is not any more, or is asked for that was not; empty: nobody notices.
+/// What was removed, and what is newly required; empty if the new document is compatible.
 pub(super) fn broken(old: &Value, new: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (path, item) in object(old, "/paths") {
@@ -50,14 +50,14 @@ impl Operation<'_> {
         for (status, response) in object(before, "/responses") {
             match object(after, "/responses").get(status) {
                 Some(now) => self.response(status, response, now, found),
-                // A refusal that is not made any more stops nobody.
+                // A refusal that is no longer made breaks no caller.
                 None if !status.starts_with('2') => {}
                 None => found.push(format!("{} answers no {status} any more", self.place)),
             }
         }
     }
 
-    /// Kinds of key that opened it.
+    /// Kinds of key that the operation no longer accepts.
     fn keys(&self, before: &Value, after: &Value, found: &mut Vec<String>) {
         let kinds = |operation: &Value| -> BTreeSet<String> {
             let all = operation["security"].as_array().into_iter().flatten();
@@ -147,7 +147,7 @@ impl Operation<'_> {
     }
 }
 
-/// Every code that some operation is said to answer.
+/// All codes that some operation may answer.
 pub(super) fn codes(document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for item in object(document, "/paths").values() {

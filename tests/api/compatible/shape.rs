@@ -1,16 +1,16 @@
-//! Schemas, as far as a change of one may break a caller: what it holds once references are followed and
-//! parts are put together.
+//! Compares two schemas as far as a change may break a caller, with references followed and `allOf` parts
+//! merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Which way what a schema describes goes.
+/// The direction in which a schema's value is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
-    /// From the caller: what was taken must be taken on.
+    /// From the caller: what was accepted must still be accepted.
     In,
-    /// To the caller: what was there must be there still.
+    /// To the caller: what was there must still be there.
     Out,
 }
 
@@ -21,23 +21,23 @@ pub(super) struct At<'a> {
     pub(super) schema: &'a Value,
 }
 
-/// What a schema comes to.
+/// A schema with references followed and parts merged.
 #[derive(Default)]
 struct Shape<'a> {
     types: BTreeSet<&'a str>,
-    /// Values that it lists.
+    /// The values of its `enum`.
     values: Option<BTreeSet<String>>,
     fields: BTreeMap<&'a str, At<'a>>,
     required: BTreeSet<&'a str>,
     items: Option<At<'a>>,
     entries: Option<At<'a>>,
-    /// Of each choice, what can be chosen.
+    /// For each `oneOf`, its alternatives.
     choices: Vec<Vec<At<'a>>>,
     bounds: BTreeMap<&'static str, f64>,
     pattern: Option<&'a str>,
 }
 
-/// Bounds from below and from above.
+/// Keywords of lower and of upper bounds.
 const LEAST: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
 const MOST: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
 
@@ -46,12 +46,12 @@ impl<'a> At<'a> {
         Self { schema, ..self }
     }
 
-    /// Its name, where it has one.
+    /// The schema's reference, if it is one.
     fn name(self) -> Option<&'a str> {
         self.schema.get("$ref")?.as_str()
     }
 
-    /// Its name followed.
+    /// The schema that the reference leads to.
     pub(super) fn resolved(self) -> Self {
         match self.name().and_then(|name| name.strip_prefix('#')) {
             Some(pointer) => {
@@ -111,7 +111,7 @@ impl<'a> At<'a> {
             shape.types.insert("null");
         }
         match others.as_slice() {
-            // Something or nothing.
+            // One alternative, or null.
             [one] => at.to(one).add_to(shape),
             _ => shape
                 .choices
@@ -120,7 +120,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// Names of schemas that are being compared already: they refer to themselves.
+/// Names of schemas that are being compared already, as schemas may be recursive.
 type Seen = BTreeSet<(String, String, Way)>;
 
 /// What a caller who knows the old schema would miss in the new one, each with its place.
@@ -179,7 +179,7 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
     found
 }
 
-/// What is said of the value itself.
+/// Compares types, values and bounds.
 fn values(old: &Shape<'_>, new: &Shape<'_>, way: Way, place: &str, found: &mut Vec<String>) {
     let (narrow, wide) = match way {
         Way::In => (&old.types, &new.types),

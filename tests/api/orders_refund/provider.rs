@@ -1,4 +1,4 @@
-//! What a provider may do otherwise: be silent, break, refuse, and know better.
+//! Refunds when the provider is silent, fails, refuses or knows more.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     client::Reply,
     service::{assert_refused, header},
     shop::Shop,
-    stripe::Instead,
+    stripe::Override,
 };
 
 const REFUND: &str = "POST /v1/refunds";
@@ -22,7 +22,7 @@ async fn refund(shop: &Shop, order: &str, body: Value) -> Reply {
     shop.service.secret.post(&path, &body).await
 }
 
-/// The same at Stripe's double; the order.
+/// An order at the double of Stripe.
 async fn sold() -> (Shop, String) {
     let shop = Shop::open().await;
     let begun = shop.begun("ann").await;
@@ -31,7 +31,7 @@ async fn sold() -> (Shop, String) {
     (shop, order)
 }
 
-/// How often money was asked to go back.
+/// Number of refund requests.
 fn asked(shop: &Shop) -> usize {
     let calls = shop.stripe.calls("/v1/refunds");
     calls.iter().filter(|it| it.method == Method::POST).count()
@@ -86,12 +86,12 @@ async fn two_keys_at_once_give_back_no_more_than_there_is() {
 async fn a_failure_that_the_provider_keeps_is_gone_past() {
     let (shop, order) = sold().await;
     for _ in 0..2 {
-        shop.stripe.instead(REFUND, Instead::Kept(500, broken()));
+        shop.stripe.instead(REFUND, Override::Kept(500, broken()));
     }
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
     let failed = refund(&shop, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
-    // It counts as long as nobody knows.
+    // It counts as long as its result is unknown.
     let more = json!({"amountCents": 301, "idempotencyKey": "more"});
     let more = refund(&shop, &order, more).await;
     assert_refused(&more, 409, "already_refunded");
@@ -106,24 +106,24 @@ async fn a_failure_that_the_provider_keeps_is_gone_past() {
 #[tokio::test]
 async fn what_was_done_behind_a_failure_is_not_done_again() {
     let (shop, order) = sold().await;
-    shop.stripe.instead(REFUND, Instead::Done(500, broken()));
+    shop.stripe.instead(REFUND, Override::Done(500, broken()));
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
     let done = refund(&shop, &order, body).await.expect(200);
     assert_eq!(back(&done), ("paid", 200, 60));
     assert_eq!(asked(&shop), 1, "it was found by its name");
 }
 
-/// Not every answer of old says that it is one.
+/// An older failure does not always say that it was replayed.
 #[tokio::test]
 async fn after_a_failure_that_left_no_refund_another_key_is_asked_under() {
     let (shop, order) = sold().await;
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
     for _ in 0..2 {
-        shop.stripe.instead(REFUND, Instead::Status(500, broken()));
+        shop.stripe.instead(REFUND, Override::Status(500, broken()));
     }
     let failed = refund(&shop, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
-    shop.stripe.instead(REFUND, Instead::Status(500, broken()));
+    shop.stripe.instead(REFUND, Override::Status(500, broken()));
     let done = refund(&shop, &order, body).await.expect(200);
     assert_eq!(back(&done), ("paid", 200, 60));
     let calls = shop.stripe.calls("/v1/refunds").into_iter();
@@ -140,7 +140,7 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
     let no = json!({"error": {
         "type": "invalid_request_error", "code": "balance_insufficient", "message": "Not now.",
     }});
-    shop.stripe.instead(REFUND, Instead::Kept(400, no));
+    shop.stripe.instead(REFUND, Override::Kept(400, no));
     let body = json!({"amountCents": 400, "idempotencyKey": "k"});
     let refused = refund(&shop, &order, body.clone()).await;
     assert_refused(&refused, 502, "provider_error");
@@ -153,7 +153,7 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
 #[tokio::test]
 async fn the_provider_judges_last() {
     let (shop, order) = sold().await;
-    // Somebody gave 3.00 back by hand, and that was never told.
+    // Somebody refunded 3.00 at the provider, and no webhook told of it.
     let path = "/v1/charges/ch_1";
     shop.stripe.set(path, json!({"amount_refunded": 300}));
     let much = json!({"amountCents": 201, "idempotencyKey": "k"});
@@ -161,7 +161,7 @@ async fn the_provider_judges_last() {
     assert_refused(&reply, 409, "already_refunded");
     assert_eq!(reply.body["refundableCents"], 200);
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 300);
-    // All that is left is what is left there.
+    // Only what remains there can be refunded.
     shop.stripe.set(path, json!({"amount_refunded": 400}));
     let rest = refund(&shop, &order, json!({"idempotencyKey": "k"})).await;
     assert_eq!(back(&rest.expect(200)), ("refunded", 500, 0));
@@ -178,10 +178,10 @@ async fn a_name_is_found_among_many_refunds() {
         let body = json!({"amountCents": 1, "idempotencyKey": number.to_string()});
         refund(&shop, &order, body).await.expect(200);
     }
-    shop.stripe.instead(REFUND, Instead::Done(500, broken()));
+    shop.stripe.instead(REFUND, Override::Done(500, broken()));
     let body = json!({"amountCents": 2, "idempotencyKey": "k"});
     refund(&shop, &order, body.clone()).await;
-    // A hundred more come in front of it.
+    // A hundred newer ones come before it in the list.
     for number in 200..320 {
         let body = json!({"amountCents": 1, "idempotencyKey": number.to_string()});
         refund(&shop, &order, body).await.expect(200);
@@ -206,11 +206,11 @@ async fn give(
         .await
 }
 
-/// By a clock that stands still but for timers; the test's own client would not wait so long.
+/// With a clock that only timers advance, as the test's own client would not wait so long.
 #[tokio::test(start_paused = true)]
 async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
     let (shop, order) = sold().await;
-    for instead in [Instead::DoneInSilence, Instead::Silence] {
+    for instead in [Override::DoneInSilence, Override::Silence] {
         for _ in 0..3 {
             shop.stripe.instead(REFUND, instead.clone());
         }

@@ -1,4 +1,4 @@
-//! What was sent and what was answered, written down before a request leaves.
+//! A diary of what was sent, written before each request, and of what was answered.
 
 use super::operation::{Item, Operation};
 use std::sync::{
@@ -26,7 +26,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record of an operation that was written down elsewhere.
+    /// The record of an operation that was written down elsewhere, as in another diary.
     pub(crate) fn known(operation: Operation, answered: bool) -> Self {
         Self {
             answered,
@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// What a good answer told.
+/// What a successful response said.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) hold_id: Option<String>,
@@ -70,8 +70,8 @@ impl Diary {
         self.answered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Writes down that of a batch only some items were done: the others become a batch of their
-    /// own, which nobody has answered.
+    /// Writes down that only some items of a batch were done: the others become a batch of their own, without
+    /// an answer.
     pub(crate) fn answer_in_part(&self, number: usize, done: &[bool]) {
         let mut records = self.lock();
         let Operation::Batch(items) = &mut records[number].operation else {
@@ -86,7 +86,7 @@ impl Diary {
         self.answered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many answers came, repeats included.
+    /// Number of answers, repeats included.
     pub(crate) fn answers(&self) -> usize {
         self.answered.load(Ordering::Relaxed)
     }

@@ -26,7 +26,7 @@ const OPENING_BALANCE: i64 = 1_000_000_000;
 /// How long a worker may take to notice that it should stop.
 const WINDING_UP: Duration = Duration::from_secs(300);
 
-/// What a worker does all day.
+/// The kind of operations that a worker sends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
     /// Single deductions on many wallets.
@@ -47,7 +47,7 @@ pub(crate) enum Work {
     ReadHot,
 }
 
-/// Workers under way. Ended by [`Load::stop`], or by the end of the server.
+/// Running workers. Ended by [`Load::stop`], or by the end of the server.
 pub(crate) struct Load {
     workers: Vec<Background<Result<(), String>>>,
     stop: Arc<AtomicBool>,
@@ -68,7 +68,7 @@ impl Load {
         Self { workers, stop }
     }
 
-    /// How many workers are still at it.
+    /// Number of workers that still run.
     pub(crate) fn running(&self) -> usize {
         self.workers
             .iter()
@@ -76,13 +76,13 @@ impl Load {
             .count()
     }
 
-    /// Lets each worker finish its request and end; gives back how those ended that could not.
+    /// Lets each worker finish its request and end; returns the errors of those that could not.
     pub(crate) async fn stop(self) -> Vec<String> {
         self.stop.store(true, Ordering::Relaxed);
         self.wait().await
     }
 
-    /// Waits until every worker has ended by itself; gives back how.
+    /// Waits until every worker has ended by itself; returns how.
     pub(crate) async fn wait(self) -> Vec<String> {
         let mut ends = Vec::new();
         for worker in self.workers {
@@ -150,7 +150,7 @@ async fn worker(
     Ok(())
 }
 
-/// Does one piece of work: one request, or a hold and its settlement.
+/// Does one piece of work: a request, or a hold and its settlement.
 pub(crate) async fn perform(teller: &Teller, work: Work, rng: &mut StdRng) -> Outcome {
     match work {
         Work::HoldAndSettle { wallet } => hold_and_settle(teller, &holder(wallet)).await,
@@ -159,7 +159,7 @@ pub(crate) async fn perform(teller: &Teller, work: Work, rng: &mut StdRng) -> Ou
 }
 
 fn operation(work: Work, number: usize, rng: &mut StdRng) -> Operation {
-    // Of a fixed width, so that none is the beginning of another: recordings are searched for them.
+    // Of fixed width, so that no key is a prefix of another: recordings are searched for them.
     let key = format!("key-{number:06}");
     let item = |wallet, amount| Item {
         wallet,
@@ -179,7 +179,7 @@ fn operation(work: Work, number: usize, rng: &mut StdRng) -> Operation {
             (0..items)
                 .map(|place| {
                     let key = format!("{key}-{place:04}");
-                    // One more than there are: the last stands for the hot one.
+                    // One more than there are: the last number stands for the hot wallet.
                     let wallet = match rng.random_range(0..=WALLETS) {
                         WALLETS => HOT.to_owned(),
                         wallet => common(wallet),
@@ -228,7 +228,7 @@ async fn hold_and_settle(teller: &Teller, wallet: &str) -> Outcome {
         .await
 }
 
-/// Unique in its wallet, as it is by the hold's number in the whole test.
+/// An amount that is unique in its wallet, by the hold's number.
 fn settled_amount(hold: usize) -> i64 {
     hold as i64 + 1
 }

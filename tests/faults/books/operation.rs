@@ -9,14 +9,14 @@ pub(crate) enum Operation {
     Deduct(Item),
     Batch(Vec<Item>),
     Hold(Item),
-    /// Settles the hold of an earlier operation. It has no key of its own, so the amount is
-    /// unique in its wallet and stands for one.
+    /// Settles the hold of an earlier operation. It has no key of its own; its amount is unique in its wallet
+    /// and serves as one.
     Settle {
         hold: usize,
         wallet: String,
         amount: i64,
     },
-    /// Reads the newest entries of a ledger: what an answer reveals must stay.
+    /// Reads the newest entries of a ledger: what a response shows must stay.
     Read {
         wallet: String,
     },
@@ -37,7 +37,7 @@ pub(crate) struct Item {
 pub(crate) struct Mark {
     pub(crate) wallet: String,
     pub(crate) delta: i64,
-    /// The idempotency key of the entry; nothing where wallet and delta alone tell it.
+    /// The entry's idempotency key; `None` where wallet and delta alone identify it.
     pub(crate) key: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Operation {
             }
             Self::Hold(item) => {
                 let mut body = item.body(product);
-                // Longer than any test: none expires under it.
+                // Longer than any test, so that none expires.
                 body["expiresInSeconds"] = json!(86_400);
                 post("/wallets/external/holds", body)
             }
@@ -69,7 +69,7 @@ impl Operation {
         }
     }
 
-    /// The keys it carries.
+    /// The idempotency keys in the request.
     pub(crate) fn keys(&self) -> Vec<&str> {
         match self {
             Self::Grant(item) | Self::Deduct(item) | Self::Hold(item) => vec![&item.key],

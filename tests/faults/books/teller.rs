@@ -1,5 +1,5 @@
-//! Sends operations and writes their answers down. Any answer the contract does not allow here
-//! fails the test on the spot.
+//! Sends operations and writes their responses down. Any response that the API does not allow here fails the
+//! test at once.
 
 use super::{
     diary::{Answer, Diary},
@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The header by which recordings of the server's sockets tell requests apart.
+/// The header that identifies requests in recordings of the server's sockets.
 pub(crate) const OPERATION_HEADER: &str = "x-test-operation";
 
 /// One client of the server, with connections of its own.
@@ -20,14 +20,13 @@ pub(crate) struct Teller {
     diary: Arc<Diary>,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done,
-    /// A 503, or the refusal of some items of a batch, with its code. What was refused may have
-    /// been applied or not.
+    /// A 503, or some refused items of a batch; with the code. What was refused may have been applied or not.
     Refused(String),
-    /// No whole answer came. The operation may have been applied or not.
+    /// No complete response came. The operation may have been applied or not.
     Lost(reqwest::Error),
 }
 
@@ -84,7 +83,7 @@ impl Teller {
         }
     }
 
-    /// Sends everything unanswered again, oldest first; all of it must be done now.
+    /// Sends all unanswered operations again, oldest first; each must succeed now.
     pub(crate) async fn resend_unanswered(&self) {
         for number in self.diary.unanswered() {
             let outcome = self.send(number).await;
@@ -97,7 +96,7 @@ impl Teller {
     }
 }
 
-/// The code of a 503, which must say when to come back.
+/// The code of a 503, which must have a `Retry-After`.
 fn refusal(reply: &Reply) -> String {
     assert!(
         reply.headers.contains_key("retry-after"),
@@ -107,8 +106,8 @@ fn refusal(reply: &Reply) -> String {
     reply.code().to_owned()
 }
 
-/// Where some items of a batch were refused because the log or the load did not allow them: the
-/// code, and for each item whether it was done.
+/// If some items of a batch were refused because of the log or the load: the code, and for each item whether it
+/// was done.
 fn refused_items(operation: &Operation, body: &Value) -> Option<(String, Vec<bool>)> {
     let (Operation::Batch(_), Some(results)) = (operation, body["results"].as_array()) else {
         return None;
@@ -125,7 +124,7 @@ fn refused_items(operation: &Operation, body: &Value) -> Option<(String, Vec<boo
         .iter()
         .map(|result| result["deducted"].is_boolean())
         .collect();
-    // What is refused as a whole must be told by the status, for everybody between to see.
+    // A refusal of the whole request must have an error status, so that proxies see it, too.
     assert!(
         done.contains(&true),
         "nothing of a batch was done, and it was answered 200: {code}"
@@ -133,7 +132,7 @@ fn refused_items(operation: &Operation, body: &Value) -> Option<(String, Vec<boo
     Some((code, done))
 }
 
-/// Takes out of a 200 what the books need, and fails on one that does not say it was done.
+/// Reads what the books need from a 200; panics if it does not say that the operation was done.
 fn read(operation: &Operation, body: &Value) -> Answer {
     let says = |field: &str, body: &Value| {
         assert!(

@@ -1,4 +1,4 @@
-//! Which operations have been acknowledged, told by what went over the server's sockets.
+//! Which operations were acknowledged, read from the traffic on the server's sockets.
 
 use super::event::Event;
 use crate::books::teller::OPERATION_HEADER;
@@ -11,7 +11,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Looks at the next event; gives the operation it acknowledges, if it does.
+    /// Takes the next event; returns the operation that it acknowledges, if any.
     pub(crate) fn see(&mut self, event: &Event) -> Option<usize> {
         match event {
             Event::Received { socket, data } => {
@@ -20,7 +20,7 @@ impl Answers {
                 }
                 None
             }
-            // The status is told by the first digit; an answer's later parts begin otherwise.
+            // The first digit gives the status; later parts of a response begin otherwise.
             Event::Sent { socket, data } if data.starts_with(b"HTTP/1.1 ") => {
                 let number = self.asked.remove(socket)?;
                 data.starts_with(b"HTTP/1.1 2").then_some(number)

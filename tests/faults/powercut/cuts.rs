@@ -1,4 +1,4 @@
-//! Where in a recording the power is cut.
+//! The points of a recording at which the power is cut.
 
 use super::{answers::Answers, event::Event};
 use rand::{RngExt, rngs::StdRng, seq::IndexedRandom};
@@ -7,12 +7,12 @@ use std::collections::HashSet;
 /// sled's unit of log space; the first bytes of one are written each time it is used.
 const SEGMENT_BYTES: usize = 8 << 20;
 
-/// How the names of sled's files begin that say where its log stands.
+/// How the names of the files begin in which sled stores the position of its log.
 const SNAPSHOT: &str = "/snap.";
 
-/// Random places at or after `first`, in order: a quarter anywhere, a quarter right after an answer,
-/// a quarter in the middle of a sync, a quarter while sled writes where its log stands, which it does
-/// only when it is opened.
+/// Random points at or after `first`, in order: a quarter anywhere, a quarter right after an answer, a quarter
+/// in the middle of a sync, a quarter while sled stores the position of its log, which it does only when
+/// opened.
 pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut StdRng) -> Vec<usize> {
     let answers = places(events, first, |event| matches!(event, Event::Sent { .. }));
     let syncs = places(events, first, |event| {
@@ -32,7 +32,7 @@ pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut Std
                 2 => syncs.choose(rng),
                 _ => openings.choose(rng),
             };
-            // A cut is before the event of its number.
+            // A cut at a number is before the event of that number.
             preferred.map_or_else(|| rng.random_range(first..=events.len()), |event| event + 1)
         })
         .collect();
@@ -40,7 +40,7 @@ pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut Std
     cuts
 }
 
-/// The place after which the first `count` operations have been answered.
+/// The point after which the first `count` operations have been answered.
 pub(crate) fn after_answers(events: &[Event], count: usize) -> usize {
     let mut answers = Answers::default();
     let mut seen = HashSet::new();
@@ -51,7 +51,7 @@ pub(crate) fn after_answers(events: &[Event], count: usize) -> usize {
     last.expect("the set-up was answered, and its answers recorded") + 1
 }
 
-/// Panics unless the recording has in it what makes power cuts dangerous.
+/// Panics unless the recording contains what makes power cuts dangerous.
 pub(crate) fn assert_worth_it(events: &[Event]) {
     let mut used = HashSet::new();
     let mut used_again = 0;

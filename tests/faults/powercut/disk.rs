@@ -1,4 +1,4 @@
-//! What is on the disk at each point of a recording, and what a power cut there may leave.
+//! The state of the disk at each point of a recording, and what a power cut there may leave.
 //!
 //! A file's contents are durable as far as a completed sync *of that file* covers them, a name
 //! (creation, renaming, removal) as far as a completed sync *of its folder* does.
@@ -11,10 +11,10 @@ use super::{
 use rand::rngs::StdRng;
 use std::collections::HashMap;
 
-/// The data directory itself, which is taken to have been there.
+/// The data directory itself, which is assumed to be durable.
 const ROOT: usize = 0;
 
-/// A disk that follows a recording.
+/// A simulated disk that follows a recording.
 pub(crate) struct Disk {
     folders: Vec<Folder>,
     files: Vec<File>,
@@ -22,7 +22,7 @@ pub(crate) struct Disk {
     syncs: HashMap<u64, Sync>,
 }
 
-/// A sync under way, and what it covers if it succeeds.
+/// A sync in progress, and what it covers if it succeeds.
 enum Sync {
     Folder {
         folder: usize,
@@ -32,7 +32,7 @@ enum Sync {
         file: usize,
         covered: Vec<bool>,
     },
-    /// Of something that was removed meanwhile.
+    /// A sync of something that was removed meanwhile.
     Nothing,
 }
 
@@ -55,7 +55,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// Takes the next event in.
+    /// Applies the next event.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::WriteBegan {
@@ -70,7 +70,7 @@ impl Disk {
             }
             Event::WriteEnded { call, written } => {
                 let file = self.writes.remove(call).expect("what ends has begun");
-                // Nobody knows what a failed write has done; it stays as one under way.
+                // The effect of a failed write is unknown: it stays unfinished.
                 if let Some(written) = written {
                     self.files[file].end_write(*call, *written);
                 }
@@ -111,7 +111,7 @@ impl Disk {
         }
     }
 
-    /// What a path leads to now.
+    /// The file or folder at a path now.
     fn find(&self, path: &str) -> Option<Node> {
         let mut node = Node::Folder(ROOT);
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -130,7 +130,7 @@ impl Disk {
         }
     }
 
-    /// Makes a change of the last name in `path`.
+    /// Changes the last name in `path`.
     fn rename(&mut self, path: &str, change: impl FnOnce(String) -> Change) {
         let (folder, name) = split(path);
         let Some(Node::Folder(folder)) = self.find(folder) else {
@@ -164,7 +164,7 @@ impl Disk {
         }
     }
 
-    /// Other syncs of the file that are under way no longer count what one has covered.
+    /// Removes what one sync has covered from other syncs of the file that are in progress.
     fn reduce_syncs(&mut self, file: usize, done: &[bool]) {
         for sync in self.syncs.values_mut() {
             let Sync::File {
@@ -210,7 +210,7 @@ impl Disk {
         }
     }
 
-    /// What is left when the power is cut now.
+    /// What remains if the power is cut now.
     pub(crate) fn after_power_cut(&self, luck: Luck, rng: &mut StdRng) -> Image {
         let names: Vec<Names> = self
             .folders
@@ -234,7 +234,7 @@ impl Disk {
     }
 }
 
-/// Visits everything below a folder, each folder before what is in it.
+/// Visits everything below a folder, each folder before its contents.
 fn walk(
     folder: usize,
     path: &str,

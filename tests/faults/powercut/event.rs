@@ -1,12 +1,12 @@
-//! What a recording consists of.
+//! The events of a recording.
 
 use std::collections::BTreeMap;
 
 /// Contents of a folder's files, by their path below it.
 pub(crate) type Contents = BTreeMap<String, Vec<u8>>;
 
-/// One thing that happened, in the total order in which the shim saw them. Paths are below the
-/// data directory; the empty one is that directory itself.
+/// One event, in the total order in which the shim saw them. Paths are relative to the data directory; the
+/// empty path is that directory itself.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     WriteBegan {
@@ -15,7 +15,7 @@ pub(crate) enum Event {
         offset: usize,
         data: Vec<u8>,
     },
-    /// `written` bytes, where it did not fail.
+    /// The end of a write of `written` bytes, unless it failed.
     WriteEnded {
         call: u64,
         written: Option<usize>,
@@ -45,18 +45,18 @@ pub(crate) enum Event {
         call: u64,
         succeeded: bool,
     },
-    /// The beginning of what came in on a socket.
+    /// The beginning of data received on a socket.
     Received {
         socket: String,
         data: Vec<u8>,
     },
-    /// The beginning of what is about to go out on a socket.
+    /// The beginning of data about to be sent on a socket.
     Sent {
         socket: String,
         data: Vec<u8>,
     },
-    /// The process has ended, by itself or killed, and this is what it left in the directory. The
-    /// machine goes on: what was not synced still is not.
+    /// The process has ended, by itself or killed, with these contents of its directory. The machine continues:
+    /// what was not synced is still not.
     ProcessEnded {
         left: Contents,
     },

@@ -1,12 +1,12 @@
-//! One file as a disk has it: what a completed sync covered, and what came later.
+//! One file on a simulated disk: its durable contents, and later changes.
 
 use rand::{RngExt, rngs::StdRng};
 use std::collections::HashMap;
 
-/// What a power cut leaves whole or not at all.
+/// The unit that a power cut leaves as a whole or not at all.
 const BLOCK_BYTES: usize = 4096;
 
-/// A file's durable contents and the changes no completed sync has covered.
+/// A file's durable contents, and the changes that no completed sync has covered.
 #[derive(Debug, Default)]
 pub(crate) struct File {
     durable: Vec<u8>,
@@ -29,12 +29,12 @@ enum Change {
 /// How much of what was not synced a power cut leaves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Luck {
-    /// The chance of each block, from 0 to 1.
+    /// The chance that a block is kept, from 0 to 1.
     pub(crate) kept: f64,
 }
 
 impl File {
-    /// A write begins: from now on any of its blocks may be on the disk.
+    /// Begins a write: from now on any of its blocks may be on the disk.
     pub(crate) fn write(&mut self, call: u64, offset: usize, data: Vec<u8>) {
         self.pending.push(Pending {
             call,
@@ -43,7 +43,7 @@ impl File {
         });
     }
 
-    /// A write has ended: a sync that begins from now on covers it.
+    /// Ends a write: a sync that begins from now on covers it.
     pub(crate) fn end_write(&mut self, call: u64, written: usize) {
         let pending = self
             .pending
@@ -56,7 +56,7 @@ impl File {
         }
     }
 
-    /// The size is changed, at once.
+    /// Changes the size, at once.
     pub(crate) fn truncate(&mut self, bytes: usize) {
         let change = Change::Truncate { bytes };
         self.pending.push(Pending {
@@ -66,13 +66,13 @@ impl File {
         });
     }
 
-    /// What a sync covers that begins now: all changes that have ended.
+    /// What a sync that begins now covers: all changes that have ended.
     pub(crate) fn coverable(&self) -> Vec<bool> {
         self.pending.iter().map(|pending| pending.ended).collect()
     }
 
-    /// A sync has succeeded. `covered` is what [`File::coverable`] gave when it began, reduced by
-    /// what other syncs have covered since.
+    /// Applies a successful sync. `covered` is what [`File::coverable`] returned when it began, reduced by what
+    /// other syncs have covered since.
     pub(crate) fn cover(&mut self, covered: &[bool]) {
         let mut place = 0;
         let durable = &mut self.durable;
@@ -95,8 +95,8 @@ impl File {
         contents
     }
 
-    /// The process has died in the middle of writes: they did what can be seen in the file. A size is
-    /// recorded once it is changed, so the last change may be seen in the file alone.
+    /// Ends writes during which the process died, by what can be seen in the file. A change of size is recorded
+    /// after it is made, so the last one may be visible only in the file.
     pub(crate) fn end_unfinished(&mut self, left: &[u8]) {
         for pending in self.pending.iter_mut().filter(|pending| !pending.ended) {
             pending.ended = true;
@@ -111,9 +111,9 @@ impl File {
         }
     }
 
-    /// What is left of it when the power is cut now: everything covered, and of each later block
-    /// any version it has had since. A filesystem's journal keeps changes of the size in order, so
-    /// some first ones of these hold, and nothing that lies beyond one which does not.
+    /// What remains if the power is cut now: everything covered, and of each later block any version it has had
+    /// since. A filesystem's journal keeps size changes in order, so some first ones of them hold, and nothing
+    /// remains beyond the first that does not.
     pub(crate) fn after_power_cut(&self, luck: Luck, rng: &mut StdRng) -> Vec<u8> {
         let truncations = self
             .pending
@@ -148,7 +148,7 @@ impl File {
         contents
     }
 
-    /// How many of its later versions each block has got to, at random.
+    /// How many of its later versions each block has reached, at random.
     fn versions_kept(&self, luck: Luck, rng: &mut StdRng) -> HashMap<usize, usize> {
         let mut versions: HashMap<usize, usize> = HashMap::new();
         let mut order = Vec::new();

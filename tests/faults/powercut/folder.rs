@@ -1,12 +1,12 @@
-//! One folder as a disk has it: the names a completed sync of it has covered, and later ones.
+//! One folder on a simulated disk: the durable names, and later changes.
 
 use rand::{RngExt, rngs::StdRng};
 use std::collections::BTreeMap;
 
-/// What the names of a folder lead to.
+/// The names in a folder, and what they lead to.
 pub(crate) type Names = BTreeMap<String, Node>;
 
-/// A place in the disk's list of folders or of files.
+/// An index into the disk's list of folders or of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
     Folder(usize),
@@ -28,7 +28,7 @@ pub(crate) struct Folder {
     names: Names,
     durable: Names,
     pending: Vec<Change>,
-    /// Changes that are no longer pending.
+    /// Number of changes that are durable.
     covered: usize,
 }
 
@@ -37,18 +37,18 @@ impl Folder {
         &self.names
     }
 
-    /// A change is made, at once.
+    /// Makes a change, at once.
     pub(crate) fn change(&mut self, change: Change) {
         change.apply(&mut self.names);
         self.pending.push(change);
     }
 
-    /// What a sync covers that begins now: so many changes since the folder was made.
+    /// What a sync that begins now covers: the number of changes so far.
     pub(crate) fn coverable(&self) -> usize {
         self.covered + self.pending.len()
     }
 
-    /// A sync has succeeded. `coverable` is as it was when the sync began.
+    /// Applies a successful sync. `coverable` is the number when it began.
     pub(crate) fn cover(&mut self, coverable: usize) {
         let count = coverable.saturating_sub(self.covered);
         self.pending
@@ -57,8 +57,8 @@ impl Folder {
         self.covered += count;
     }
 
-    /// The names left when the power is cut now: a filesystem's journal keeps changes in order, so
-    /// any first few of the later ones hold.
+    /// The names that remain if the power is cut now: a filesystem's journal keeps changes in order, so any
+    /// first few of the later ones hold.
     pub(crate) fn after_power_cut(&self, rng: &mut StdRng) -> Names {
         let mut names = self.durable.clone();
         let kept = rng.random_range(0..=self.pending.len());

@@ -1,4 +1,4 @@
-//! An image of a power cut as real files, which stay where they are when a check of them fails.
+//! Writes an image of a power cut to real files, which are kept when a check of them fails.
 
 use super::disk::Image;
 use std::{
@@ -8,20 +8,20 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Where images go when it is there and large enough: they need no disk, and there are many.
+/// Where images are written if it exists and is large enough: memory is fast, and there are many images.
 const MEMORY: &str = "/dev/shm";
 const ENOUGH_BYTES: u64 = 2 << 30;
 
-/// Zeros that are left out of a file, so that holes are holes.
+/// Length of zeros that are left out of a file, as a hole.
 const HOLE_BYTES: usize = 4096;
 
-/// A data directory written from an image.
+/// A data directory that was written from an image.
 pub(crate) struct Laid {
     folder: Option<TempDir>,
 }
 
 impl Laid {
-    /// Writes the image to a fresh folder.
+    /// Writes the image to a new folder.
     pub(crate) fn out(image: &Image) -> Self {
         let folder = tempfile::tempdir_in(place()).expect("a temporary folder");
         let data_dir = folder.path().join("data");
@@ -58,7 +58,7 @@ impl Drop for Laid {
 }
 
 fn write(path: &Path, contents: &[u8]) {
-    // Modes are not recorded; nobody else ever needs to read a data directory.
+    // Modes are not recorded; only the owner ever needs to read a data directory.
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)

@@ -1,5 +1,4 @@
-//! Servers that lie, made of synthetic events: each must be found out by some image, and the
-//! honest one by none.
+//! Faulty servers, as synthetic events: some image must expose each of them, and no image the honest one.
 
 use super::{disk::Disk, event::Event, file::Luck, replay::Replay};
 use crate::books::teller::OPERATION_HEADER;
@@ -8,7 +7,7 @@ use std::collections::BTreeSet;
 
 const DATA: [u8; 6] = *b"credit";
 
-/// Images made of each recording.
+/// Number of images of each recording.
 const TRIES: u64 = 200;
 
 fn created() -> Event {
@@ -52,7 +51,7 @@ fn truncated(bytes: usize) -> Event {
     }
 }
 
-/// In how many images after these events the data is there whole.
+/// In how many images after these events the data is complete.
 fn found(events: &[Event]) -> u64 {
     let mut disk = Disk::default();
     events.iter().for_each(|event| disk.apply(event));
@@ -93,7 +92,7 @@ fn answer() -> Event {
     }
 }
 
-/// A log whose name is durable, and then these events.
+/// A log whose name is durable, followed by these events.
 fn named(events: impl IntoIterator<Item = Event>) -> Vec<Event> {
     [created(), sync_begins(1, ""), sync_ends(1)]
         .into_iter()
@@ -126,7 +125,7 @@ fn what_a_completed_sync_covers_is_in_every_image() {
 #[test]
 fn what_no_completed_sync_covers_is_missing_from_some_images_and_in_others() {
     let liars: [Vec<Event>; 7] = [
-        // Acknowledged before, or while it is synced.
+        // Acknowledged before its sync, or during it.
         vec![write_begins(2), write_ends(2)],
         vec![write_begins(2), write_ends(2), sync_begins(3, "log")],
         // Synced before it was written, or while it was.
@@ -185,7 +184,7 @@ fn an_operation_answered_before_its_sync_is_reported_as_lost() {
     );
     assert_eq!(losing_cuts(&honest), 0);
     let liar = named(write.into_iter().chain([answer()]).chain(sync));
-    // Right after the answer, and while it is synced.
+    // Right after the answer, and during the sync.
     assert_eq!(losing_cuts(&liar), 2);
 }
 

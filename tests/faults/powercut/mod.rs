@@ -1,9 +1,9 @@
-//! Power cuts. A server's writes, syncs and answers are recorded in one order; from the recording
-//! come images of what a power cut at a random point would leave; the real server is started on
-//! each of them and must show every operation that had been acknowledged by then.
+//! Power cuts. A server's writes, syncs and answers are recorded in one order; from the recording come images
+//! of what a power cut at a random point would leave; the real server is started on each of them and must have
+//! every operation that had been acknowledged by then.
 //!
-//! The recording goes over checkpoints, the reuse of log space, two killed servers and a clean
-//! end: what a server recovers from the page cache is not durable before it is synced either.
+//! The recording includes checkpoints, the reuse of log space, two killed servers and a clean end: what a
+//! server recovers from the page cache is not durable before it is synced either.
 
 mod answers;
 mod cuts;
@@ -34,19 +34,19 @@ use std::{
 
 const IMAGES: usize = 100;
 
-/// Images looked at side by side.
+/// Images checked concurrently.
 const AT_ONCE: usize = 2;
 
-/// Of so many images one is also given to `scrip verify`, after the server has recovered it.
+/// One of this many images is also checked by `scrip verify`, after the server has recovered it.
 const VERIFIED: usize = 10;
 
-/// Recorded of each server before it ends: enough for log space to be used again.
+/// Bytes recorded of each server before it ends: enough for log space to be reused.
 const BYTES_A_SERVER: u64 = 48 << 20;
 
-/// How long that may take.
+/// How long that recording may take.
 const RECORDED_WITHIN: Duration = Duration::from_secs(900);
 
-/// How long the look at one image may take.
+/// How long the check of one image may take.
 const LOOKED_WITHIN: Duration = Duration::from_secs(900);
 
 const WORKS: [Work; 7] = [
@@ -103,17 +103,17 @@ async fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
     recorded.assert_all_answers_seen(replay.acknowledged());
 }
 
-/// What was recorded, and the books of it.
+/// A recording, with the diary of what was sent.
 struct Recorded {
     recorder: Recorder,
-    /// The event after which project and wallets are there.
+    /// The event after which the project and its wallets exist.
     first: usize,
     project: Project,
     records: Vec<Record>,
 }
 
 impl Recorded {
-    /// An answer that came to a client but is not in the recording would go unchecked.
+    /// Asserts that the recording contains all answers: one that is missing there would go unchecked.
     fn assert_all_answers_seen(&self, acknowledged: &HashSet<usize>) {
         for (number, record) in self
             .records
@@ -133,7 +133,7 @@ fn settings() -> Launch {
     knobs::frequent_checkpoints(500)
 }
 
-/// Lets three servers after one another work on one directory: killed, ended cleanly, killed.
+/// Runs three servers one after another on one directory: killed, ended cleanly, killed.
 async fn record(rng: &mut StdRng) -> Recorded {
     let mut recorder = Recorder::new(settings());
     let diary = Arc::new(Diary::default());
@@ -186,7 +186,7 @@ async fn enough(recorder: &Recorder) {
     .await;
 }
 
-/// One image to be looked at.
+/// A check of one image.
 struct Look {
     context: String,
     laid: Laid,
@@ -196,8 +196,8 @@ struct Look {
 }
 
 impl Look {
-    /// Starts the real server on the image, and panics unless all that was acknowledged is there
-    /// and it works.
+    /// Starts the real server on the image, and panics unless everything acknowledged is there and the server
+    /// works.
     async fn run(self) {
         let project = &self.recorded.project;
         let server = Instance::start(&settings(), &self.laid.data_dir()).await;

@@ -14,16 +14,16 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A data directory that is only ever written by recorded servers.
+/// A data directory that only recorded servers write to.
 pub(crate) struct Recorder {
     folder: TempDir,
     launch: Launch,
-    /// Of all servers so far that have ended.
+    /// The events of all servers that have ended.
     pub(crate) events: Vec<Event>,
 }
 
 impl Recorder {
-    /// Compiles the shim. Servers will be started as `launch` says, with the shim in them.
+    /// Compiles the shim. Servers are started as `launch` says, with the shim preloaded.
     pub(crate) fn new(launch: Launch) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let shim = folder.path().join("shim.so");
@@ -57,28 +57,28 @@ impl Recorder {
         Instance::start(&self.launch, &self.data_dir()).await
     }
 
-    /// Bytes recorded of the running server.
+    /// Number of bytes recorded of the running server.
     pub(crate) fn recorded_bytes(&self) -> u64 {
         std::fs::metadata(self.record()).map_or(0, |file| file.len())
     }
 
-    /// Kills the server and takes its recording in.
+    /// Kills the server and reads its recording.
     pub(crate) async fn crash(&mut self, server: Instance) {
         server.crash().await;
         self.take_in();
     }
 
-    /// Ends the server cleanly and takes its recording in.
+    /// Ends the server cleanly and reads its recording.
     pub(crate) async fn terminate(&mut self, server: Instance) -> ExitStatus {
         let status = server.terminate().await;
         self.take_in();
         status
     }
 
-    /// Orders the `which`th sync of the database from now on, counted from 1, by threads of the
-    /// running server whose names begin so, to fail.
+    /// Makes the `which`th sync of the database from now on, counted from 1, fail, among threads of the running
+    /// server whose names begin with `thread`.
     pub(crate) fn fail_sync(&self, which: u32, thread: &str) {
-        // Written elsewhere first: the shim must find it whole.
+        // Renamed into place: the shim must find it complete.
         let written = self.order().with_extension("new");
         std::fs::write(&written, format!("{which} {thread}")).unwrap();
         std::fs::rename(written, self.order()).unwrap();
@@ -98,9 +98,9 @@ impl Recorder {
         std::fs::remove_file(self.record()).unwrap();
     }
 
-    /// Where the servers keep everything.
+    /// The servers' data directory.
     pub(crate) fn data_dir(&self) -> PathBuf {
-        // As the kernel names it: that is how the shim tells what is below.
+        // Canonical, as the shim compares it with the kernel's paths.
         self.folder.path().canonicalize().unwrap().join("data")
     }
 

@@ -1,10 +1,10 @@
-//! Reads what the shim recorded. The layout is told in `shim.c`.
+//! Reads what the shim recorded. `shim.c` describes the format.
 
 use super::event::Event;
 
 const HEAD_BYTES: usize = 40;
 
-/// All whole records; the last may be torn when the process was killed while it wrote it.
+/// Parses all complete records; the last may be torn if the process was killed while it wrote it.
 pub(crate) fn read(mut bytes: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
     while let Some((event, rest)) = record(bytes) {

@@ -1,4 +1,4 @@
-//! A recording played up to a point: what is on the disk there, and what has been acknowledged.
+//! A recording replayed up to a point: the disk there, and what has been acknowledged.
 
 use super::{
     answers::Answers,
@@ -9,7 +9,7 @@ use super::{
 use rand::rngs::StdRng;
 use std::collections::HashSet;
 
-/// Goes forward through a recording.
+/// Steps through a recording.
 pub(crate) struct Replay<'a> {
     events: &'a [Event],
     disk: Disk,
@@ -18,7 +18,7 @@ pub(crate) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// At the beginning of a recording.
+    /// Starts at the beginning of a recording.
     pub(crate) fn new(events: &'a [Event]) -> Self {
         Self {
             events,
@@ -28,7 +28,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Plays the next so many events.
+    /// Replays the next `count` events.
     pub(crate) fn play(&mut self, count: usize) {
         let (now, later) = self.events.split_at(count);
         for event in now {
@@ -38,7 +38,7 @@ impl<'a> Replay<'a> {
         self.events = later;
     }
 
-    /// Plays what is left.
+    /// Replays the remaining events.
     pub(crate) fn play_out(&mut self) {
         self.play(self.events.len());
     }
@@ -48,7 +48,7 @@ impl<'a> Replay<'a> {
         &self.acknowledged
     }
 
-    /// What is left when the power is cut now.
+    /// What remains if the power is cut now.
     pub(crate) fn power_cut(&self, luck: Luck, rng: &mut StdRng) -> Image {
         self.disk.after_power_cut(luck, rng)
     }

@@ -14,7 +14,7 @@ use kit::Server;
 use rand::{RngExt, rngs::StdRng};
 use std::sync::Arc;
 
-/// One after the other, so that each request's own writes and syncs can be told.
+/// Run one after the other, so that the writes and syncs of each request can be told apart.
 const WORKS: [Work; 5] = [
     Work::Grant,
     Work::Deduct,
@@ -26,10 +26,10 @@ const WORKS: [Work; 5] = [
     Work::HoldAndSettle { wallet: 0 },
 ];
 
-/// Rounds of all works that are looked at for their order.
+/// Rounds of all works whose order is checked.
 const ROUNDS: usize = 12;
 
-/// Rounds after which a sync must have failed, where one is told to.
+/// Rounds within which an injected sync failure must have happened.
 const ROUNDS_TO_FAILURE: usize = 100;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,8 +126,7 @@ async fn open() -> (Server, Arc<Diary>) {
     (server, diary)
 }
 
-/// The most syncs that a thread makes when the server is only started and ended: strace counts
-/// them for each thread.
+/// The most syncs of one thread when the server is only started and ended: strace counts them per thread.
 async fn syncs_of_a_start(server: &Server) -> usize {
     let (status, calls) = Traced::start(server, None).await.terminate().await;
     assert!(status.success(), "a clean end exits with 0");
@@ -148,7 +147,7 @@ async fn until_failure(teller: &Teller, rng: &mut StdRng) {
     panic!("everything was acknowledged although syncs were failing");
 }
 
-/// Whether a line says in words what happened.
+/// Whether a line explains what happened.
 pub(crate) fn tells_why(said: &[String]) -> bool {
     said.iter().map(|line| line.to_lowercase()).any(|line| {
         ["sync", "input/output error", "i/o error"]

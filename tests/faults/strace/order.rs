@@ -1,19 +1,19 @@
-//! The order that durability demands: a request is received, its entry is written, that file is
-//! synced by a call that begins after the write has ended, and only then the answer leaves.
+//! The order that durability demands: a request is received, its entry is written, that file is synced by a
+//! call that begins after the write has ended, and only then the response is sent.
 
 use super::trace::Call;
 use crate::books::Record;
 use crate::books::teller::OPERATION_HEADER;
 use std::path::Path;
 
-/// The calls of a trace, looked at for their order.
+/// The calls of a trace, to check their order.
 pub(crate) struct Order<'a> {
     calls: &'a [Call],
     data_dir: String,
 }
 
 impl<'a> Order<'a> {
-    /// Looks at writes and syncs of files below `data_dir`.
+    /// Selects writes and syncs of files below `data_dir`.
     pub(crate) fn new(calls: &'a [Call], data_dir: &Path) -> Self {
         Self {
             calls,
@@ -21,7 +21,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Panics if a write among the operations was answered too early; counts the answered ones.
+    /// Panics if a write among the operations was answered too early; returns the number of answered ones.
     pub(crate) fn assert<'b>(
         &self,
         operations: impl Iterator<Item = (usize, &'b Record)>,
@@ -38,10 +38,10 @@ impl<'a> Order<'a> {
         answered
     }
 
-    /// The place of the 2xx answer to an operation, or nothing where there is none; an error where
-    /// one of its `keys` was not written and synced between the request and that answer.
+    /// The index of the 2xx response to an operation, or `None`; an error if one of its `keys` was not written
+    /// and synced between the request and that response.
     fn check(&self, number: usize, keys: &[&str]) -> Result<Option<usize>, String> {
-        // As strace prints a line end.
+        // strace prints line ends escaped.
         let header = format!(r"{OPERATION_HEADER}: {number}\r\n");
         let received = self
             .calls
@@ -69,7 +69,7 @@ impl<'a> Order<'a> {
         Ok(Some(answer.began))
     }
 
-    /// Looks at the first write that holds `key`, which is the log's.
+    /// Checks the first write that contains `key`, which is the log's.
     fn check_key(&self, key: &str, after: usize, before: usize) -> Result<(), String> {
         match self
             .writes(after, before)
@@ -81,7 +81,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// For a settlement, which carries no key: some write of its time must have been synced.
+    /// Checks a settlement, which has no key: some write between must have been synced.
     fn check_any(&self, after: usize, before: usize) -> Result<(), String> {
         if self
             .writes(after, before)
@@ -102,7 +102,7 @@ impl<'a> Order<'a> {
         })
     }
 
-    /// Writes to files of the data directory, made within a time.
+    /// Writes to files of the data directory between two calls.
     fn writes(&self, after: usize, before: usize) -> impl Iterator<Item = &Call> {
         self.calls
             .iter()

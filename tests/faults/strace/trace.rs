@@ -1,5 +1,5 @@
-//! Reads what `strace -f -y -o` wrote. Its lines are in the order in which calls began and ended,
-//! as far as one could have caused the other: a thread goes on only after its line is written.
+//! Parses the output of `strace -f -y -o`. Its lines are in the order in which calls began and ended, as far as
+//! one could have caused the other: a thread continues only after its line is written.
 
 use std::collections::HashMap;
 
@@ -10,37 +10,37 @@ pub(crate) struct Call {
     pub(crate) name: String,
     /// The arguments as printed when the call began, and what was added when it ended.
     pub(crate) arguments: String,
-    /// What follows `=`; nothing where the call never ended.
+    /// The text after `=`; `None` if the call never ended.
     pub(crate) result: Option<String>,
     pub(crate) began: usize,
     pub(crate) ended: usize,
 }
 
 impl Call {
-    /// What strace's `-y` tells of the first argument, a descriptor: a path or a socket.
+    /// What `-y` prints for the first argument, a descriptor: a path or a socket.
     pub(crate) fn object(&self) -> Option<&str> {
         let (descriptor, rest) = self.arguments.split_once('<')?;
         if !descriptor.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        // Sockets hold `->` in theirs; a path with a `>` in it does not occur here.
+        // Sockets contain `->`; a path with a `>` does not occur here.
         let (object, _) = rest.split_once(">,").or_else(|| rest.split_once(">)"))?;
         Some(object)
     }
 
-    /// Whether it is one of the calls that make a file durable.
+    /// Whether it is a call that makes a file durable.
     pub(crate) fn syncs(&self) -> bool {
         matches!(self.name.as_str(), "fsync" | "fdatasync")
     }
 
-    /// Whether it ended with success.
+    /// Whether it succeeded.
     pub(crate) fn succeeded(&self) -> bool {
         self.result
             .as_ref()
             .is_some_and(|result| !result.starts_with(['-', '?']))
     }
 
-    /// Whether strace made it fail.
+    /// Whether strace injected its failure.
     pub(crate) fn injected(&self) -> bool {
         self.result
             .as_ref()
@@ -88,7 +88,7 @@ pub(crate) fn parse(text: &str) -> Vec<Call> {
     calls
 }
 
-/// The most syncs that one thread made.
+/// The largest number of syncs by one thread.
 pub(crate) fn most_syncs_of_a_thread(calls: &[Call]) -> usize {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for call in calls.iter().filter(|call| call.syncs()) {
@@ -97,7 +97,7 @@ pub(crate) fn most_syncs_of_a_thread(calls: &[Call]) -> usize {
     counts.values().copied().max().unwrap_or_default()
 }
 
-/// Name and arguments of a line that begins a call; signals and exits are no calls.
+/// Name and arguments of a line that begins a call; signals and exits are not calls.
 fn begin(line: &str) -> Option<(&str, &str)> {
     let (name, arguments) = line.split_once('(')?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

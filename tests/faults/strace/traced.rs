@@ -6,23 +6,22 @@ use rustix::process::Pid;
 use std::{path::PathBuf, process::ExitStatus};
 use tempfile::TempDir;
 
-/// What tells the order of requests, writes, syncs and answers; `execve` tells the server's id.
+/// The calls that show the order of requests, writes, syncs and responses; `execve` shows the server's id.
 const CALLS: &str = "execve,read,readv,recvfrom,recvmsg,write,writev,sendto,sendmsg,\
     pwrite64,pwritev,pwritev2,fsync,fdatasync";
 
-/// Bytes shown of each buffer: whole ones, so that a key is found wherever it is written.
+/// Bytes shown of each buffer: all, so that a key is found wherever it is written.
 const SHOWN_BYTES: &str = "4194304";
 
 /// A traced server. The trace can be read once it has ended.
 pub(crate) struct Traced {
-    // Dropped first: nobody may write the trace any more when its folder goes.
+    // Dropped first: the server must not write the trace once its folder is removed.
     instance: Instance,
     folder: TempDir,
 }
 
 impl Traced {
-    /// Starts a stopped server under strace. From its `failing`th on, each sync of a thread is
-    /// made to fail.
+    /// Starts a stopped server under strace. Each thread's syncs fail, from its `failing`th on.
     pub(crate) async fn start(server: &Server, failing: Option<usize>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let output = trace_file(&folder);
@@ -61,13 +60,13 @@ impl Traced {
         &mut self.instance
     }
 
-    /// Ends the server cleanly; gives its status and the trace.
+    /// Ends the server cleanly; returns its status and the trace.
     pub(crate) async fn terminate(self) -> (ExitStatus, Vec<Call>) {
         let status = self.instance.terminate().await;
         (status, read(&self.folder))
     }
 
-    /// Waits for the server to end; gives its status, what it said, and the trace.
+    /// Waits for the server to end; returns its status, its output, and the trace.
     pub(crate) async fn ends_by_itself(mut self) -> (ExitStatus, Vec<String>, Vec<Call>) {
         let status = self.instance.wait().await;
         (status, self.instance.said(), read(&self.folder))

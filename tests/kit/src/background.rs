@@ -1,5 +1,5 @@
-//! Background work of a test. A test that ends while its own work still runs has not seen what
-//! that work found, so dropping unfinished work fails the test.
+//! Background work of a test. A test that ends while its work still runs has not seen the result, so dropping
+//! unfinished work fails the test.
 
 use std::{future::Future, time::Duration};
 use tokio::task::JoinHandle;

@@ -1,10 +1,10 @@
-//! HTTP calls with one bearer key.
+//! An HTTP client with one bearer token.
 
 use reqwest::{Method, header::HeaderMap};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// No answer within this is a failure of the server, not patience of the client.
+/// No response within this time is a failure of the server.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
 /// Calls one server with one bearer key. Clones share connections.
@@ -15,12 +15,12 @@ pub struct Client {
     key: String,
 }
 
-/// An answer as it came.
+/// A response with its body.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// All headers.
+    /// All headers of the response.
     pub headers: HeaderMap,
     /// The body, or null where it is not JSON.
     pub body: Value,
@@ -36,13 +36,13 @@ impl Client {
         }
     }
 
-    /// The same key at another server.
+    /// A client with the same key for another server.
     #[must_use]
     pub fn at(&self, base: &str) -> Self {
         Self::new(base, &self.key)
     }
 
-    /// The bearer key.
+    /// The bearer token.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -54,7 +54,11 @@ impl Client {
             .bearer_auth(&self.key)
     }
 
-    /// Sends a request; an error means that no whole answer came.
+    /// Sends a request.
+    ///
+    /// # Errors
+    ///
+    /// Where no complete response came.
     pub async fn send(request: reqwest::RequestBuilder) -> Result<Reply, reqwest::Error> {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -88,19 +92,19 @@ impl Reply {
         self.body
     }
 
-    /// The error code of the body, or nothing.
+    /// The error code in the body; empty if there is none.
     pub fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 }
 
-/// A client for plain HTTP on this machine, which waits half a minute for an answer.
+/// A client for plain HTTP on this machine, with a timeout of half a minute.
 #[must_use]
 pub fn plain_http() -> reqwest::Client {
     plain(reqwest::redirect::Policy::default())
 }
 
-/// The same, and it goes nowhere by itself.
+/// A client builder for plain HTTP that follows no redirects.
 #[must_use]
 pub fn unled_http() -> reqwest::Client {
     plain(reqwest::redirect::Policy::none())
@@ -116,8 +120,8 @@ fn plain(redirects: reqwest::redirect::Policy) -> reqwest::Client {
         .expect("a plain HTTP client needs nothing of the system")
 }
 
-/// Trusts nobody, for plain HTTP only. reqwest would otherwise look for the system's certificates,
-/// which a test must not need, and for a process-wide choice of cryptography.
+/// A TLS configuration without roots, for plain HTTP. reqwest would otherwise load the system's certificates,
+/// which a test must not need, and a process-wide crypto provider.
 fn no_trust() -> rustls::ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     rustls::ClientConfig::builder_with_provider(provider)

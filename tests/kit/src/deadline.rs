@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a condition that should hold within moments may take on a busy machine: it is there to end a hang.
+/// How long a condition that should hold within moments may take on a busy machine: it only ends a hang.
 pub const SOON: Duration = Duration::from_secs(300);
 
-/// Time between two looks at a condition.
+/// Time between two checks of a condition.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Looks until `condition` gives a value; panics naming `what` when `limit` has passed.
+/// Checks until `condition` returns a value; panics with `what` after `limit`.
 pub async fn until<T>(what: &str, limit: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -19,7 +19,7 @@ pub async fn until<T>(what: &str, limit: Duration, mut condition: impl FnMut() -
     }
 }
 
-/// The same for a condition that has to be asked for.
+/// Checks an asynchronous condition until it returns a value; panics with `what` after `limit`.
 pub async fn answered<T>(
     what: &str,
     limit: Duration,

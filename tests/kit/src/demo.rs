@@ -1,4 +1,4 @@
-//! One running `scrip dev`: what it prints, and how it ends.
+//! A running `scrip dev`, with its output.
 
 use std::{path::Path, process::Command, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
 /// How long a clean end may take.
 const CLEAN_END: Duration = Duration::from_secs(300);
 
-/// The demo, on a data directory that the test looks after. Dropping it kills it.
+/// The demo, on a data directory of the test's. Dropping it kills it.
 pub struct Demo {
     process: Process,
     base: String,
@@ -19,12 +19,12 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts it and waits for the last line of what it prints.
+    /// Starts it and waits for the last line of its output.
     pub async fn start(data_dir: &Path) -> Self {
         Self::of(Launch::default().without_token().dev(data_dir)).await
     }
 
-    /// The same by a command of the test's own.
+    /// Starts it by a command of the test's own.
     pub async fn of(command: Command) -> Self {
         let mut process = Process::start(command, false);
         let base = process.hears("the line with the address", listening).await;
@@ -41,19 +41,19 @@ impl Demo {
         }
     }
 
-    /// Where it is: `http://host:port`.
+    /// Its base address: `http://host:port`.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// What it printed, line by line.
+    /// The lines of its output.
     #[must_use]
     pub fn said(&self) -> &[String] {
         &self.said
     }
 
-    /// What it printed behind a name, such as `Secret key`.
+    /// The value printed after a name, such as `Secret key`.
     #[must_use]
     pub fn value(&self, name: &str) -> String {
         let mut lines = self.said.iter();
@@ -78,13 +78,13 @@ impl Demo {
         lines.take(4).collect::<Vec<_>>().join(" ")
     }
 
-    /// A client with the given bearer key.
+    /// A client with the given bearer token.
     #[must_use]
     pub fn client(&self, key: &str) -> Client {
         Client::new(&self.base, key)
     }
 
-    /// Sends SIGTERM and waits for the end, which must be a clean one.
+    /// Sends SIGTERM and waits for the end, which must be clean.
     pub async fn terminate(mut self) {
         self.process.terminate();
         let status = self.process.wait(CLEAN_END).await;

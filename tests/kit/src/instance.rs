@@ -9,7 +9,7 @@ use crate::{
 use rustix::process::Pid;
 use std::{path::Path, process::ExitStatus, time::Duration};
 
-/// How long a clean end may take: everything in flight is finished and flushed first.
+/// How long a clean end may take: all work in flight is finished and flushed first.
 const CLEAN_END: Duration = Duration::from_secs(300);
 
 /// A process serving one data directory.
@@ -29,7 +29,7 @@ impl Instance {
         Process::start(launch.serve(data_dir), launch.wraps())
     }
 
-    /// Waits until a process that was begun says that it listens.
+    /// Waits until a process from [`Instance::begin`] says that it listens.
     pub async fn ready(mut process: Process) -> Self {
         let base = process.hears("the line with the address", listening).await;
         Self { process, base }
@@ -40,27 +40,27 @@ impl Instance {
         &self.base
     }
 
-    /// The process, as `/proc` names it.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// A client with the given bearer key and connections of its own.
+    /// A client with the given bearer token and connections of its own.
     pub fn client(&self, key: &str) -> Client {
         Client::new(&self.base, key)
     }
 
-    /// A client with the administrator's secret.
+    /// A client with the administrator's token.
     pub fn admin(&self) -> Client {
         self.client(ADMIN_TOKEN)
     }
 
-    /// See [`Process::adopt`].
+    /// Sets the process that signals go to: see [`Process::adopt`].
     pub fn adopt(&mut self, id: Pid) {
         self.process.adopt(id);
     }
 
-    /// All lines said so far on both outputs.
+    /// All lines of output so far, of both streams.
     pub fn said(&self) -> Vec<String> {
         self.process.said()
     }
@@ -70,12 +70,12 @@ impl Instance {
         self.process.ended()
     }
 
-    /// Sends SIGKILL; [`Instance::wait`] sees it through.
+    /// Sends SIGKILL; [`Instance::wait`] waits for the end.
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Waits for an end that something else brings about.
+    /// Waits for an end that something else causes.
     pub async fn wait(&mut self) -> ExitStatus {
         self.process.wait(CLEAN_END).await
     }

@@ -1,4 +1,4 @@
-//! How the binary is started: environment, and the program it runs under.
+//! How the binary is started: its environment, and a program that wraps it.
 
 use crate::tool;
 use std::{
@@ -7,11 +7,11 @@ use std::{
     process::Command,
 };
 
-/// The binary under test: Cargo says where it is, else it lies where Cargo puts it.
+/// The binary under test: where Cargo says, otherwise where Cargo usually puts it.
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// If there is none.
 #[must_use]
 pub fn binary() -> PathBuf {
     let said = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
@@ -28,10 +28,10 @@ pub fn binary() -> PathBuf {
     found
 }
 
-/// The administrator secret every test server is given.
+/// The administrator's token of every test server.
 pub const ADMIN_TOKEN: &str = "test-admin-token-0123456789abcdef";
 
-/// How to start the binary. [`Launch::default`] is the binary as it is.
+/// How to start the binary. [`Launch::default`] starts it directly.
 #[derive(Clone, Default)]
 pub struct Launch {
     env: Vec<(OsString, OsString)>,
@@ -47,7 +47,7 @@ impl Launch {
         self
     }
 
-    /// Starts the binary through a program that becomes it (`exec`): same process id.
+    /// Starts the binary through a program that replaces itself with it (`exec`): same process id.
     pub fn through<I: AsRef<OsStr>>(mut self, program: impl IntoIterator<Item = I>) -> Self {
         self.under = program
             .into_iter()
@@ -56,8 +56,8 @@ impl Launch {
         self
     }
 
-    /// Starts the binary as the child of a program that passes on its exit status. Whoever asks
-    /// for this must tell the child's id ([`crate::process::Process::adopt`]).
+    /// Starts the binary as the child of a program that passes on its exit status. The caller must then set the
+    /// child's id with [`crate::process::Process::adopt`].
     pub fn wrapped<I: AsRef<OsStr>>(self, program: impl IntoIterator<Item = I>) -> Self {
         Self {
             wraps: true,
@@ -65,7 +65,7 @@ impl Launch {
         }
     }
 
-    /// Gives it no administrator's secret: it makes its own.
+    /// Gives it no administrator's token: it creates its own.
     #[must_use]
     pub fn without_token(self) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Launch {
         self.on_any_port("serve", data_dir)
     }
 
-    /// `scrip dev`, likewise.
+    /// `scrip dev` on a data directory and any free port of loopback.
     pub fn dev(&self, data_dir: &Path) -> Command {
         self.on_any_port("dev", data_dir)
     }
@@ -100,7 +100,7 @@ impl Launch {
         tool::run(&mut self.command("verify", data_dir));
     }
 
-    /// The binary with a verb that works on a data directory.
+    /// The binary with a subcommand for a data directory.
     pub fn command(&self, verb: &str, data_dir: &Path) -> Command {
         let binary = binary();
         let mut words = self
@@ -119,7 +119,7 @@ impl Launch {
         } else {
             command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
         }
-        // No test reaches out for the real one.
+        // No test may reach the real Stripe.
         command.env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:1");
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command

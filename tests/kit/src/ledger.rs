@@ -1,33 +1,33 @@
-//! Reading an external wallet whole: its view and every page of its ledger.
+//! Reads an external wallet: its view and every page of its ledger.
 
 use crate::client::Client;
 use serde_json::Value;
 
-/// One ledger entry, as far as books are checked by it.
+/// A ledger entry, with the fields that the books check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `led_…`
+    /// The entry's id, `led_…`.
     pub id: String,
-    /// What it changed, in credits.
+    /// The change, in credits.
     pub delta: i64,
-    /// Such as `deduction`.
+    /// The reason, such as `deduction`.
     pub reason: String,
-    /// The idempotency key of what made it.
+    /// The idempotency key of the operation.
     pub key: Option<String>,
-    /// What was there then, held credits included.
+    /// The balance after it, held credits included.
     pub balance_after: i64,
 }
 
-/// What can be spent and what is held, in credits of one product.
+/// Spendable and held credits of one product.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// What can be spent.
+    /// Credits that can be spent.
     pub balance: i64,
     /// What open holds have set aside.
     pub held: i64,
 }
 
-/// Entries asked for at once: the most that the interface allows.
+/// Entries per request: the most that the API allows.
 const PAGE: usize = 100;
 
 /// All entries of an external wallet, newest first; `None` where there is no such wallet.
@@ -90,13 +90,13 @@ pub async fn balance(client: &Client, wallet: &str, product: &str) -> Option<Bal
             balance: line["balance"]
                 .as_i64()
                 .unwrap_or_else(|| panic!("no `balance` in {line}")),
-            // Left out when it is zero.
+            // Omitted when it is zero.
             held: line["held"].as_i64().unwrap_or_default(),
         }
     }))
 }
 
-/// Percent-encodes a cursor, which is opaque and may hold anything.
+/// Percent-encodes a cursor, which is opaque and may contain anything.
 fn escape(text: &str) -> String {
     text.bytes().fold(String::new(), |mut escaped, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

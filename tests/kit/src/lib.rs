@@ -1,6 +1,6 @@
-//! What the tests stand on, and the one place that starts things for them: the service in this process
-//! ([`service`]) or as a process ([`Server`]), its clients, and doubles of those that it speaks to
-//! ([`stripe`], [`smtp`], [`receiver`]). Loopback only; it ends only processes it started, by id.
+//! Test support, and the only place that starts things for tests: the service in this process ([`service`]) or
+//! as a process ([`Server`]), its clients, and doubles of its counterparts ([`stripe`], [`smtp`],
+//! [`receiver`]). Loopback only; it ends only processes that it started, by id.
 //!
 //! A test of the running service sees what its callers see: HTTP, the command line, the exit status.
 //! Tests of one crate's own parts start those parts themselves.

@@ -1,4 +1,4 @@
-//! A child process: what it says, how it ends. It never outlives its owner.
+//! A child process with its output. It is killed when its owner is dropped.
 
 use crate::deadline;
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,15 +16,15 @@ const SHOWN_LINES: usize = 40;
 /// A started process. Dropping it kills it.
 pub struct Process {
     child: Child,
-    /// Who gets the signals: the child, or the child's child where a tracer stands between.
+    /// The process that signals go to: the child, or the child's child under a tracer.
     target: Option<Pid>,
     said: Arc<Mutex<Vec<String>>>,
     readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts `command` with both outputs captured. `wrapped` means that the process to be
-    /// signalled is a child of the one started, to be named with [`Process::adopt`].
+    /// Starts `command` with both outputs captured. `wrapped` means that signals go to a child of the started
+    /// process, which is set with [`Process::adopt`].
     pub fn start(mut command: Command, wrapped: bool) -> Self {
         command
             .stdin(Stdio::null())
@@ -47,23 +47,23 @@ impl Process {
         }
     }
 
-    /// Names the process that signals go to.
+    /// Sets the process that signals go to.
     pub fn adopt(&mut self, id: Pid) {
         self.target = Some(id);
     }
 
-    /// The started process, as `/proc` names it.
+    /// The id of the started process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// All lines said so far on both outputs.
+    /// All lines of output so far, of both streams.
     pub fn said(&self) -> Vec<String> {
         lines(&self.said).clone()
     }
 
-    /// Waits for a line of output that `pick` takes something from; panics when the process ends
-    /// before, or the time is over.
+    /// Waits for a line of output from which `pick` returns something; panics when the process ends before, or
+    /// after a timeout.
     pub async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
         let mut seen = 0;
         deadline::until(what, deadline::SOON, || {
@@ -87,27 +87,27 @@ impl Process {
         self.child.try_wait().expect("a child can be waited for")
     }
 
-    /// Asks the process to end.
+    /// Asks the process to end, by SIGTERM.
     pub fn terminate(&mut self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends the process at once, as a crash would.
+    /// Ends the process at once, by SIGKILL.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
     }
 
     fn signal(&mut self, signal: Signal) {
-        // While our child is not reaped its id cannot be another's, and a tracer, which is one,
-        // ends together with the process it traces.
+        // While the child is not reaped, no other process can have its id; a tracer ends together with the
+        // process it traces.
         if self.ended().is_none() {
             let target = self.target.unwrap_or_else(|| Pid::from_child(&self.child));
-            // It may have ended since: then there is nothing to signal.
+            // It may have ended since, and then there is nothing to signal.
             let _ = kill_process(target, signal);
         }
     }
 
-    /// Waits for the end, and for everything that was said before it.
+    /// Waits for the end, and for the rest of the output.
     pub async fn wait(&mut self, limit: Duration) -> ExitStatus {
         let status = deadline::until("the end of the process", limit, || self.ended()).await;
         self.drain();
@@ -133,7 +133,7 @@ impl Drop for Process {
     }
 }
 
-/// The base address in the line that says that a server is ready.
+/// The base address in the line with which a server says that it is ready.
 #[must_use]
 pub fn listening(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("listening on http://")?;
@@ -141,7 +141,7 @@ pub fn listening(line: &str) -> Option<String> {
     Some(format!("http://{address}"))
 }
 
-/// Keeps what a process says, line by line, until it closes the pipe.
+/// Collects the output of a process, line by line, until it closes the pipe.
 fn keep_lines(pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<String>>>) -> JoinHandle<()> {
     let said = Arc::clone(said);
     std::thread::spawn(move || {
@@ -152,7 +152,7 @@ fn keep_lines(pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<String>>>) 
     })
 }
 
-/// The lines, also after a failed test has let go of them in a panic.
+/// The lines, even if a failed test has poisoned the lock.
 fn lines(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,12 @@
-//! What a test needs before its first credit: a project, its keys and one credit product.
+//! What a test needs before its first credit: a project, its keys and a product.
 
 use crate::client::Client;
 use serde_json::{Value, json};
 
-/// A project with one credit product, as the admin API answered.
+/// A project with one credit product, as created by the admin API.
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// `proj_…`
+    /// The project's id, `proj_…`.
     pub id: String,
     /// Its first publishable key.
     pub publishable: String,

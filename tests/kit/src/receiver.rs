@@ -1,4 +1,4 @@
-//! A project's own server, as a test needs it: it takes webhooks, answers as it is told, and remembers.
+//! A project's own server for tests: it receives webhooks, responds as told, and records them.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,42 +16,42 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// One delivery as it came in.
+/// A delivery that was received.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// All headers.
+    /// All headers of the request.
     pub headers: HeaderMap,
-    /// The body, byte by byte.
+    /// The exact bytes of the body.
     pub raw: Vec<u8>,
-    /// The same as JSON.
+    /// The body as JSON.
     pub body: Value,
 }
 
-/// How to answer.
+/// How to respond to a delivery.
 #[derive(Debug, Clone)]
 pub enum Say {
-    /// This status.
+    /// With this status.
     Status(u16),
-    /// This status, and when to try again.
+    /// With this status, and a `Retry-After`.
     After(u16, &'static str),
-    /// This status, with this body.
+    /// With this status and body.
     Body(u16, String),
-    /// Sent somewhere else.
+    /// With a redirect to this address.
     Redirect(String),
-    /// No answer, for as long as anybody waits.
+    /// Not at all, for as long as the sender waits.
     Silence,
 }
 
 /// A server on loopback; it ends with the test's runtime.
 #[derive(Clone)]
 pub struct Receiver {
-    /// Where it takes webhooks.
+    /// The address that accepts webhooks.
     pub url: String,
-    desk: Arc<Desk>,
+    desk: Arc<ReceiverState>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct ReceiverState {
     state: Mutex<Inbox>,
     came: Notify,
 }
@@ -61,14 +61,14 @@ struct Inbox {
     received: Vec<Received>,
     next: VecDeque<Say>,
     always: Option<Say>,
-    /// By user.
+    /// Responses by user id.
     of: HashMap<String, Say>,
 }
 
 impl Receiver {
-    /// One that accepts everything.
+    /// A receiver that accepts everything.
     pub async fn start() -> Self {
-        let desk = Arc::new(Desk::default());
+        let desk = Arc::new(ReceiverState::default());
         let router = Router::new().fallback(take).with_state(Arc::clone(&desk));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks", listener.local_addr().unwrap());
@@ -76,17 +76,17 @@ impl Receiver {
         Self { url, desk }
     }
 
-    /// Answers the next delivery so, and after what was told before.
+    /// Responds to the next delivery like this; queued after earlier calls.
     pub fn next(&self, say: Say) {
         self.desk.state.lock().next.push_back(say);
     }
 
-    /// Answers all others so; `None`: accepts them.
+    /// Responds to all other deliveries like this; `None`: accepts them.
     pub fn always(&self, say: Option<Say>) {
         self.desk.state.lock().always = say;
     }
 
-    /// Answers those of a user so; `None`: as all others.
+    /// Responds to those of a user like this; `None`: like all others.
     pub fn of(&self, user: &str, say: Option<Say>) {
         let mut state = self.desk.state.lock();
         match say {
@@ -95,13 +95,13 @@ impl Receiver {
         }
     }
 
-    /// All that came in, accepted or not.
+    /// All deliveries received, accepted or not.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
         self.desk.state.lock().received.clone()
     }
 
-    /// Kind, user and balance of each.
+    /// Type, user and balance of each delivery.
     #[must_use]
     pub fn told(&self) -> Vec<(String, String, Option<i64>)> {
         let received = self.received();
@@ -109,13 +109,13 @@ impl Receiver {
         told.collect()
     }
 
-    /// Waits until so many came in.
+    /// Waits until this many were received.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         let enough = |received: &[Received]| received.len() >= count;
         self.until(&format!("{count} webhooks"), enough).await
     }
 
-    /// Waits until what came in is all that is wanted.
+    /// Waits until `is_all` accepts what was received.
     pub async fn until(&self, wanted: &str, is_all: impl Fn(&[Received]) -> bool) -> Vec<Received> {
         let waits = async {
             loop {
@@ -133,14 +133,14 @@ impl Receiver {
 }
 
 impl Received {
-    /// A header, or nothing.
+    /// A header's value; empty if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name);
         value.map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Kind, user and balance.
+    /// Type, user and balance.
     #[must_use]
     pub fn told(&self) -> (String, String, Option<i64>) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -153,7 +153,7 @@ impl Received {
     }
 }
 
-async fn take(State(desk): State<Arc<Desk>>, headers: HeaderMap, raw: Bytes) -> Response {
+async fn take(State(desk): State<Arc<ReceiverState>>, headers: HeaderMap, raw: Bytes) -> Response {
     let received = Received {
         headers,
         body: serde_json::from_slice(&raw).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! A server of a test's own: a fresh data directory, a project, and the binary serving it.
+//! A server for one test: a new data directory, a project, and the binary.
 
 use crate::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
 use reqwest::Method;
@@ -22,15 +22,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server as its defaults make it.
+    /// A server with default settings.
     pub async fn start() -> Self {
         Self::launch(Launch::default()).await
     }
 
-    /// A server started the given way, also after a restart.
+    /// A server that is started in this way, also after a restart.
     pub async fn launch(launch: Launch) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        // As the kernel names it: that is how traces and recordings tell it.
+        // Canonical, as traces and recordings contain the kernel's paths.
         let path = folder.path().canonicalize().expect("the folder is there");
         let server = Self::launch_at(launch, &path.join("data")).await;
         Self {
@@ -39,7 +39,7 @@ impl Server {
         }
     }
 
-    /// A server on a data directory that the test looks after.
+    /// A server on a data directory of the test's.
     pub async fn launch_at(launch: Launch, data_dir: &Path) -> Self {
         let instance = Instance::start(&launch, data_dir).await;
         let project = Project::create(&instance.admin()).await;
@@ -52,12 +52,12 @@ impl Server {
         }
     }
 
-    /// The running process; panics when the test has stopped it.
+    /// The running process; panics if the test has stopped it.
     pub fn instance(&self) -> &Instance {
         self.instance.as_ref().expect("the server is running")
     }
 
-    /// The running process, for a test that ends it.
+    /// The running process, mutable.
     pub fn instance_mut(&mut self) -> &mut Instance {
         self.instance.as_mut().expect("the server is running")
     }
@@ -67,7 +67,7 @@ impl Server {
         format!("{}{path}", self.instance().base())
     }
 
-    /// The way the server is started.
+    /// How the server is started.
     pub fn launch_settings(&self) -> &Launch {
         &self.launch
     }
@@ -107,24 +107,24 @@ impl Server {
         self.instance().client(self.publishable())
     }
 
-    /// A client with the administrator's secret.
+    /// A client with the administrator's token.
     pub fn admin(&self) -> Client {
         self.instance().admin()
     }
 
-    /// Where the administration has the project.
+    /// The path of the project in the admin API.
     pub fn project_path(&self) -> String {
         format!("/api/admin/v1/projects/{}", self.project.id)
     }
 
-    /// All figures, as Prometheus reads them.
+    /// All metrics, in Prometheus' text format.
     pub async fn figures(&self) -> String {
         let figures = self.admin().request(Method::GET, "/metrics").send();
         let figures = figures.await.expect("an answer").text();
         figures.await.expect("text")
     }
 
-    /// Has the project sell through this provider, said as the administration takes it.
+    /// Sets the project's provider, in the admin API's form.
     pub async fn set_provider(&self, provider: &Value) {
         let admin = self.admin();
         let patch = admin.request(Method::PATCH, &self.project_path());
@@ -132,7 +132,7 @@ impl Server {
         Client::send(patch).await.expect("an answer").expect(200);
     }
 
-    /// Adds a price of the project's product, so many credits for 5.00 EUR; its id.
+    /// Adds a price of the project's product, this many credits for 5.00 EUR; returns its id.
     pub async fn add_price(&self, credits: i64) -> String {
         let price = json!({
             "amountCents": 500, "currency": "EUR", "creditsGranted": credits, "interval": "one_time",
@@ -142,7 +142,7 @@ impl Server {
         made["id"].as_str().expect("a price has an id").to_owned()
     }
 
-    /// Grants credits to an external wallet, which need not exist.
+    /// Grants credits to an external wallet, which is created if needed.
     pub async fn grant(&self, wallet: &str, amount: i64, key: &str) -> Value {
         let body = json!({
             "externalUserId": wallet, "productId": self.product(), "amount": amount,
@@ -186,13 +186,13 @@ impl Server {
             .await;
     }
 
-    /// Starts the binary again on the directory of a server that was stopped.
+    /// Starts the binary again on the data directory of a stopped server.
     pub async fn start_again(&mut self) {
         let launch = self.launch.clone();
         self.start_as(&launch).await;
     }
 
-    /// Starts the binary another way, once, on the directory of a server that was stopped.
+    /// Starts the binary in another way, once, on the data directory of a stopped server.
     pub async fn start_as(&mut self, launch: &Launch) {
         assert!(self.instance.is_none(), "the server is still running");
         self.instance = Some(Instance::start(launch, &self.data_dir).await);
@@ -204,7 +204,7 @@ impl Server {
         self.instance = Some(instance);
     }
 
-    /// Runs `scrip verify` on the directory of a stopped server; panics unless it is clean.
+    /// Runs `scrip verify` on the data directory of a stopped server; panics unless it is clean.
     pub fn verify(&self) {
         assert!(self.instance.is_none(), "the server is still running");
         self.launch.verify(&self.data_dir);

@@ -1,5 +1,5 @@
-//! The service in this process, as the composition root joins it, on a journal in memory and by a clock
-//! that only the test moves, with one project of one product.
+//! The service in this process, as `compose.rs` joins it, on a journal in memory and a clock that only the test
+//! moves, with one project and one product.
 
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
@@ -16,12 +16,12 @@ use persistence::{MemoryJournal, Store};
 use reqwest::{Method, header::HeaderMap};
 use scrip::{
     catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
-    compose::{self, Ground},
+    compose::{self, Platform},
     config::Config,
     outbound::{Webhooks, mail::Mailer},
     payments::Payments,
     providers::{Accounts, Sandboxes},
-    secrets::Given,
+    secrets::ProvidedSecrets,
     state::App,
 };
 use serde_json::{Value, json};
@@ -29,60 +29,60 @@ use tempfile::TempDir;
 
 use crate::client::{Client, Reply};
 
-/// 2026-11-18T11:06:40Z
+/// The initial time of each test: 2026-11-18T11:06:40Z.
 pub const START: Timestamp = Timestamp(1_795_000_000_000);
 /// The administrator's token.
 pub const ADMIN_TOKEN: &str = "an administrator's token";
-/// A code that opens nothing.
+/// A recovery code of no wallet.
 pub const NO_CODE: &str = "OLIVE-0000-0000-0000";
 
 /// A running service; it ends with the test's runtime.
 pub struct Service {
-    /// `http://host:port`, without a slash at its end.
+    /// Its base address, `http://host:port`.
     pub base: String,
-    /// Its time, which only the test moves.
+    /// Its clock, which only the test moves.
     pub clock: Arc<ManualClock>,
-    /// Its store, which fails when the test says so.
+    /// Its journal, which fails when the test says so.
     pub journal: Arc<MemoryJournal>,
-    /// Its projects and their keys, products and prices.
+    /// Its projects, keys, products and prices.
     pub catalog: Arc<CatalogStore>,
-    /// Its wallets.
+    /// The handle of its wallets.
     pub handle: Handle,
-    /// What joins provider and wallets.
+    /// The payments of its projects.
     pub payments: Payments,
-    /// Who its projects' providers are.
+    /// Its projects' provider accounts.
     pub accounts: Arc<Accounts>,
-    /// The built-in provider.
+    /// The sandboxes of its projects.
     pub sandboxes: Sandboxes,
     /// What sends its mails.
     pub mailer: Mailer,
-    /// What its projects' own servers are told, once it is started.
+    /// Its webhooks, which the test may start.
     pub webhooks: Webhooks,
-    /// Where mails are written to.
+    /// The folder that mails are written to.
     pub mails: TempDir,
     app: App,
-    /// The project that the keys below are of.
+    /// The project of the keys below.
     pub project: Project,
     /// The product's id.
     pub product: String,
-    /// Calls with the project's publishable key.
+    /// A client with the project's publishable key.
     pub publishable: Client,
-    /// Calls with its secret key.
+    /// A client with its secret key.
     pub secret: Client,
 }
 
 impl Service {
-    /// Starts one with the default settings.
+    /// Starts a service with default settings.
     pub async fn start() -> Self {
         Self::with(|_| {}).await
     }
 
-    /// Starts one for which Stripe's API is at this address.
+    /// Starts a service that uses this address as Stripe's API.
     pub async fn beside(stripe: &str) -> Self {
         Self::with(|config| config.stripe.api_base = stripe.parse().unwrap()).await
     }
 
-    /// Starts one with other settings.
+    /// Starts a service with other settings.
     pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let clock = Arc::new(ManualClock::new(START));
         let mails = tempfile::tempdir().unwrap();
@@ -100,8 +100,8 @@ impl Service {
         service
     }
 
-    /// The same after a restart: on the same store and by the same clock. The former one is dead, and
-    /// must not be asked any more.
+    /// The service after a restart, with the same journal and clock. The former service has ended and must no
+    /// longer be used.
     pub async fn again(&self, change: impl FnOnce(&mut Config)) -> Self {
         let mails = tempfile::tempdir().unwrap();
         let ground = (&self.clock, &self.journal);
@@ -142,7 +142,7 @@ impl Service {
         }
     }
 
-    /// One round of what is done each second.
+    /// Runs one of the rounds that happen each second.
     pub async fn round(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
         self.payments.round(&project).await;
@@ -153,7 +153,7 @@ impl Service {
         self.app.dashboard.link(self.app.clock.now()).unwrap()
     }
 
-    /// Moves the clock of the project's sandbox on.
+    /// Advances the clock of the project's sandbox.
     pub async fn advance(&self, seconds: i64) {
         let moved = self
             .sandboxes
@@ -161,7 +161,7 @@ impl Service {
         moved.await.unwrap();
     }
 
-    /// Asks about orders that stay pending, as each round does.
+    /// Asks the provider about pending orders, as each round does.
     pub async fn ask_about_pending(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
         self.payments.reconciler().run(&project).await.unwrap();
@@ -200,7 +200,7 @@ impl Service {
         made.unwrap().id
     }
 
-    /// Adds a price of the product; its id.
+    /// Adds a price of the product; returns its id.
     pub async fn add_price(&self, credits_granted: i64) -> String {
         let new = NewPrice {
             label: None,
@@ -225,7 +225,7 @@ impl Service {
         price.id.to_string()
     }
 
-    /// Changes the project.
+    /// Changes the project's settings.
     pub async fn set(&self, change: ProjectChange) {
         self.catalog
             .update_project(self.project.id, change, None)
@@ -258,12 +258,12 @@ impl Service {
         Client::new(&self.base, &key.plain)
     }
 
-    /// A request without a key.
+    /// Sends a request without a key.
     pub async fn anonymous(&self, method: Method, path: &str) -> Reply {
         self.with_authorization(method, path, None).await
     }
 
-    /// A request with this `Authorization`, or none.
+    /// Sends a request with this `Authorization` header, or none.
     pub async fn with_authorization(
         &self,
         method: Method,
@@ -283,7 +283,7 @@ impl Service {
             .unwrap()
     }
 
-    /// A new code wallet's code.
+    /// Creates a code wallet; returns its code.
     pub async fn code(&self) -> String {
         let wallet = self
             .secret
@@ -293,7 +293,7 @@ impl Service {
         wallet["code"].as_str().unwrap().to_owned()
     }
 
-    /// Grants a user credits.
+    /// Grants credits to a user.
     pub async fn grant(&self, user: &str, amount: i64) {
         let body = json!({
             "externalUserId": user, "productId": self.product, "amount": amount,
@@ -302,7 +302,7 @@ impl Service {
         self.secret.post("/api/v1/credit", &body).await.expect(200);
     }
 
-    /// Grants a code wallet credits.
+    /// Grants credits to a code wallet.
     pub async fn grant_code(&self, code: &str, amount: i64) {
         let body = json!({
             "code": code, "productId": self.product, "amount": amount,
@@ -333,7 +333,7 @@ impl Service {
     }
 }
 
-/// Starts to answer; its parts and its address.
+/// Starts to serve; returns its parts and its address.
 async fn serve(
     (clock, journal): (&Arc<ManualClock>, &Arc<MemoryJournal>),
     files: &Path,
@@ -342,18 +342,18 @@ async fn serve(
     let mut config = Config::defaults().unwrap();
     config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
     config.data_dir = files.to_owned();
-    // Nothing is there: a test that sells says where its provider is.
+    // Nothing listens there: a test that sells sets the address of its provider.
     config.stripe.api_base = "http://127.0.0.1:1".parse().unwrap();
-    // The double takes any number.
+    // The double has no rate limit.
     config.stripe.background_per_second = 1_000_000;
-    // Where tests read them.
+    // Tests read mails from files.
     config.mail.files = true;
     change(&mut config);
-    let ground = Ground {
+    let ground = Platform {
         store: Store::of(Arc::clone(journal)),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
     };
-    let given = Given {
+    let given = ProvidedSecrets {
         admin_token: Some(ADMIN_TOKEN.into()),
         server_key: Some("07".repeat(32)),
     };
@@ -365,14 +365,14 @@ async fn serve(
     (app, base)
 }
 
-/// Lines of a ledger, as [`Service::ledger`] has them.
+/// Ledger entries in the form of [`Service::ledger`].
 #[must_use]
 pub fn lines(expected: &[(i64, &str)]) -> Vec<(i64, String)> {
     let line = |&(delta, reason): &(i64, &str)| (delta, reason.to_owned());
     expected.iter().map(line).collect()
 }
 
-/// That an answer is this refusal.
+/// Asserts that a reply is this refusal.
 #[track_caller]
 pub fn assert_refused(reply: &Reply, status: u16, code: &str) {
     assert_eq!(
@@ -393,19 +393,19 @@ pub fn assert_refused(reply: &Reply, status: u16, code: &str) {
     assert_eq!(reply.body["docs"], format!("/docs/errors#{code}"));
 }
 
-/// That one input is at fault.
+/// Asserts that a reply refuses this input.
 #[track_caller]
 pub fn assert_invalid(reply: &Reply, param: &str) {
     assert_refused(reply, 400, "invalid_request");
     assert_eq!(reply.body["param"], param, "{}", reply.body);
 }
 
-/// A header of an answer.
+/// A header of a reply.
 pub fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
     header_of(&reply.headers, name)
 }
 
-/// The same of any headers.
+/// A header's value as text.
 pub fn header_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap())
 }

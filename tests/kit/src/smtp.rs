@@ -1,5 +1,5 @@
-//! A mail server for tests: takes every mail and keeps it, refuses or falls silent where a test says
-//! so. It speaks enough SMTP for any client, on loopback only.
+//! A mail server for tests: it accepts and keeps mails, or refuses or falls silent where a test says so. It
+//! speaks enough SMTP for any client, on loopback only.
 
 use std::{
     net::SocketAddr,
@@ -22,30 +22,30 @@ const SOON: Duration = Duration::from_secs(300);
 
 /// How the server treats a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    /// Takes its mails.
+pub enum Behaviour {
+    /// Accepts its mails.
     Accept,
-    /// Answers the mail's sender with this line, such as `451 4.7.1 Later`.
+    /// Replies to `MAIL FROM` with this line, such as `451 4.7.1 Later`.
     Refuse(&'static str),
-    /// Greets, and says nothing more.
+    /// Greets, and then is silent.
     Hang,
 }
 
-/// A mail as it arrived, dots undone.
+/// A mail as it arrived, with dot-stuffing undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caught {
+pub struct ReceivedMail {
     /// The name in `EHLO`.
     pub hello: String,
-    /// Between `<` and `>` of `MAIL FROM`.
+    /// The address in `MAIL FROM`.
     pub from: String,
-    /// Between `<` and `>` of each `RCPT TO`.
+    /// The address in each `RCPT TO`.
     pub to: Vec<String>,
-    /// Head and body, lines ended by CR LF.
+    /// Head and body, with CR LF line ends.
     pub data: String,
 }
 
-impl Caught {
-    /// The value of a field of the head, unfolded.
+impl ReceivedMail {
+    /// The value of a header field, unfolded.
     pub fn header(&self, name: &str) -> Option<String> {
         let (head, _) = self.data.split_once("\r\n\r\n")?;
         let head = head.replace("\r\n ", " ").replace("\r\n\t", " ");
@@ -55,7 +55,7 @@ impl Caught {
             .map(|line| line[start.len()..].trim().to_owned())
     }
 
-    /// What comes after the head, with quoted-printable undone in it.
+    /// The body, with quoted-printable decoded.
     pub fn body(&self) -> String {
         let (_, body) = self.data.split_once("\r\n\r\n").unwrap();
         let mut bytes = Vec::new();
@@ -67,7 +67,7 @@ impl Caught {
             }
             let pair: Vec<u8> = rest.by_ref().take(2).collect();
             let pair = String::from_utf8(pair).unwrap();
-            // What is not an escape is left as it is.
+            // What is not an escape is kept as it is.
             match u8::from_str_radix(&pair, 16) {
                 Ok(byte) => bytes.push(byte),
                 Err(_) => bytes.extend(format!("={pair}").bytes()),
@@ -78,16 +78,16 @@ impl Caught {
 }
 
 /// The server. Dropping it closes it.
-pub struct Catcher {
+pub struct MailServer {
     address: SocketAddr,
-    mails: mpsc::UnboundedReceiver<Caught>,
+    mails: mpsc::UnboundedReceiver<ReceivedMail>,
     connections: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
-impl Catcher {
-    /// Treats the first connections as told, one by one, and takes the mails of all others.
-    pub async fn start(manners: &[Manner]) -> Self {
+impl MailServer {
+    /// Treats the first connections in these manners, one by one, and accepts the mails of all others.
+    pub async fn start(manners: &[Behaviour]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (caught, mails) = mpsc::unbounded_channel();
@@ -99,9 +99,9 @@ impl Catcher {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 let number = seen.fetch_add(1, Ordering::SeqCst);
-                let manner = manners.get(number).copied().unwrap_or(Manner::Accept);
+                let manner = manners.get(number).copied().unwrap_or(Behaviour::Accept);
                 let caught = caught.clone();
-                // A client that goes away in the middle is not the server's affair.
+                // A client that disconnects in the middle is not an error of the server.
                 open.spawn(async move { drop(serve(stream, manner, &caught).await) });
             }
         });
@@ -113,31 +113,31 @@ impl Catcher {
         }
     }
 
-    /// For `mail.smtp_url`.
+    /// Its address as a value for `mail.smtp_url`.
     pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
 
-    /// Connections so far.
+    /// Number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
     /// The next mail; panics when none comes.
-    pub async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> ReceivedMail {
         tokio::time::timeout(SOON, self.mails.recv())
             .await
             .expect("a mail arrives")
             .expect("the server runs")
     }
 
-    /// A mail that has arrived already.
-    pub fn arrived(&mut self) -> Option<Caught> {
+    /// A mail that has already arrived.
+    pub fn arrived(&mut self) -> Option<ReceivedMail> {
         self.mails.try_recv().ok()
     }
 }
 
-impl Drop for Catcher {
+impl Drop for MailServer {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -145,8 +145,8 @@ impl Drop for Catcher {
 
 async fn serve(
     stream: TcpStream,
-    manner: Manner,
-    caught: &mpsc::UnboundedSender<Caught>,
+    manner: Behaviour,
+    caught: &mpsc::UnboundedSender<ReceivedMail>,
 ) -> std::io::Result<()> {
     let (input, mut output) = stream.into_split();
     let mut lines = BufReader::new(input);
@@ -156,8 +156,8 @@ async fn serve(
         let Some(line) = next_line(&mut lines).await? else {
             return Ok(());
         };
-        if manner == Manner::Hang {
-            // Until the client has had enough.
+        if manner == Behaviour::Hang {
+            // Until the client disconnects.
             while next_line(&mut lines).await?.is_some() {}
             return Ok(());
         }
@@ -167,7 +167,7 @@ async fn serve(
                 argument.trim_end().clone_into(&mut hello);
                 "250-catcher\r\n250-8BITMIME\r\n250 SMTPUTF8"
             }
-            ("MAIL", Manner::Refuse(line)) => line,
+            ("MAIL", Behaviour::Refuse(line)) => line,
             ("MAIL", _) => {
                 from = between(argument);
                 "250 OK"
@@ -181,7 +181,7 @@ async fn serve(
                 let Some(data) = data(&mut lines).await? else {
                     return Ok(());
                 };
-                drop(caught.send(Caught {
+                drop(caught.send(ReceivedMail {
                     hello: hello.clone(),
                     from: std::mem::take(&mut from),
                     to: std::mem::take(&mut to),

@@ -20,17 +20,17 @@ pub const STRACE: Tool = Tool {
     name: "strace",
     package: "strace",
 };
-/// Makes namespaces.
+/// Runs a program in new namespaces.
 pub const UNSHARE: Tool = Tool {
     name: "unshare",
     package: "util-linux",
 };
-/// Enters namespaces.
+/// Runs a program in another's namespaces.
 pub const NSENTER: Tool = Tool {
     name: "nsenter",
     package: "util-linux",
 };
-/// Mounts filesystems.
+/// Mounts a filesystem, here a tmpfs.
 pub const MOUNT: Tool = Tool {
     name: "mount",
     package: "mount",

@@ -1,14 +1,14 @@
-//! Nobody is answered before what they are told is durable, and nothing told is lost.
+//! No answer leaves before its state is durable, and nothing that was answered is lost.
 
 use domain::{Rejection, wallet::deduct::Deduct};
 use futures_util::FutureExt as _;
-use persistence::Refused;
+use persistence::AppendRefusal;
 
 use super::{House, applied, deduct, external, replayed};
 use crate::{
     Error, Options,
     registry::{Absent, Sweep},
-    wallet::{Turn, Verb},
+    wallet::{Command, Turn},
 };
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_caller_who_goes_away_does_not_undo_the_write() {
     house.journal.hold();
     let mut gone = Box::pin(house.deduct("ann", 3, "a"));
     assert!(gone.as_mut().now_or_never().is_none());
-    // The command is in the wallet's mailbox now; its caller is not.
+    // The command is in the wallet's mailbox now; its caller is gone.
     tokio::task::yield_now().await;
     drop(gone);
     house.journal.release();
@@ -77,7 +77,10 @@ async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
     house.journal.hold_folds();
     house.credit("ann", 10).await.unwrap();
     let registry = std::sync::Arc::clone(&house.handle.inner.registry);
-    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let (key, _) = house
+        .handle
+        .target_of(&house.scope, &external("ann"))
+        .unwrap();
     let pass = registry.pass(1).unwrap();
     let permit = registry
         .reach(key, Absent::Leave, pass)
@@ -85,7 +88,7 @@ async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
         .unwrap()
         .unwrap();
     house.journal.fail("the disk is on fire");
-    registry.reload(permit.awake.turnstile.id().unwrap());
+    registry.reload(permit.awake.executor.id().unwrap());
     for _ in 0..100 {
         let answer = house.balance("ann").await;
         assert!(matches!(answer, Err(Error::Unavailable)), "{answer:?}");
@@ -98,7 +101,10 @@ async fn what_comes_to_a_busy_wallet_waits_in_its_mailbox() {
     let house = House::new().await;
     house.credit("ann", 10).await.unwrap();
     let registry = std::sync::Arc::clone(&house.handle.inner.registry);
-    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let (key, _) = house
+        .handle
+        .target_of(&house.scope, &external("ann"))
+        .unwrap();
     let pass = registry.pass(1).unwrap();
     let permit = registry.reach(key, Absent::Leave, pass).await;
     let permit = permit.unwrap().unwrap();
@@ -109,7 +115,7 @@ async fn what_comes_to_a_busy_wallet_waits_in_its_mailbox() {
     let mut single = Box::pin(house.deduct("ann", 3, "a"));
     let mut batch = Box::pin(house.handle.deduct_batch(&house.scope, items));
     {
-        let _somebody = permit.awake.turnstile.busy();
+        let _somebody = permit.awake.executor.busy();
         assert!(single.as_mut().now_or_never().is_none());
         assert!(batch.as_mut().now_or_never().is_none());
         assert_eq!(
@@ -141,7 +147,7 @@ async fn a_batch_of_which_nothing_was_done_is_refused_as_one() {
             (external("ann"), deduct(1, "b")),
         ]
     };
-    house.journal.refuse(Some(Refused::DiskFull));
+    house.journal.refuse(Some(AppendRefusal::DiskFull));
     let refused = house.handle.deduct_batch(&house.scope, items()).await;
     assert_eq!(refused, Err(Error::Unavailable));
     house.journal.refuse(None);
@@ -157,14 +163,14 @@ async fn a_batch_of_which_nothing_was_done_is_refused_as_one() {
 async fn a_full_disk_refuses_writes_and_still_reads() {
     let house = House::new().await;
     house.credit("ann", 10).await.unwrap();
-    house.journal.refuse(Some(Refused::DiskFull));
+    house.journal.refuse(Some(AppendRefusal::DiskFull));
     assert_eq!(house.deduct("ann", 3, "a").await, Err(Error::Unavailable));
     assert_eq!(
         house.balance("ann").await,
         Ok(10),
         "a refused write left memory as it was"
     );
-    house.journal.refuse(Some(Refused::Backlog));
+    house.journal.refuse(Some(AppendRefusal::Backlog));
     assert_eq!(house.deduct("ann", 3, "a").await, Err(Error::Overloaded));
     house.journal.refuse(None);
     assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
@@ -214,7 +220,7 @@ async fn a_panic_under_load_loses_nothing() {
 /// Panics in mid-command, after its first event was applied to memory.
 struct Panics(Deduct);
 
-impl Verb for Panics {
+impl Command for Panics {
     type Answer = ();
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {

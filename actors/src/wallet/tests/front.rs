@@ -1,4 +1,4 @@
-//! A journal that goes wrong in ways that the one in memory does not know.
+//! A journal with faults that the one in memory does not have.
 
 use std::sync::{
     Arc, Weak,
@@ -9,29 +9,29 @@ use domain::{
     Timestamp,
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Awake, Backlog, Books, Done, Error as StoreError, History, KeptNote, Log,
-    MemoryJournal, NoticeNumber, OnNotices, Refused, Store, Stored, Ticket,
-    lookups::{Key, LookUp, Stretch, Value},
+    Append, AppendRefusal, Awake, Backlog, Books, Error as StoreError, EventNumber, History,
+    LoadedWallet, Log, MemoryJournal, OnEvents, OnOutcome, Store, StoredNote, Ticket,
+    lookups::{Key, LookUp, LookUpRange, Value},
     usage::{Interval, Usage},
 };
 
 use super::House;
 use crate::Options;
 
-/// After so long, a test failed.
+/// The time after which a test fails.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(300);
 
-/// Stands before a journal in memory.
+/// A faulty front of a journal in memory.
 pub(super) struct Front {
     journal: Arc<MemoryJournal>,
-    /// Refuses appends once so many were taken in, without saying so beforehand: the disk filled up
-    /// between the question and the write.
+    /// Refuses appends after this many, without announcing it: as if the disk filled up
+    /// between the check and the write.
     left: AtomicI64,
-    /// Whether reading a wallet takes for ever.
+    /// Whether reading a wallet never ends.
     stuck: Mutex<bool>,
     moved: Condvar,
 }
@@ -66,9 +66,9 @@ impl Front {
 }
 
 impl Log for Front {
-    fn append(&self, append: Append, done: Option<Done>) -> Result<Ticket, Refused> {
+    fn append(&self, append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         if append.events() > 0 && self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
-            return Err(Refused::DiskFull);
+            return Err(AppendRefusal::DiskFull);
         }
         self.journal.append(append, done)
     }
@@ -77,7 +77,7 @@ impl Log for Front {
         self.journal.durable()
     }
 
-    fn refusing(&self) -> Option<Refused> {
+    fn refusing(&self) -> Option<AppendRefusal> {
         None
     }
 
@@ -107,7 +107,7 @@ impl Books for Front {
         self.journal.follow(awake);
     }
 
-    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, StoreError> {
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, StoreError> {
         let mut stuck = self.stuck.lock();
         while *stuck {
             let waited = self.moved.wait_for(&mut stuck, PATIENCE);
@@ -125,7 +125,7 @@ impl Books for Front {
         self.journal.documents()
     }
 
-    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, StoreError> {
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, StoreError> {
         self.journal.notes(prefix)
     }
 
@@ -138,27 +138,27 @@ impl Books for Front {
         self.journal.usage(product, interval, within)
     }
 
-    fn notices(
+    fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<(NoticeNumber, Notice)>, StoreError> {
-        self.journal.notices(project, after, limit)
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, StoreError> {
+        self.journal.project_events(project, after, limit)
     }
 
-    fn last_notice(&self) -> NoticeNumber {
+    fn last_notice(&self) -> EventNumber {
         self.journal.last_notice()
     }
 
-    fn on_notices(&self, told: OnNotices) {
+    fn on_notices(&self, told: OnEvents) {
         self.journal.on_notices(told);
     }
 
     fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, StoreError> {
         self.journal.stretch(look_up, stretch, limit)

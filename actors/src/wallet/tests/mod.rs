@@ -1,5 +1,5 @@
-//! Wallets at work, over a journal in memory that can be held back, made to fail and reopened. The
-//! clock is the tests' own; nothing sleeps.
+//! Wallets over a journal in memory that can be held back, made to fail and reopened. The
+//! clock is the tests' own; no test waits for real time.
 
 mod durability;
 mod front;
@@ -20,7 +20,7 @@ use domain::{
 use persistence::{MemoryJournal, Store};
 
 use crate::{
-    Address, Applied, Error, Handle, Keyring, LedgerQuery, Options, Scope, clock::ManualClock,
+    Address, CommandResult, Error, Handle, Keyring, LedgerQuery, Options, Scope, clock::ManualClock,
 };
 
 pub(super) const PRODUCT: ProductId = ProductId(1);
@@ -47,7 +47,7 @@ impl House {
         Self::behind(Store::of(Arc::clone(&journal)), journal, options).await
     }
 
-    /// Wallets that speak to `front`, which stands before `journal`.
+    /// Wallets over `front`, a faulty front of `journal`.
     async fn behind(front: Store, journal: Arc<MemoryJournal>, options: Options) -> Self {
         let clock = Arc::new(ManualClock::new(START));
         let keyring = Keyring::new(&[7; 32]);
@@ -80,7 +80,7 @@ impl House {
         Self::on(journal, Options::default()).await
     }
 
-    pub(super) async fn credit(&self, user: &str, credits: i64) -> Result<Applied, Error> {
+    pub(super) async fn credit(&self, user: &str, credits: i64) -> Result<CommandResult, Error> {
         let command = Credit {
             product: PRODUCT,
             amount: Amount::new(credits).unwrap(),
@@ -93,7 +93,12 @@ impl House {
             .await
     }
 
-    pub(super) async fn deduct(&self, user: &str, credits: i64, k: &str) -> Result<Applied, Error> {
+    pub(super) async fn deduct(
+        &self,
+        user: &str,
+        credits: i64,
+        k: &str,
+    ) -> Result<CommandResult, Error> {
         self.handle
             .deduct(&self.scope, &external(user), deduct(credits, k))
             .await
@@ -147,16 +152,16 @@ pub(super) fn deduct(credits: i64, k: &str) -> Deduct {
     }
 }
 
-pub(super) fn applied(balance: i64) -> Applied {
-    Applied {
+pub(super) fn applied(balance: i64) -> CommandResult {
+    CommandResult {
         balance,
         applied: true,
         replayed: false,
     }
 }
 
-pub(super) fn replayed(balance: i64) -> Applied {
-    Applied {
+pub(super) fn replayed(balance: i64) -> CommandResult {
+    CommandResult {
         balance,
         applied: false,
         replayed: true,

@@ -1,15 +1,15 @@
-//! Orders that make wallets.
+//! Orders that create wallets.
 
 use domain::{
     Rejection,
     catalog::Interval,
     id::{OrderId, PriceId},
-    notice::{News, OrderNews},
+    project_event::{EventData, OrderEvent},
     terms::Terms,
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
         OrderStatus,
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
     },
@@ -17,7 +17,7 @@ use domain::{
 use futures_util::FutureExt as _;
 
 use super::{House, PRODUCT, START};
-use crate::{Address, Paid};
+use crate::{Address, CompletedPayment};
 
 fn terms() -> Terms {
     Terms {
@@ -58,8 +58,8 @@ async fn placed(house: &House) -> OrderId {
     draft.order
 }
 
-fn paid() -> Paid {
-    Paid {
+fn paid() -> CompletedPayment {
+    CompletedPayment {
         placed: None,
         payment: Payment {
             amount_cents: 500,
@@ -85,7 +85,7 @@ async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
     let mut read = Box::pin(handle.order(scope, order));
     assert!(read.as_mut().now_or_never().is_none());
     house.journal.release();
-    // Whoever reported the payment has not been heard yet.
+    // The report of the payment has not been answered yet.
     let code = read.await.unwrap().code.unwrap();
     let view = handle.read(scope, &Address::Code(code)).await.unwrap();
     assert_eq!(view.balances.first().map(|it| it.balance), Some(100));
@@ -117,7 +117,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
         (Some(&code), true)
     );
 
-    // The buyer is at the provider's meanwhile.
+    // The buyer is on the provider's page meanwhile.
     let new = handle.rotate(scope, &code, None).await.unwrap().code;
     let late = handle.place_order(scope, second, Some(&old), place(second));
     assert_eq!(late.await, Err(Rejection::WalletNotFound.into()));
@@ -142,7 +142,7 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
     let mut paid = paid();
     paid.payment.payment = Some(payment.clone());
     paid.payment.customer = Some(customer.clone());
-    paid.billing = Some(Billing {
+    paid.billing = Some(PaidCycle {
         subscription: subscription.clone(),
         invoice: Some(invoice.clone()),
         cycle_start: START,
@@ -167,7 +167,7 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
     assert_eq!(bought, Ok(vec![order]));
 }
 
-/// Nothing that a buyer paid for hangs on how much there is to tell of it.
+/// A payment is applied however large its project events are.
 #[tokio::test]
 async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
     let house = House::new().await;
@@ -192,7 +192,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         metadata: domain::metadata::Metadata::new(pairs.collect()).unwrap(),
     };
     handle.place_order(scope, order, None, place).await.unwrap();
-    // All of it is back before it is heard that it was paid.
+    // All of it is refunded before the payment is reported.
     let reversal = domain::wallet::Reversal {
         refunded_cents: 500,
         disputed_cents: 0,
@@ -202,7 +202,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
     let back = Purchase::Reverse(order.serial, reversal);
     assert!(handle.report(scope, order.wallet, back).await.unwrap());
     let invoice = InvoiceId::new(long("in_")).unwrap();
-    let paid = Paid {
+    let paid = CompletedPayment {
         payment: Payment {
             payment: Some(PaymentId::new(long("pi_")).unwrap()),
             customer: Some(CustomerId::new(long("cus_")).unwrap()),
@@ -216,7 +216,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
             },
             ..paid().payment
         },
-        billing: Some(Billing {
+        billing: Some(PaidCycle {
             subscription: SubscriptionId::new(long("sub_")).unwrap(),
             invoice: Some(invoice),
             cycle_start: START,
@@ -229,15 +229,15 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         placed: None,
     };
     assert!(handle.pay(scope, order, None, paid).await.unwrap());
-    let told = handle.told(scope, 0, 10).await.unwrap();
+    let told = handle.events_from(scope, 0, 10).await.unwrap();
     let orders: Vec<_> = told
         .iter()
-        .filter_map(|told| match &told.notice.news {
-            News::Order(news, facts) => Some((*news, facts.order.metadata.iter().count())),
+        .filter_map(|told| match &told.project_event.data {
+            EventData::Order(data, facts) => Some((*data, facts.order.metadata.iter().count())),
             _ => None,
         })
         .collect();
-    assert_eq!(orders, [(OrderNews::Paid, 20), (OrderNews::Refunded, 20)]);
+    assert_eq!(orders, [(OrderEvent::Paid, 20), (OrderEvent::Refunded, 20)]);
     let house = house.restarted().await;
     let order = house.handle.order(&house.scope, order).await.unwrap();
     assert_eq!(order.order.status(), OrderStatus::Refunded);

@@ -1,4 +1,4 @@
-//! A log that takes a write in and refuses the next, in the middle of one command.
+//! A log that accepts one append and refuses the next, in the middle of one command.
 
 use domain::text::Meta;
 

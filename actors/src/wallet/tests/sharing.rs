@@ -1,4 +1,4 @@
-//! What one wallet has to do keeps nobody else waiting.
+//! A wallet with much to do does not keep others waiting.
 
 use domain::{
     Amount,
@@ -149,11 +149,14 @@ async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
         house.handle.fold_all().await.unwrap();
     }
     let registry = &house.handle.inner.registry;
-    let (key, _) = house.handle.locate(&house.scope, &external("ann")).unwrap();
+    let (key, _) = house
+        .handle
+        .target_of(&house.scope, &external("ann"))
+        .unwrap();
     let pass = registry.pass(1).unwrap();
     let permit = registry.reach(key, Absent::Leave, pass).await;
     let permit = permit.unwrap().unwrap();
-    let kept = permit.awake.turnstile.busy().recent.len();
+    let kept = permit.awake.executor.busy().recent.len();
     assert!(kept <= 2000, "{kept} folded records are kept");
 }
 

@@ -1,4 +1,4 @@
-//! Wallets come and go from memory, and nobody can tell.
+//! Wallets are loaded and evicted without any visible effect.
 
 use super::{House, applied, deduct, external, replayed};
 use crate::{Options, registry::Sweep};

@@ -1,4 +1,4 @@
-//! What callers see of each verb when nothing goes wrong.
+//! Each command's answers when nothing goes wrong.
 
 use domain::{
     Amount, Rejection,
@@ -176,7 +176,7 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
         Ok((first.code.clone(), true))
     );
 
-    // Whoever knows the old code and not the key has nothing of it.
+    // The old code without the idempotency key does not give the new code away.
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
     for guessed in [None, Some(&other)] {
         let guess = house.handle.rotate(&house.scope, &code, guessed).await;

@@ -1,4 +1,4 @@
-//! A browser that is signed in to the dashboard.
+//! A signed-in client of the dashboard.
 
 use std::net::SocketAddr;
 
@@ -53,7 +53,7 @@ impl Browser {
         self.page(path).map(drop)
     }
 
-    /// Looks for a wallet; where its page is.
+    /// Searches for a wallet; returns its page's path.
     pub(super) fn find(&self, path: &str, clue: &str) -> Result<String> {
         let body = format!("formToken={}&clue={clue}", self.token);
         let reply = self.post(path, body)?;
@@ -64,7 +64,7 @@ impl Browser {
             .ok_or_else(|| Error(format!("{clue} was not found: {}", reply.status())))
     }
 
-    /// The first link on a page that has this in it.
+    /// The first link on a page that contains `part`.
     pub(super) fn link(&self, path: &str, part: &str) -> Result<String> {
         let page = self.page(path)?;
         let mut links = page.split("href=\"").skip(1);

@@ -1,4 +1,4 @@
-//! One connection: a request goes out, an answer comes in.
+//! One HTTP connection: sends a request, then receives its response.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -12,7 +12,7 @@ use mio::net::TcpStream;
 use super::{Expected, Head, parse_head};
 use crate::error::{Context, Error, Result};
 
-/// What an answer takes at least; it grows for larger ones.
+/// Initial size of the input buffer; it grows for larger responses.
 const BUFFER: usize = 4096;
 
 /// A connection with at most one request in flight.
@@ -23,7 +23,7 @@ pub(super) struct Connection {
     input: Vec<u8>,
     filled: usize,
     head: Option<Head>,
-    /// When the request in flight was begun; `None` without one.
+    /// When the request in flight was begun; `None` if there is none.
     pub(super) begun: Option<Instant>,
 }
 
@@ -43,7 +43,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request, or as much as the socket takes now. `begun`: since when it counts.
+    /// Sends a request, or as much as the socket accepts now. Its latency counts from `begun`.
     pub(super) fn send(&mut self, request: &[u8], begun: Instant) -> Result<()> {
         (self.filled, self.head, self.begun) = (0, None, Some(begun));
         let taken = write(&mut self.stream, request)?;
@@ -56,7 +56,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what the socket did not take before.
+    /// Sends what the socket did not accept before.
     pub(super) fn resume(&mut self) -> Result<()> {
         while self.sent < self.unsent.len() {
             let rest = self.unsent.get(self.sent..).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what has arrived; whether the answer is whole.
+    /// Reads what has arrived; returns whether the response is complete.
     pub(super) fn receive(&mut self) -> Result<bool> {
         loop {
             let room = self.input.get_mut(self.filled..).unwrap_or_default();
@@ -92,26 +92,26 @@ impl Connection {
                 Some(head) if self.filled > head.end => {
                     return Err(Error("the server sent more than it was asked for".into()));
                 }
-                // One byte more than needed: a full buffer always means that there may be more.
+                // One byte more than needed, so that a full buffer always means that there may be more.
                 Some(head) => self.input.resize((head.end + 1).max(BUFFER), 0),
                 None if self.filled == self.input.len() => {
                     return Err(Error("the head of an answer does not end".into()));
                 }
                 None => {}
             }
-            // Less than asked for: the socket is empty, and epoll tells when it is not.
+            // Less than requested: the socket is empty, and epoll says when it is not.
             if read < asked {
                 return Ok(false);
             }
         }
     }
 
-    /// Whether the server shed this request.
+    /// Whether the server shed this request (503).
     pub(super) fn was_shed(&self) -> bool {
         self.head.is_some_and(|head| head.status == 503)
     }
 
-    /// Why the answer received is not a good one.
+    /// Checks the response; the error says what is wrong with it.
     pub(super) fn verdict(&self, expected: Expected) -> std::result::Result<(), String> {
         let head = self.head.unwrap_or(Head {
             status: 0,

@@ -1,10 +1,10 @@
-//! The load generator: HTTP/1.1 over epoll, a few threads, one request in flight on each
-//! connection. It shares the processor with the server, so it must cost next to nothing: requests
-//! are built once and only their digits patched, and no more of an answer is read than it takes to
-//! tell a good one from a bad one. It never lets a bad one pass.
+//! The load generator: HTTP/1.1 over epoll, a few threads, one request in flight on each connection. It shares
+//! the processor with the server, so it must cost next to nothing: requests are built once and only their
+//! digits patched, and no more of a response is read than it takes to tell a good one from a bad one. A bad one
+//! is always an error.
 //!
-//! As fast as answers come, or at a given rate: then a request that had to wait for a connection has
-//! waited since it was due, as whoever sent it would see it.
+//! Requests are sent as fast as responses come, or at a given rate: then the latency of a request that had to
+//! wait for a connection counts from when it was due, as its sender would see it.
 
 mod connection;
 mod response;
@@ -34,66 +34,65 @@ use super::{
 use schedule::Schedule;
 use worker::{Pace, Worker};
 
-/// Which wallet the next request is for.
+/// Which wallet each request is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wallets {
-    /// Any of the first so many, evenly.
+    /// A random one of this many, evenly.
     Random(u64),
-    /// The same one again and again.
+    /// Always this one.
     Hot(u64),
-    /// Each of the first so many, so many times in a row; then the load ends.
+    /// Each of the first `wallets` wallets, `times` times in a row; then the load ends.
     InOrder {
-        /// How many wallets.
+        /// Number of wallets.
         wallets: u64,
-        /// How often each.
+        /// Requests per wallet.
         times: u64,
     },
-    /// So many requests (or items of a batch), on any of the first so many wallets.
+    /// A total of `items` requests (or items of a batch), each on a random one of `wallets` wallets.
     Count {
-        /// How many in all.
+        /// Total number of items.
         items: u64,
-        /// Over how many wallets.
+        /// Number of wallets.
         wallets: u64,
     },
 }
 
-/// A load.
+/// A load to run against a server.
 pub(super) struct Load<'a> {
-    /// Who gets it.
+    /// The server's address.
     pub(super) server: SocketAddr,
-    /// How many connections.
+    /// Number of connections.
     pub(super) connections: usize,
-    /// On how many threads.
+    /// Number of threads.
     pub(super) threads: usize,
-    /// What is sent.
+    /// The request to send.
     pub(super) template: &'a Template,
-    /// For whom.
+    /// The wallets that requests are for.
     pub(super) wallets: Wallets,
-    /// Requests a second, answered or not; `None`: one as soon as the one before is answered.
+    /// Requests per second, independent of responses; `None`: the next one after each response.
     pub(super) rate: Option<f64>,
-    /// Whether to try again after a moment where the server sheds load (503); else that is an error
-    /// like any other.
+    /// Whether a request that the server sheds (503) is tried again after a moment; otherwise that is an error.
     pub(super) patient: bool,
-    /// How long it is not counted.
+    /// Duration that is not measured.
     pub(super) warm_up: Duration,
-    /// How long it is counted. [`Duration::MAX`]: until [`Wallets`] ends it.
+    /// Duration that is measured. [`Duration::MAX`]: until [`Wallets`] ends it.
     pub(super) length: Duration,
 }
 
-/// What came of it.
+/// The result of a load.
 pub(super) struct Outcome {
-    /// Requests answered while it counted.
+    /// Responses within the measured time.
     pub(super) answers: u64,
-    /// Requests that were shed, where that is no error.
+    /// Requests that were shed, where that is not an error.
     pub(super) shed: u64,
-    /// Over this time.
+    /// The measured time.
     pub(super) elapsed: Duration,
-    /// Nanoseconds from the first byte out, or from when it was due, to the last byte in.
+    /// Nanoseconds from the first byte sent, or from when it was due, to the last byte received.
     pub(super) latency: Histogram<u64>,
 }
 
 impl Outcome {
-    /// Answers in a second.
+    /// Responses per second.
     pub(super) fn rate(&self) -> f64 {
         self.answers as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
@@ -109,7 +108,7 @@ pub(super) fn histogram() -> Result<Histogram<u64>> {
     Histogram::new_with_bounds(1, 120_000_000_000, 3).context("a histogram")
 }
 
-/// Names a load, so that no idempotency key is used twice, in other runs on the same data either.
+/// A new number for a load, so that no idempotency key is reused, not even by other runs on the same data.
 fn next_run() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now()
@@ -121,11 +120,11 @@ fn next_run() -> u64 {
 }
 
 impl Load<'_> {
-    /// Runs it to its end. Any answer but the expected one is an error.
+    /// Runs the load to its end. Any unexpected response is an error.
     pub(super) fn run(&self) -> Result<Outcome> {
         let run = next_run();
         let threads = self.threads.clamp(1, self.connections.max(1));
-        // Nobody starts before all connections stand.
+        // No thread starts before all connections are open.
         let barrier = Barrier::new(threads);
         let begun = Instant::now();
         let outcomes = std::thread::scope(|scope| {
@@ -184,7 +183,7 @@ impl Load<'_> {
     }
 }
 
-/// The first and the number of what a thread gets of so many things.
+/// A thread's share of `count` things: the first, and how many.
 fn share(count: u64, thread: usize, threads: usize) -> (u64, u64) {
     let (thread, threads) = (thread as u64, threads as u64);
     let first = count * thread / threads;
@@ -198,7 +197,7 @@ impl Wallets {
             Self::Random(wallets) => worker::Choice::random(wallets, seed, u64::MAX),
             Self::Hot(wallet) => worker::Choice::Hot(wallet),
             Self::InOrder { wallets, times } => {
-                // Whole batches only: the caller asks for a multiple.
+                // Only whole batches: the caller passes a multiple.
                 let (from, part) = share(wallets * times / items, thread, threads);
                 let next = from * items;
                 worker::Choice::InOrder {

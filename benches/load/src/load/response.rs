@@ -1,21 +1,21 @@
-//! As much of HTTP/1.1 as our own server speaks: a status line and a content length.
+//! Parses as much of HTTP/1.1 as the measured servers use: a status line and a content length.
 
 use memchr::memmem;
 
-/// The end of an answer's head.
+/// The parsed head of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Its status.
+    /// The response's status.
     pub(crate) status: u16,
-    /// Where the body begins.
+    /// Offset at which the body begins.
     pub(crate) body: usize,
-    /// Where it ends.
+    /// Offset at which the body ends.
     pub(crate) end: usize,
 }
 
 const LENGTH: &[u8] = b"\r\ncontent-length: ";
 
-/// Reads a head; `Ok(None)` while it is not whole.
+/// Parses a head; `Ok(None)` while it is incomplete.
 pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, &'static str> {
     let Some(end) = memmem::find(bytes, b"\r\n\r\n") else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! When requests are due that do not wait for answers.
+//! When requests are due that are sent at a fixed rate.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// A thread's share of so many requests a second over all threads, which take turns.
+    /// A thread's share of a total rate; the threads take turns.
     pub(super) fn share(begin: Instant, per_second: f64, thread: usize, threads: usize) -> Self {
         let turn = Duration::from_secs_f64(thread as f64 / per_second);
         Self {
@@ -20,12 +20,12 @@ impl Schedule {
         }
     }
 
-    /// When the next one is due.
+    /// When the next request is due.
     pub(super) fn next(&self) -> Instant {
         self.begin + Duration::from_secs_f64(self.number as f64 / self.per_second)
     }
 
-    /// Takes the next one if it is due by now; when it was.
+    /// Takes the next request if it is due; returns when it was due.
     pub(super) fn take(&mut self, now: Instant) -> Option<Instant> {
         let due = self.next();
         if due > now {
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(shares[1].next(), later(1));
         assert_eq!(shares[0].take(begin), Some(begin));
         assert_eq!(shares[0].take(later(1)), None);
-        // Late by a hundred requests: all of them are sent, each from when it was due.
+        // A hundred requests late: all of them are sent, and each counts from when it was due.
         let mut due = 0;
         for share in &mut shares {
             while share.take(later(100)).is_some() {

@@ -1,28 +1,28 @@
-//! A request, built once: every request is as long as the others, so that only the digits of its
-//! wallets and keys are written anew.
+//! A request that is built once: all requests have the same length, so that only the digits of wallets and keys
+//! are rewritten.
 
 use std::ops::Range;
 
-/// Digits of a wallet's number.
+/// Decimal digits of a wallet's number.
 const WALLET_DIGITS: usize = 7;
 /// Hexadecimal digits of a request's number.
 const KEY_DIGITS: usize = 10;
-/// Hexadecimal digits of a load's number: microseconds since 1970 until the year 2112.
+/// Hexadecimal digits of a load's number, which is microseconds since 1970: enough until 2112.
 const RUN_DIGITS: usize = 13;
 
-/// The external user of a wallet.
+/// The external user id of a wallet.
 pub(crate) fn user(wallet: u64) -> String {
     format!("user_{wallet:0WALLET_DIGITS$}")
 }
 
-/// What every good answer's body has, and how often.
+/// A text that the body of every good response contains, and how often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected {
     pub(crate) text: &'static str,
     pub(crate) times: usize,
 }
 
-/// A request as text with places for wallets and keys.
+/// A request as text, with placeholders for wallets and keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     path: String,
@@ -35,7 +35,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// A request with one item. In `body`, `{w}` stands for the user and `{k}` for the key.
+    /// A request with one item. In `body`, `{w}` is replaced by the user and `{k}` by the key.
     pub(crate) fn single(path: &str, bearer: &str, body: String, expected: &'static str) -> Self {
         let (path, bearer) = (path.into(), bearer.into());
         Self {
@@ -74,7 +74,7 @@ impl Template {
         self.count as u64
     }
 
-    /// The bytes, with keys that no other load and no other thread uses.
+    /// The request's bytes, with keys that no other load and no other thread uses.
     pub(super) fn for_thread(&self, run: u64, thread: usize) -> Request {
         let mut body = String::from(self.before);
         for item in 0..self.count {
@@ -109,14 +109,14 @@ impl Template {
     }
 }
 
-/// Where a run of `length` times the sign is.
+/// The places in a text where a sign is repeated `length` times.
 fn places(text: &str, sign: &str, length: usize) -> Vec<Range<usize>> {
     text.match_indices(&sign.repeat(length))
         .map(|(at, found)| at..at + found.len())
         .collect()
 }
 
-/// A template's bytes and where they change.
+/// A template's bytes, and where they change.
 pub(super) struct Request {
     bytes: Vec<u8>,
     wallets: Vec<Range<usize>>,
@@ -125,7 +125,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Writes the wallets, and the number of the request into its keys.
+    /// Writes the wallets, and the request's number into its keys.
     pub(super) fn fill(&mut self, number: u64, mut wallet: impl FnMut() -> u64) -> &[u8] {
         for place in &self.wallets {
             write_digits(self.bytes.get_mut(place.clone()), wallet(), 10);

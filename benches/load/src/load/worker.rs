@@ -15,38 +15,38 @@ use crate::{
     stop,
 };
 
-/// How long answers may take once nothing more is sent, and how long the server may say nothing.
+/// How long responses may take after the last request, and how long the server may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long to wait for events when nothing is due to be sent.
+/// How long to wait for events when no request is due.
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// How long a client waits that was told that the server is too busy.
+/// How long to wait after a response that says that the server is too busy.
 const REST: Duration = Duration::from_millis(100);
-/// Epoll counts in these.
+/// The resolution of epoll's timeout.
 const MILLISECOND: Duration = Duration::from_millis(1);
-/// How long to sleep at least where more than one request is due within a millisecond: waking up for
-/// each would cost the server its processor.
+/// Shortest sleep where more than one request is due within a millisecond: waking up for each would take the
+/// processor from the server.
 const GRAIN: Duration = Duration::from_micros(200);
 
-/// Which wallets a thread's requests are for.
+/// Chooses the wallets of a thread's requests.
 pub(super) enum Choice {
-    /// Any, so many times.
+    /// Random wallets, for `left` items.
     Random {
-        /// How many wallets.
+        /// Number of wallets.
         wallets: u64,
         /// The state of a xorshift generator.
         state: u64,
         /// Items left to send.
         left: u64,
     },
-    /// Always this one.
+    /// Always this wallet.
     Hot(u64),
-    /// One after the other, each so many times.
+    /// Wallets in order, `times` items each.
     InOrder {
         /// The next item.
         next: u64,
-        /// The first one too many.
+        /// The end of the items, excluded.
         end: u64,
-        /// Items of each wallet.
+        /// Items per wallet.
         times: u64,
     },
 }
@@ -90,7 +90,7 @@ impl Choice {
     }
 }
 
-/// When counting begins and sending ends.
+/// When measuring begins and sending ends.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     begin: Instant,
@@ -111,16 +111,16 @@ impl Pace {
     }
 }
 
-/// The thread's state.
+/// A thread's state.
 pub(super) struct Worker {
     poll: Poll,
     connections: Vec<Connection>,
     request: Request,
     choice: Choice,
     number: u64,
-    /// When to send; `None`: after each answer.
+    /// When to send; `None`: after each response.
     schedule: Option<Schedule>,
-    /// Connections that wait for something to be due.
+    /// Connections that wait until a request is due.
     idle: Vec<usize>,
     /// Connections whose request was shed, and when they try again.
     resting: VecDeque<(Instant, usize)>,
@@ -128,7 +128,7 @@ pub(super) struct Worker {
     in_flight: usize,
     answers: u64,
     shed: u64,
-    /// Answers to what was sent in time and answered too late to count.
+    /// Responses to requests that were sent in time, but too late to count.
     late: u64,
     failures: u64,
     first_failure: Option<String>,
@@ -213,7 +213,7 @@ impl Worker {
                 self.failures
             )));
         }
-        // A round too short for every connection to hear an answer counts to its last one.
+        // A round that is too short for every connection to get a response lasts until its last one.
         let short = self.answers < self.connections.len() as u64;
         let (answers, end) = match pace.end {
             Some(end) if !short => (self.answers, end),
@@ -269,7 +269,7 @@ impl Worker {
         self.send_next(token, pace, now)
     }
 
-    /// Sends the next request, unless it is time to end or a schedule says when.
+    /// Sends the next request, unless the load ends or a schedule says when.
     fn send_next(&mut self, token: usize, pace: Pace, now: Instant) -> Result<()> {
         if self.schedule.is_some() {
             self.idle.push(token);
@@ -281,7 +281,7 @@ impl Worker {
         self.send(token, now)
     }
 
-    /// Sends what is due, as far as there are connections for it.
+    /// Sends the requests that are due, as far as connections are free.
     fn send_due(&mut self, pace: Pace) -> Result<()> {
         let now = Instant::now();
         while !self.idle.is_empty() && !self.sent_all(pace, now) {
@@ -297,7 +297,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends for connections that have waited since they were told to.
+    /// Sends again on connections whose pause is over.
     fn send_rested(&mut self, pace: Pace) -> Result<()> {
         let now = Instant::now();
         while let Some((_, token)) = self.resting.pop_front_if(|(due, _)| *due <= now) {
@@ -306,7 +306,7 @@ impl Worker {
         Ok(())
     }
 
-    /// How long to wait for events; what is shorter than epoll can wait is slept here.
+    /// How long to wait for events; a wait that is too short for epoll is slept here.
     fn wait(&self, pace: Pace) -> Duration {
         let now = Instant::now();
         let Some(schedule) = &self.schedule else {
@@ -320,7 +320,7 @@ impl Worker {
             std::thread::sleep(due.max(GRAIN));
             return Duration::ZERO;
         }
-        // Epoll rounds up.
+        // Epoll rounds up, so wait a millisecond less.
         due.saturating_sub(MILLISECOND).min(LOOK_UP)
     }
 
@@ -330,12 +330,12 @@ impl Worker {
         self.in_flight > 0 || scheduled || resting
     }
 
-    /// After many bad answers there is nothing left to measure.
+    /// Whether sending ends: also after many bad responses, when nothing is left to measure.
     fn sent_all(&self, pace: Pace, now: Instant) -> bool {
         pace.over(now) || self.choice.ended() || self.failures > 1_000
     }
 
-    /// `begun`: since when it counts.
+    /// Sends the next request, whose latency counts from `begun`.
     fn send(&mut self, token: usize, begun: Instant) -> Result<()> {
         let Self {
             connections,

@@ -1,5 +1,5 @@
-//! One purchase, one refund and one renewal, each alone: how often the provider is asked about it, and how
-//! long it takes from its webhook to the order.
+//! One purchase, one refund and one renewal, each alone: how many requests the provider gets, and how long it
+//! takes from the webhook to the order.
 
 use std::time::{Duration, Instant};
 
@@ -18,22 +18,22 @@ use crate::{
 const COMPLETED: &str = "checkout.session.completed";
 const SUBSCRIPTION: &str = "sub_1";
 const DAY: i64 = 86_400;
-/// The first cycle has so many seconds.
+/// Seconds of the first cycle.
 const CYCLE: i64 = 2;
-/// How often it is looked whether the order is there.
+/// Pause between two checks whether the order is there.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What takes longer never comes.
+/// After this it counts as never coming.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What one of them costs.
+/// The cost of one of them.
 pub(crate) struct Cost {
     pub(crate) name: &'static str,
-    /// Requests to the provider, but for its list of events.
+    /// Requests to the provider, except for its list of events.
     pub(crate) requests: u64,
     pub(crate) took: Duration,
 }
 
-/// After so long the account's pace is as if nothing had been asked.
+/// After this pause the account's rate limit is unused again.
 const REST: Duration = Duration::from_secs(3);
 
 impl Shop {
@@ -55,7 +55,7 @@ impl Shop {
         )
     }
 
-    /// What a purchase, its refund, and a renewal of this tier cost.
+    /// The costs of a purchase, its refund, and a renewal of this tier.
     pub(crate) fn costs(&self, runtime: &Runtime, tier: &str) -> Result<Vec<Cost>> {
         runtime.block_on(async {
             let mut costs = self.bought_and_refunded().await?;
@@ -80,7 +80,7 @@ impl Shop {
             (&order, "/status", "paid"),
         );
         let bought = bought.await?;
-        // What nobody waits for keeps a pace, which setting the account up has used up.
+        // Background requests are rate-limited, and setting the account up has used that up.
         tokio::time::sleep(REST).await;
         let charge = self.stripe.charged(&payment, marks, 500, 500);
         let back = (order.as_str(), "/status", "refunded");
@@ -149,7 +149,7 @@ impl Shop {
             .await
     }
 
-    /// Reports an event, and waits until what is read at a path says so.
+    /// Sends a webhook about an object, and waits until a path shows the result.
     async fn told(
         &self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! A project's own server that takes everything at once, and one that takes nothing and says nothing.
+//! A project's server that accepts everything at once, and one that accepts nothing and never answers.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -20,7 +20,7 @@ use crate::{
 
 const DAY_MILLIS: u64 = 24 * 3600 * 1000;
 
-/// Accepts, counts, and knows how long each was on its way. Dropping it ends it.
+/// Accepts and counts deliveries, and measures their latency. Dropping it stops it.
 pub(super) struct Receiver {
     pub(super) url: String,
     heard: Arc<Heard>,
@@ -59,22 +59,22 @@ impl Receiver {
         })
     }
 
-    /// Whether what arrives now counts.
+    /// Sets whether deliveries are counted from now on.
     pub(super) fn count(&self, yes: bool) {
         self.heard.counting.store(yes, Ordering::Relaxed);
     }
 
-    /// Deliveries that counted.
+    /// Number of deliveries that were counted.
     pub(super) fn heard(&self) -> u64 {
         self.heard.counted.load(Ordering::Relaxed)
     }
 
-    /// All deliveries.
+    /// Number of deliveries, counted or not.
     pub(super) fn heard_ever(&self) -> u64 {
         self.heard.ever.load(Ordering::Relaxed)
     }
 
-    /// Nanoseconds from event to arrival, of those that counted, to the millisecond.
+    /// Nanoseconds from event to arrival of the counted deliveries, to the millisecond.
     pub(super) fn latency(&self) -> Histogram<u64> {
         let latency = self.heard.latency.lock();
         latency.unwrap_or_else(PoisonError::into_inner).clone()
@@ -110,12 +110,12 @@ fn time_of_day(body: &[u8]) -> Option<u64> {
     Some(seconds * 1000 + number(20, 3)?)
 }
 
-/// Takes connections and neither reads nor answers.
-pub(super) struct Hanging {
+/// Accepts connections, and neither reads nor answers.
+pub(super) struct HangingServer {
     pub(super) url: String,
 }
 
-impl Hanging {
+impl HangingServer {
     pub(super) fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}/hooks", listener.local_addr()?);

@@ -60,14 +60,15 @@ fn a_product_offers_ten_tiers_in_a_currency() {
     let month = |id| tier(id, "EUR", Interval::Month);
     let nine: Vec<Price> = (1..10).map(month).collect();
     let tenth = tier(10, "EUR", Interval::Year);
-    let tenth = tenth.joins(nine.iter(), "interval").unwrap();
+    let tenth = tenth.checked_for_offer(nine.iter(), "interval").unwrap();
     let ten: Vec<Price> = nine.into_iter().chain([tenth]).collect();
-    let Err(Refusal::Invalid { param, .. }) = month(11).joins(ten.iter(), "interval") else {
+    let Err(Refusal::Invalid { param, .. }) = month(11).checked_for_offer(ten.iter(), "interval")
+    else {
         panic!("nobody could switch to it")
     };
     assert_eq!(param, "interval");
-    // One of them is no eleventh, and another currency is another choice.
-    assert!(month(3).joins(ten.iter(), "active").is_ok());
+    // One of the ten itself adds no eleventh, and other currencies are counted apart.
+    assert!(month(3).checked_for_offer(ten.iter(), "active").is_ok());
     let dollars = tier(12, "USD", Interval::Month);
-    assert!(dollars.joins(ten.iter(), "interval").is_ok());
+    assert!(dollars.checked_for_offer(ten.iter(), "interval").is_ok());
 }

@@ -1,11 +1,12 @@
-//! What is said of a stored catalog that does not hold together.
+//! The problems that are reported of an inconsistent stored catalog.
 
 use super::*;
 use crate::{
     Timestamp,
     catalog::{
-        Account, Endpoint, Holder, Interval, KeyKind, NewEndpoint, NewPrice, NewProduct,
-        NewProject, Product, ProductType, Project, Provider, Sandbox, Sealed, Tenure,
+        Account, Ciphertext, Endpoint, Interval, KeyKind, NewEndpoint, NewPrice, NewProduct,
+        NewProject, Product, ProductType, Project, Provider, ProviderAccount, ProviderEpoch,
+        Sandbox,
     },
     id::{EndpointId, PriceId},
 };
@@ -64,7 +65,7 @@ fn endpoint(project: u128, id: u128) -> Endpoint {
         events: None,
     };
     let of = (ProjectId(project), EndpointId(id));
-    new.decide(of, Sealed(Box::new([1])), 0, Timestamp(0))
+    new.decide(of, Ciphertext(Box::new([1])), 0, Timestamp(0))
         .unwrap()
 }
 
@@ -72,9 +73,9 @@ fn provider(project: u128) -> Provider {
     Provider {
         project: ProjectId(project),
         account: Account::Sandbox,
-        tenure: Tenure {
-            holder: Some(Holder::Sandbox),
-            ..Tenure::default()
+        epoch: ProviderEpoch {
+            provider_account: Some(ProviderAccount::Sandbox),
+            ..ProviderEpoch::default()
         },
         sandbox: Sandbox::default(),
     }
@@ -95,7 +96,7 @@ fn sound() -> Vec<Document> {
     [with(1, 10, 1), with(2, 20, 2)].concat()
 }
 
-/// The sound catalog with one document more has this one problem, which names these.
+/// The sound catalog with this document added has exactly one problem, which names these.
 fn one_problem(added: Document, names: &[&dyn Display]) {
     let documents = [sound(), vec![added]].concat();
     let problems = verify(&documents);

@@ -1,5 +1,5 @@
-//! What bills bring that are not as usual: of many seats, of no tier of ours, of a switch that waited for
-//! the next cycle, paid when the provider had given up already.
+//! Unusual invoices: for several seats, for a tier outside the catalog, for a switch that is settled in the next
+//! cycle, paid when the provider had given up already.
 
 use super::{
     GOLD,
@@ -16,7 +16,7 @@ use crate::{
         OrderKind, OrderStatus,
         SubscriptionStatus::{self, Active, Canceled, PastDue},
         bill::{Bill, Pays},
-        pay::{Billing, Pay},
+        pay::{PaidCycle, Pay},
         switch::Proration,
         update_subscription::UpdateSubscription,
     },
@@ -40,7 +40,7 @@ fn seats_are_paid_and_granted_one_by_one() {
     assert!(teller.renew_with(bill));
     let order = teller.placed_order(2);
     assert_eq!((order.granted, order.quantity.get()), (300, 3));
-    // Two more for the second half.
+    // Two more seats for the second half.
     teller.pass_seconds(MONTH / 2);
     let more = teller.switching(3, 1, (basic().many(Quantity::new(3).unwrap()), basic()));
     let quantity = Quantity::new(5).unwrap();
@@ -73,11 +73,11 @@ fn a_bill_of_no_tier_of_ours_pays_the_tier_in_force() {
     );
 }
 
-/// A bill that is paid when the provider has ended its subscription.
+/// An invoice that is paid after the provider has ended its subscription.
 fn late(teller: &Teller, serial: u128) -> Bill {
     let renewal = teller.renewal(serial, 1, basic());
     Bill {
-        billing: Billing {
+        billing: PaidCycle {
             after_end: true,
             ..renewal.billing.clone()
         },
@@ -130,7 +130,7 @@ fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
         let at = teller.now;
         teller.name_tier(1, plus());
         assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["plus"]));
-        // To and fro, and up for the last third.
+        // Up, down again after five days, and up again for the last third.
         let there = at.plus_seconds(5 * DAY);
         let again = at.plus_seconds(10 * DAY);
         let lines = vec![
@@ -157,7 +157,7 @@ fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
             assert!(teller.renew_with(bill.clone()));
             assert!(!teller.renew_with(bill));
         }
-        // 150 more for 5 and for 10 of 30 days.
+        // 150 more credits a cycle, for 5 and for 10 of 30 days.
         assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 250, 75]);
         assert_eq!(unlocked(&teller), ["plus"]);
         let order = teller.placed_order(3);
@@ -191,7 +191,7 @@ fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
     assert_eq!((teller.gold(), teller.placed_order(3).granted), (100, 0));
 }
 
-/// What the provider says of a subscription whose first payment is not there.
+/// The provider's report of a subscription whose first payment is missing.
 fn unpaid(teller: &Teller, status: SubscriptionStatus) -> UpdateSubscription {
     UpdateSubscription {
         subscription: sub(1),
@@ -225,7 +225,7 @@ fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
         "it runs on at the provider"
     );
     check::sound(&teller);
-    // Its bill is paid after all; that it is active may be said before.
+    // Its invoice is paid after all; the report that it is active may come first.
     for said_first in [true, false] {
         let mut teller = Teller::new();
         teller.order(1, basic()).unwrap();
@@ -235,7 +235,7 @@ fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
             assert!(teller.update(unpaid(&teller, Active)));
             assert_eq!(unlocked(&teller).len(), 0);
         }
-        let billing = Billing {
+        let billing = PaidCycle {
             cycle_start: Timestamp(0),
             ..teller.billing(1)
         };
@@ -251,7 +251,7 @@ fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
         assert_eq!(teller.ledger(GOLD)[1..], [(Expiry, -100), (Purchase, 100)]);
         check::replays(&teller);
     }
-    // Or it is given up.
+    // Or the provider gives it up.
     assert!(teller.update(unpaid(&teller, Canceled)));
     assert_eq!(teller.order(2, basic()), Ok(true));
 }
@@ -261,7 +261,7 @@ fn a_first_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
     let mut teller = Teller::new();
     teller.order(1, basic()).unwrap();
     teller.update(unpaid(&teller, PastDue));
-    let billing = Billing {
+    let billing = PaidCycle {
         after_end: true,
         ..teller.billing(1)
     };
@@ -287,7 +287,7 @@ fn a_dispute_about_nearly_all_that_is_left_is_whole() {
         (0, 1100, OrderStatus::Refunded),
         (500, 450, OrderStatus::Refunded),
         (500, 449, OrderStatus::Paid),
-        // What the seller gave back is what it is.
+        // A refund is exact: nine tenths are not enough.
         (999, 0, OrderStatus::Paid),
     ] {
         let mut teller = Teller::new();

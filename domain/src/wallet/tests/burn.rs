@@ -18,7 +18,7 @@ fn three_lots() -> (Teller, Timestamp, Timestamp) {
     (teller, soon, later)
 }
 
-/// What is left: until when, free, held.
+/// The lots left: end, free credits, held credits.
 fn lots(teller: &Teller) -> Vec<(Timestamp, i64, i64)> {
     let lots = teller.wallet.account(GOLD).unwrap().lots();
     lots.iter()

@@ -19,7 +19,7 @@ enum Report {
     Failed,
     Expired,
     ADayPassed,
-    /// The payment's state as asked the so-many-th time: refunded and disputed cents.
+    /// The payment's state at an instant: that instant, refunded cents, disputed cents.
     Asked(i64, i64, i64),
 }
 
@@ -76,7 +76,7 @@ pub(super) fn permutations<R: Clone>(reports: &[R]) -> Vec<Vec<R>> {
     all
 }
 
-/// Tells the reports in every order, each once and each twice in a row, and once more all over.
+/// Applies the reports in every order, each once and each twice in a row, and all of them again.
 fn always(reports: &[Report], status: OrderStatus, credits: i64) {
     for order in permutations(reports) {
         for twice in [false, true] {

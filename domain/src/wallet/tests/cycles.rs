@@ -1,5 +1,5 @@
-//! What is reported of a subscription's cycles, in every order: payments, switches, what the provider says
-//! of it, money going back. The end is the same, and nothing is granted twice.
+//! Reports of a subscription's cycles in every order: payments, switches, changes of status, money going back. The
+//! end is the same, and nothing is granted twice.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::{
         OrderKind, OrderStatus, Reversal,
         SubscriptionStatus::{self, Active, Canceled, PastDue, Paused},
         bill::{Bill, Pays},
-        pay::{Billing, Pay},
+        pay::{PaidCycle, Pay},
         purchase::Purchase,
         update_subscription::UpdateSubscription,
     },
@@ -90,7 +90,7 @@ struct Story {
 }
 
 impl Story {
-    /// All of it is heard of long after it happened.
+    /// Starts the clock long after all that will be reported.
     fn begin() -> Self {
         let mut teller = Teller::new();
         let begun = teller.now;
@@ -102,8 +102,8 @@ impl Story {
         self.begun.plus_seconds(day * DAY)
     }
 
-    fn billing(&self, of: u128, from: i64, until: i64, said: i64) -> Billing {
-        Billing {
+    fn billing(&self, of: u128, from: i64, until: i64, said: i64) -> PaidCycle {
+        PaidCycle {
             subscription: sub(of),
             invoice: Some(InvoiceId::new(format!("in_{of}_{from}_{said}")).unwrap()),
             cycle_start: self.day(from),
@@ -119,7 +119,7 @@ impl Story {
         self.tell_of(1, report)
     }
 
-    /// Of this subscription, whose orders are all its own.
+    /// Applies a report to this subscription, which has orders of its own.
     fn tell_of(&mut self, of: u128, report: &Report) -> bool {
         let serial = |order| own(of, order);
         let purchase = match report.clone() {
@@ -129,7 +129,7 @@ impl Story {
                     trial_credits: 7,
                     ..basic()
                 };
-                let billing = Billing {
+                let billing = PaidCycle {
                     trial,
                     ..self.billing(of, 0, CYCLE, 0)
                 };
@@ -183,7 +183,7 @@ impl Story {
                 current_period_end: self.day(until),
                 cancel_at_period_end: false,
                 grace_days: 7,
-                // Asked for a moment after whatever happened on that day.
+                // Read a moment after everything that happened on that day.
                 reported_at: Timestamp(self.day(at).0 + 1),
             })),
             Reversed {
@@ -203,7 +203,7 @@ impl Story {
         self.teller.purchase(purchase).unwrap()
     }
 
-    /// What there is to see: status, tier, features, credits by order, orders.
+    /// The visible state: status, tier, features, credits by order, orders.
     fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
         let teller = &self.teller;
         let features = teller.wallet.features(teller.now);
@@ -211,7 +211,7 @@ impl Story {
         (self.seen_of(1), features, teller.gold())
     }
 
-    /// Of one subscription.
+    /// The visible state of one subscription.
     fn seen_of(&self, of: u128) -> impl PartialEq + std::fmt::Debug + use<> {
         let teller = &self.teller;
         let current = teller.wallet.subscription(&sub(of));
@@ -240,13 +240,13 @@ impl Story {
     }
 }
 
-/// The name of a subscription's order.
+/// The serial of a subscription's order.
 const fn own(of: u128, order: u128) -> u128 {
     (of - 1) * 1000 + order
 }
 
-/// Tells the reports in an order, each so many times; in the end how it stands is asked for once more, as
-/// whoever hears of a payment does.
+/// Applies the reports in this order, each so many times, and then the subscription's present state once more,
+/// which is read after each payment.
 fn told(order: &[Report], times: usize) -> Story {
     let mut story = Story::begin();
     let said = |report: &&Report| matches!(report, Said { .. });
@@ -266,7 +266,7 @@ fn told(order: &[Report], times: usize) -> Story {
     story
 }
 
-/// The same of two subscriptions.
+/// The same for two subscriptions.
 fn both_told(order: &[(u128, Report)], times: usize) -> Story {
     let mut story = Story::begin();
     for (of, report) in order {
@@ -288,7 +288,7 @@ fn both_told(order: &[(u128, Report)], times: usize) -> Story {
     story
 }
 
-/// In every order the end is that of the order given, in which it holds so many credits under this tier.
+/// Checks that the reports end the same in every order as in the given one, with these credits and this tier.
 fn always(reports: &[Report], credits: i64, tier: Option<&str>) {
     let in_order = told(reports, 1);
     assert_eq!(in_order.teller.gold(), credits, "in order");
@@ -510,17 +510,17 @@ fn money_that_goes_back_and_comes_again() {
     always(&reports, 100, Some("basic"));
 }
 
-/// Its tier; a switch to which one, on which day; whether the provider speaks of it while it is a draft.
+/// A month: its tier; the tier and day of a switch; whether it is reported while its invoice is a decision.
 type Month = (usize, Option<(usize, i64)>, bool);
 
-/// A life of so many months.
+/// The reports of a subscription with these months.
 fn life(months: &[Month]) -> Vec<Report> {
     let tiers = [basic(), plus(), most()];
     let mut reports = Vec::new();
-    for (month, &(begun, switch, draft)) in (0..).zip(months) {
+    for (month, &(begun, switch, decision)) in (0..).zip(months) {
         let (start, order) = (month * CYCLE, 10 * (month.unsigned_abs() as u128 + 1));
         let begun = if month == 0 { 0 } else { begun };
-        if draft {
+        if decision {
             reports.push(said(tiers[begun].clone(), start, start + CYCLE));
         }
         reports.push(match month {
@@ -537,7 +537,7 @@ fn life(months: &[Month]) -> Vec<Report> {
     reports
 }
 
-/// A life of some months, which the provider may end in the last of them, or after it.
+/// The reports of some months of a subscription, which the provider may end in the last of them, or after it.
 fn lives() -> impl Strategy<Value = Vec<Report>> {
     let months = prop::collection::vec(
         (
@@ -576,7 +576,7 @@ proptest! {
     }
 
     /// Two checkouts of one product that were paid at once: each has its own cycles and orders, which begin within
-    /// a day of each other, and neither ends or renews what is the other's.
+    /// a day of each other, and neither ends or renews the other's.
     #[test]
     fn two_subscriptions_of_one_product_are_two_lives(
         (one, other, shuffled) in (lives(), lives()).prop_flat_map(|(one, other)| {

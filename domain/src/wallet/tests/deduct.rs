@@ -3,7 +3,7 @@
 use super::{GOLD, TIN, credit, credits, deduct, key, teller::Done, teller::Teller};
 use crate::{
     Rejection,
-    history::{Fact, Reason},
+    history::{Reason, RecordContent},
     text::Meta,
     wallet::{ProductRef, deduct::Deduct},
 };
@@ -155,7 +155,7 @@ fn a_settled_hold_does_not_use_up_its_key_for_deductions() {
     teller.settle(super::hold_id(1), 10).unwrap();
     assert!(matches!(
         teller.records.last().unwrap().fact,
-        Fact::HoldClosed(_, Some(_))
+        RecordContent::HoldClosed(_, Some(_))
     ));
     assert_eq!(teller.deduct(deduct("1", 10)), Ok(Done::Applied));
     assert_eq!(teller.wallet.available(GOLD), 80);

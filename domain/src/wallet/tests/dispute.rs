@@ -9,7 +9,7 @@ use crate::{history::Reason, id::OrderSerial, terms::Terms, wallet::OrderStatus}
 
 /// All of the payment is withheld, or gone.
 const ALL: i64 = 1000;
-/// Nothing is: the seller has won.
+/// Nothing is withheld: the seller has won.
 const WON: i64 = 0;
 
 /// 100 credits and a feature for 10.00 as order 1.

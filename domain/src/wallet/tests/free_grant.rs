@@ -35,7 +35,7 @@ fn grants(teller: &Teller) -> usize {
 
 #[test]
 fn each_period_grants_once_and_takes_back_what_is_left_at_its_end() {
-    // Period, first touch, its last instant, the first of the next period. 2 March is a Monday.
+    // Period, first use, the period's last instant, the first of the next one. 2 March is a Monday.
     let cases = [
         (
             Period::Daily,
@@ -186,7 +186,7 @@ fn a_raised_amount_counts_from_the_next_period() {
 
 #[test]
 fn another_kind_of_period_grants_when_one_of_its_own_begins() {
-    // From, to, the instant of the change, granted at once, the instant up to which nothing more.
+    // Old period, new period, the instant of the change, whether it grants at once, when the next grant is due.
     let cases = [
         (
             Period::Daily,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Rejection,
-    history::{HoldFacts, HoldStatus, Reason},
+    history::{HoldSnapshot, HoldStatus, Reason},
     text::Meta,
     wallet::{ProductRef, hold::PlaceHold},
 };
@@ -22,7 +22,7 @@ fn holding() -> Teller {
     teller
 }
 
-fn facts(teller: &Teller) -> HoldFacts {
+fn facts(teller: &Teller) -> HoldSnapshot {
     teller.find_hold(hold_id(1)).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn held_credits_leave_what_can_be_spent_without_a_ledger_entry() {
     let teller = holding();
     assert_eq!((available(&teller), totals(&teller)), (60, (100, 40)));
     assert_eq!(teller.ledger(GOLD), [(Reason::Manual, 100)]);
-    let expected = HoldFacts {
+    let expected = HoldSnapshot {
         id: hold_id(1),
         product: GOLD,
         amount: super::credits(40),
@@ -313,7 +313,7 @@ fn holds_of_a_publishable_key_are_told_from_others_until_they_are_closed() {
     let found = |teller: &Teller| teller.wallet.holds_of_the_code().collect::<Vec<_>>();
     assert_eq!(found(&teller), [hold_id(2), hold_id(3)]);
     teller.extend(hold_id(3), teller.after_seconds(90)).unwrap();
-    // Whoever repeats it, it stays as it was placed.
+    // A repeat by a secret key leaves it as it was placed.
     assert!(matches!(
         teller.place(hold(2, 5, end)),
         Ok(Done::Replayed(_))

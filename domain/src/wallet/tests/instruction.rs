@@ -1,4 +1,4 @@
-//! What a caller has the provider do: asked for once, counted until it is seen, freed by a refusal.
+//! What a caller has the provider do: requested once, counted until the payment shows it, undone by a refusal.
 
 use super::{
     key,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Rejection,
-    history::{Lookup, Record},
+    history::{Record, RecordKey},
     id::{OrderSerial, ProductId},
     wallet::{
         Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
@@ -37,7 +37,7 @@ fn bought() -> Teller {
 }
 
 fn close(teller: &mut Teller, name: &str, stage: InstructionStage) -> bool {
-    teller.close(Lookup::Refund(name), stage)
+    teller.close(RecordKey::Refund(name), stage)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn what_is_asked_for_counts_until_it_is_seen() {
     assert_eq!(teller.ask_refund(refund(1, Some(601), "b")), left(600));
     assert_eq!(teller.ask_refund(refund(1, Some(600), "b")), ASKED);
     assert_eq!(teller.ask_refund(refund(1, None, "c")), left(0));
-    // One of them is seen, then both: nothing counts twice.
+    // The payment shows one of them, then both: nothing counts twice.
     teller.refund(1, 400);
     assert_eq!(teller.placed_order(1).refundable_cents(), 0);
     teller.refund(1, 1000);
@@ -127,7 +127,7 @@ fn without_an_amount_it_is_all_that_is_left() {
     let mut teller = bought();
     teller.refund(1, 250);
     assert_eq!(teller.ask_refund(refund(1, None, "k")), ASKED);
-    let asked = teller.last_instructed(Lookup::Refund("k")).unwrap();
+    let asked = teller.last_instructed(RecordKey::Refund("k")).unwrap();
     let Instruction::Refund { cents, .. } = asked.instruction else {
         panic!("{asked:?}")
     };
@@ -211,7 +211,7 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     let reused = Err(Rejection::KeyReused);
     assert_eq!(teller.cancel(cancel(CLUB, false, "c")), reused);
     assert_eq!(teller.cancel(cancel(ProductId(99), true, "c")), reused);
-    assert!(teller.close(Lookup::Cancel("c"), InstructionStage::Done));
+    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
     assert!(matches!(
         teller.cancel(cancel(CLUB, true, "c")),
         Ok(Done::Replayed(_))
@@ -219,7 +219,7 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     // The same key names another operation.
     assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
     assert_eq!(teller.resume(resume(ProductId(99), "c")), reused);
-    assert!(teller.close(Lookup::Resume("c"), InstructionStage::Refused));
+    assert!(teller.close(RecordKey::Resume("c"), InstructionStage::Refused));
     assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
 }
 
@@ -228,7 +228,7 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
     let mut teller = Teller::new();
     teller.subscribe(1, 1, tier("basic", 100));
     assert_eq!(teller.cancel(cancel(CLUB, false, "c")), ASKED);
-    assert!(teller.close(Lookup::Cancel("c"), InstructionStage::Done));
+    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
     let end = teller
         .wallet
         .subscription(&sub(1))

@@ -1,4 +1,4 @@
-//! The end of what is open with a provider that the project has no more.
+//! The end of what is open with a provider that the project does not use any more.
 
 use super::{
     credit,
@@ -8,7 +8,7 @@ use super::{
 use crate::{
     id::OrderSerial,
     wallet::{
-        Archived, OrderStatus,
+        Archive, OrderStatus,
         SubscriptionStatus::{self, Canceled},
     },
 };
@@ -18,7 +18,7 @@ fn end_all(teller: &mut Teller) {
     for order in open.orders {
         let events = teller
             .wallet
-            .expire_order(order, Archived::default(), teller.now);
+            .expire_order(order, Archive::default(), teller.now);
         teller.carry_all(events.unwrap());
     }
     for subscription in open.subscriptions {
@@ -44,7 +44,7 @@ fn what_is_open_ends_and_what_was_paid_for_stays() {
     assert_eq!(teller.subscription(1).status, Canceled);
     assert_eq!(teller.placed_order(3).status(), OrderStatus::Expired);
     assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
-    // The cycle's own credits went, as when it ends; what was bought and given is there.
+    // The cycle's own credits are gone, as when it ends; bought and granted ones are there.
     assert_eq!(teller.gold(), kept);
     assert!(!unlocked(&teller).contains(&"basic"));
     assert_eq!(teller.wallet.open_with_provider(), Default::default());
@@ -69,6 +69,6 @@ fn what_the_former_clock_dated_ahead_ends_too() {
     end_all(&mut teller);
     assert_eq!(teller.subscription(1).status, Canceled);
     assert_eq!(teller.gold(), 0);
-    // And may be had again.
+    // The product can be subscribed to again.
     assert_eq!(teller.order(2, basic()), Ok(true));
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Rejection,
-    history::Fact,
+    history::RecordContent,
     id::OrderSerial,
     terms::Terms,
     wallet::{
@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// How much there is of a wallet.
+/// The size of a wallet, in characters of its debug text.
 fn size(wallet: &Wallet) -> usize {
     format!("{wallet:?}").len()
 }
 
-/// What one purchase came to: its events, what it visited, and bytes of the wallet afterwards.
+/// The cost of one purchase: its events, look-ups of lots, and the size of the wallet afterwards.
 fn purchase(teller: &mut Teller, serial: u128) -> (Vec<String>, u64, usize) {
     let before = teller.events.len();
     visits_taken();
@@ -34,7 +34,7 @@ fn purchase(teller: &mut Teller, serial: u128) -> (Vec<String>, u64, usize) {
     (kinds, visits_taken(), size(&teller.wallet))
 }
 
-/// What one wallet may buy time and again.
+/// Terms that one wallet may buy again and again.
 fn again() -> Terms {
     Terms {
         repeatable: true,
@@ -79,7 +79,7 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
         "and nothing that grows"
     );
     assert_eq!((old_events, old_steps), (events, steps));
-    // Numbers take a few bytes more when they are larger.
+    // Larger numbers take a few bytes more.
     assert!(old_bytes <= bytes + 32, "{old_bytes} bytes beside {bytes}");
     for (teller, name) in [(&mut fresh, "a"), (&mut old, "a")] {
         visits_taken();
@@ -243,7 +243,7 @@ fn subscriptions_that_are_over_leave_nothing_behind() {
         }
     }
     assert!(size(&teller.wallet) <= after_first + 16);
-    let over = |fact: &Fact| matches!(fact, Fact::SubscriptionOver(_));
+    let over = |fact: &RecordContent| matches!(fact, RecordContent::SubscriptionOver(_));
     let over = teller.records.iter().filter(|record| over(&record.fact));
     assert_eq!(over.count(), 200);
     let before = teller.events.len();

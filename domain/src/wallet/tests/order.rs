@@ -187,7 +187,7 @@ fn what_a_wallet_has_bought_for_good_is_not_sold_to_it_again() {
         Ok(true),
         "a gift has nothing to own"
     );
-    // One at a time is not enough of both.
+    // Both features together are owned once their own order is paid.
     teller.pay(3, both.amount_cents).unwrap();
     assert_eq!(teller.order(7, both), owned);
     teller.refund(1, unlock("hd").amount_cents);
@@ -224,7 +224,7 @@ fn an_unlock_whose_money_is_on_its_way_is_not_sold_again_and_two_that_are_paid_a
         teller.pay(serial, unlock("hd").amount_cents).unwrap();
         assert_eq!(teller.placed_order(serial).status(), OrderStatus::Paid);
     }
-    // Each keeps what it unlocks.
+    // A refund of one leaves what the other unlocks.
     teller.refund(2, unlock("hd").amount_cents);
     assert_eq!(teller.wallet.features(teller.now), ["hd"]);
 }
@@ -331,7 +331,7 @@ fn terms_are_the_price_of_that_day() {
 
 #[test]
 fn purchases_do_not_make_other_changes_larger() {
-    // A hold's placement is the largest of the frequent ones: it sets the size.
+    // Placing a hold is the largest of the frequent changes: it sets the size.
     assert_eq!(size_of::<Change>(), 112);
 }
 
@@ -351,7 +351,7 @@ fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
     let mut teller = Teller::new();
     let shown = |teller: &Teller, serial| {
         let order = teller.placed_order(serial);
-        teller.wallet.opens_with_the_code_of(order)
+        teller.wallet.has_code_of_order(order)
     };
     teller.order(1, pack()).unwrap();
     rotate(&mut teller, 1, None);
@@ -368,8 +368,8 @@ fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
     assert_eq!(restored, teller.wallet);
     let order = teller.placed_order(3).clone();
     rotate(&mut teller, 3, Some(2));
-    assert!(restored.opens_with_the_code_of(&order));
-    assert!(!teller.wallet.opens_with_the_code_of(&order));
+    assert!(restored.has_code_of_order(&order));
+    assert!(!teller.wallet.has_code_of_order(&order));
 }
 
 #[test]
@@ -398,18 +398,18 @@ fn a_quantity_past_all_bounds_is_refused_and_what_is_paid_is_fulfilled() {
     let three = Quantity::new(3).unwrap();
     let mut teller = Teller::new();
     assert_eq!(
-        teller.wallet.may_order(&huge, three),
+        teller.wallet.check_order(&huge, three),
         Err(Rejection::BalanceLimit)
     );
     let dear = Terms {
         amount_cents: MAX_CREDITS,
         ..pack()
     };
-    assert!(teller.wallet.may_order(&dear, three).is_err());
-    assert!(teller.wallet.may_order(&dear, Quantity::ONE).is_ok());
+    assert!(teller.wallet.check_order(&dear, three).is_err());
+    assert!(teller.wallet.check_order(&dear, Quantity::ONE).is_ok());
     let tier = tier("basic", 100);
     assert!(
-        teller.wallet.may_order(&tier, three).is_err(),
+        teller.wallet.check_order(&tier, three).is_err(),
         "a cycle is paid once"
     );
     let pay = Pay {
@@ -457,7 +457,7 @@ fn a_customer_is_bound_to_the_currency_of_what_recurs() {
     };
     let mut teller = Teller::new();
     let (basic, other) = (tier("basic", 100), dollars(tier("other", 100)));
-    let may = |teller: &Teller, terms: &Terms| teller.wallet.may_order(terms, Quantity::ONE);
+    let may = |teller: &Teller, terms: &Terms| teller.wallet.check_order(terms, Quantity::ONE);
     let bound = Err(Rejection::CurrencyMismatch {
         currency: "EUR".into(),
     });

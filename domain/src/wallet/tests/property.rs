@@ -1,5 +1,5 @@
-//! Random commands and time steps against a naive model. After each step the wallet must be what
-//! the model says, and whatever prefix of its events is replayed must give what it was then.
+//! Random commands and time steps against a naive model. After each step the wallet must be what the model says,
+//! and replaying any prefix of its events must give what it was then.
 
 mod calendar;
 pub(super) mod check;
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Amount, MAX_CREDITS, Rejection, Timestamp,
-    history::HoldFacts,
+    history::HoldSnapshot,
     id::ProductId,
     time::Period,
     wallet::{
@@ -227,7 +227,7 @@ fn about_product(answer: Result<Done<ProductId>, Rejection>) -> Outcome {
     outcome(answer, |product| product.0)
 }
 
-fn about_hold(answer: Result<Done<HoldFacts>, Rejection>) -> Outcome {
+fn about_hold(answer: Result<Done<HoldSnapshot>, Rejection>) -> Outcome {
     outcome(answer, |hold| hold.id.serial)
 }
 
@@ -239,7 +239,7 @@ fn outcome<R>(answer: Result<Done<R>, Rejection>, about: impl Fn(R) -> u128) -> 
     }
 }
 
-/// Cheap dice: the same history each time.
+/// A cheap random generator: the same history each time.
 struct Dice(u64);
 
 impl Dice {
@@ -252,7 +252,7 @@ impl Dice {
     }
 }
 
-/// More lots and holds than a wallet usually has: those that it keeps in order, not in a row.
+/// More lots and holds than a wallet usually has: so many that they are indexed, not in a plain list.
 #[test]
 fn with_thousands_of_lots_and_holds_it_is_so_too() {
     let mut run = Run::new(1, 2);
@@ -391,7 +391,7 @@ fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_b
         disputed(0),
     ];
     play(1, 1, &commands);
-    // The cycle's own end is to come, by that clock.
+    // By that clock the cycle's own end is still to come.
     let commands = [
         disputed(1),
         renew(9),
@@ -403,7 +403,7 @@ fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_b
     play(1, 1, &commands);
 }
 
-/// A whole number of these makes the largest balance.
+/// The largest balance is a multiple of this.
 const COINS_IN_MAX: i64 = 6361;
 
 proptest! {

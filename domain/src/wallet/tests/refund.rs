@@ -1,4 +1,4 @@
-//! Refunds: how much goes, from where, and what a report that comes late, twice or early does.
+//! Refunds: how many credits they take, from where, and what a late, repeated or early report does.
 
 use super::{
     GOLD, credit, deduct, hold, hold_id,
@@ -10,7 +10,7 @@ use crate::{
     history::Reason,
     id::OrderSerial,
     terms::Terms,
-    wallet::{OrderStatus, SubscriptionStatus, reverse::MAX_EARLY},
+    wallet::{OrderStatus, SubscriptionStatus, reverse::MAX_UNKNOWN_ORDERS},
 };
 
 /// 100 credits bought for 10.00 as order 1.
@@ -277,7 +277,7 @@ fn a_refund_before_its_order_is_known_is_kept_for_it() {
 #[test]
 fn of_orders_that_are_not_known_only_so_many_reversals_are_kept() {
     let mut teller = Teller::new();
-    let most = MAX_EARLY as u128;
+    let most = MAX_UNKNOWN_ORDERS as u128;
     for serial in 0..most {
         assert!(teller.refund(serial, 300));
     }

@@ -56,7 +56,7 @@ const OTHER: ProductRef = ProductRef::Named(TIN);
 const ONLY: ProductRef = ProductRef::Only(Some(GOLD));
 const AMBIGUOUS: ProductRef = ProductRef::Only(None);
 
-/// Whose key, which product, how many; the answer of a wallet without a credit left.
+/// The key, the product, the credits; the answer of a wallet without a credit left.
 const KEYED: [(&str, ProductRef, i64, Answer); 14] = [
     ("used", NAMED, 10, Answer::Replayed),
     ("used", ONLY, 10, Answer::Replayed),

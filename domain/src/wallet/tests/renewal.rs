@@ -2,7 +2,7 @@
 
 use super::{
     GOLD, credit, hold, hold_id,
-    shop::{DAY, MONTH, basic, news, pack, subscribed, tier, unlocked},
+    shop::{DAY, MONTH, basic, pack, subscribed, subscription_event, tier, unlocked},
     teller::Teller,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     wallet::{
         OrderKind, OrderStatus, Owner,
         SubscriptionStatus::{Canceled, PastDue},
-        event::SubscriptionNews,
+        event::SubscriptionEvent,
         update_subscription::UpdateSubscription,
     },
 };
@@ -56,7 +56,10 @@ fn a_renewal_is_an_order_of_its_own_and_replaces_what_was_left() {
     let renewed = teller.subscription(1);
     assert_eq!(renewed.current_period_end, teller.after_seconds(MONTH));
     assert_eq!(renewed.order, Some(OrderSerial(2)));
-    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Renewed)]);
+    assert_eq!(
+        subscription_event(&teller)[1..],
+        [Some(SubscriptionEvent::Renewed)]
+    );
 }
 
 #[test]
@@ -263,7 +266,7 @@ fn a_draft_invoice_changes_nothing_before_it_is_paid() {
     teller.deduct(super::deduct("d", 30)).unwrap();
     teller.pass_seconds(MONTH);
     let bill = teller.renewal(2, 1, basic());
-    // The provider's period has moved on, its invoice is a draft for an hour.
+    // The provider's period has moved on, and its invoice is a decision for an hour.
     let moved = UpdateSubscription {
         current_period_end: teller.after_seconds(MONTH),
         ..teller.report(1)

@@ -129,7 +129,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
     }
 }
 
-/// Order 1 is paid, of order 2 nothing is heard, order 3 started a subscription.
+/// Order 1 is paid, order 2 is pending, order 3 started a subscription.
 fn shopping() -> Teller {
     let mut teller = Teller::new();
     teller.buy(1, pack());

@@ -1,5 +1,4 @@
-//! What a buyer and the provider do to a wallet, in short words. Each answers whether it changed
-//! anything.
+//! Shorthands for what a buyer and the provider do to a wallet. Each returns whether it changed anything.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +12,8 @@ use crate::{
     wallet::{
         Change, Order, Reversal, Subscription, SubscriptionStatus,
         bill::{Bill, Pays},
-        event::SubscriptionNews,
-        pay::{Billing, MintedCode, Pay, Payment},
+        event::SubscriptionEvent,
+        pay::{MintedCode, PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
@@ -170,7 +169,7 @@ impl Teller {
         self.renew_with(self.renewal(serial, number, terms))
     }
 
-    /// What the provider would say now, were everything as it is.
+    /// A report that says nothing new.
     pub(super) fn report(&self, number: u128) -> UpdateSubscription {
         let known = self.subscription(number);
         UpdateSubscription {
@@ -198,7 +197,7 @@ impl Teller {
         })
     }
 
-    /// The provider says that it bills another tier from now on.
+    /// The provider reports that it bills another tier from now on.
     pub(super) fn name_tier(&mut self, number: u128, terms: Terms) -> bool {
         self.update(UpdateSubscription {
             terms: Some(terms),
@@ -214,7 +213,7 @@ impl Teller {
         (old, terms): (Terms, Terms),
     ) -> Bill {
         let known = self.subscription(number);
-        let billing = Billing {
+        let billing = PaidCycle {
             cycle_start: known.cycle_start,
             current_period_end: known.cycle_end,
             ..self.billing(number)
@@ -233,7 +232,7 @@ impl Teller {
         self.purchase(Purchase::Bill(Box::new(switch))).unwrap()
     }
 
-    /// Pays a switch from the tier in force to another, and names that.
+    /// Pays a switch from the tier in force to another, which the provider then reports.
     pub(super) fn switch(&mut self, serial: u128, number: u128, terms: Terms) -> bool {
         let old = self.subscription(number).tier().clone();
         let switch = self.switching(serial, number, (old, terms.clone()));
@@ -254,7 +253,7 @@ impl Teller {
         self.purchase(Purchase::Expire(OrderSerial(serial)))
     }
 
-    /// What the provider says now of an order's payment.
+    /// Reports what is refunded and disputed of an order's payment now.
     pub(super) fn reverse(&mut self, serial: u128, refunded: i64, disputed: i64) -> bool {
         let reversal = self.reversal(refunded, disputed);
         self.reverse_with(serial, reversal).unwrap()
@@ -268,7 +267,7 @@ impl Teller {
         self.purchase(Purchase::Reverse(OrderSerial(serial), reversal))
     }
 
-    /// As the provider says it now.
+    /// A reversal as the provider would report it now.
     pub(super) fn reversal(&self, refunded_cents: i64, disputed_cents: i64) -> Reversal {
         Reversal {
             refunded_cents,
@@ -302,7 +301,7 @@ impl Teller {
         self.wallet.order(serial).or_else(archived).unwrap()
     }
 
-    /// As it is, or was when it left the wallet.
+    /// A subscription as it is, or was when it left the wallet.
     pub(super) fn subscription(&self, number: u128) -> &Subscription {
         let id = sub(number);
         let told = self
@@ -329,8 +328,8 @@ impl Teller {
         own.map(|lot| lot.left).sum()
     }
 
-    pub(super) fn billing(&self, number: u128) -> Billing {
-        Billing {
+    pub(super) fn billing(&self, number: u128) -> PaidCycle {
+        PaidCycle {
             subscription: sub(number),
             invoice: Some(InvoiceId::new(format!("in_{}", self.now.0)).unwrap()),
             cycle_start: self.now,
@@ -343,7 +342,7 @@ impl Teller {
     }
 }
 
-/// Where an order stands and the instants that go with it.
+/// An order's status, and when it was paid.
 pub(super) fn paid_at(order: &Order) -> (crate::wallet::OrderStatus, Option<Timestamp>) {
     (order.status(), order.paid_at)
 }
@@ -363,13 +362,13 @@ pub(super) fn unlocked(teller: &Teller) -> Vec<&str> {
     teller.wallet.features(teller.now)
 }
 
-/// What there was to tell about subscriptions, in order.
-pub(super) fn news(teller: &Teller) -> Vec<Option<SubscriptionNews>> {
+/// What project events say about subscriptions, in order.
+pub(super) fn subscription_event(teller: &Teller) -> Vec<Option<SubscriptionEvent>> {
     let told = teller
         .events
         .iter()
         .filter_map(|event| match &event.change {
-            Change::SubscriptionChanged(changed) => Some(changed.news),
+            Change::SubscriptionChanged(changed) => Some(changed.subscription_event),
             _ => None,
         });
     told.collect()

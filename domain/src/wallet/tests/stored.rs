@@ -34,7 +34,7 @@ fn busy() -> Teller {
     teller
 }
 
-/// The fault of a wallet that was broken.
+/// The fault that is found in a wallet after this change.
 fn broken(break_it: impl FnOnce(&mut Wallet)) -> String {
     let mut wallet = busy().wallet;
     break_it(&mut wallet);
@@ -64,7 +64,7 @@ fn of_purchases(break_it: impl FnOnce(&mut Commerce)) -> String {
     broken(|wallet| break_it(wallet.commerce.as_mut().unwrap()))
 }
 
-/// A lot of which nothing is held.
+/// A lot without held credits.
 fn free(lots: &mut [Lot]) -> &mut Lot {
     lots.iter_mut().find(|lot| lot.held == 0).unwrap()
 }
@@ -119,7 +119,7 @@ fn credits_that_no_lot_has_are_found() {
 
 #[test]
 fn lots_out_of_their_bounds_are_found() {
-    let bounds = |fault: String| assert!(fault.ends_with("break their bounds"), "{fault}");
+    let bounds = |fault: String| assert!(fault.ends_with("have values out of bounds"), "{fault}");
     bounds(broken(|it| it.accounts[0].next_lot = 1));
     bounds(broken(|it| {
         let mut less = 0;
@@ -132,7 +132,7 @@ fn lots_out_of_their_bounds_are_found() {
         let number = lots[0].number;
         free(&mut lots[1..]).number = number;
     });
-    assert!(twice.ends_with("have one number twice"), "{twice}");
+    assert!(twice.ends_with("have a number twice"), "{twice}");
     let again = broken(|it| {
         let mut same = it.clone();
         lots(&mut same, |lots| lots.retain(|lot| lot.held == 0));
@@ -151,12 +151,12 @@ fn holds_that_pin_what_is_not_held_are_found() {
         of_holds(|open| drop(open.remove(&first))),
         of_holds(|open| open.get_mut(&first).unwrap().product = TIN),
     ] {
-        assert!(fault.ends_with("do not pin what its lots hold"), "{fault}");
+        assert!(fault.ends_with("what its lots count as held"), "{fault}");
     }
     let more = of_holds(|open| open.get_mut(&first).unwrap().pins[0].1 += 1);
-    assert!(more.ends_with("does not pin what it sets aside"), "{more}");
+    assert!(more.ends_with("the amount that it sets aside"), "{more}");
     let nothing = of_holds(|open| open.get_mut(&first).unwrap().pins.push((0, 0)));
-    assert!(nothing.ends_with("pins nothing of a lot"), "{nothing}");
+    assert!(nothing.ends_with("pins no credits of a lot"), "{nothing}");
     let gone = broken(|it| {
         lots(it, |lots| lots.retain(|lot| lot.held == 0));
         let account = &mut it.accounts[0];
@@ -169,7 +169,7 @@ fn holds_that_pin_what_is_not_held_are_found() {
 
 #[test]
 fn a_wallet_has_more_events_than_records() {
-    let numbers = "its numbers do not follow from its events";
+    let numbers = "its counts or timestamps contradict each other";
     assert_eq!(broken(|it| it.records = it.version), numbers);
     assert_eq!(broken(|it| it.touched_at.0 = it.created_at.0 - 1), numbers);
 }
@@ -184,21 +184,21 @@ fn purchases_that_cannot_be_are_found() {
     }
     type Break = (fn(&mut Commerce), &'static str);
     let breaks: [Break; 11] = [
-        (|it| order(it).taken = 1, "gave back more than it brought"),
+        (|it| order(it).taken = 1, "lost more credits"),
         (|it| order(it).granted = 5, "without being paid"),
         (
             |it| order(it).paid_at = Some(Timestamp(1)),
-            "when it was paid",
+            "time of payment",
         ),
         (|it| order(it).kind = OrderKind::Switch, "has a checkout"),
-        (|it| order(it).rotations = 1, "of a code that is not there"),
+        (|it| order(it).rotations = 1, "that the wallet never had"),
         (
             |it| it.unlocked.values_mut().for_each(|n| *n = 0),
             "unlocked by no order",
         ),
         (
             |it| it.subscriptions.push(it.subscriptions[0].clone()),
-            "there twice",
+            "listed twice",
         ),
         (
             |it| known(it).status = SubscriptionStatus::PastDue,
@@ -210,7 +210,7 @@ fn purchases_that_cannot_be_are_found() {
         ),
         (
             |it| (known(it).order, known(it).reversed) = (None, true),
-            "gave back a payment that was not heard of",
+            "a reversed payment that was never reported",
         ),
         (
             |it| {
@@ -218,7 +218,7 @@ fn purchases_that_cannot_be_are_found() {
                 it.early
                     .extend(serials.map(|serial| (serial, Reversal::default())));
             },
-            "too many orders that are not known",
+            "too many unknown orders",
         ),
     ];
     for (break_it, fault) in breaks {

@@ -2,7 +2,7 @@
 
 use super::{
     GOLD, credit,
-    shop::{CLUB, DAY, MONTH, basic, news, pack, paying, sub, subscribed, unlocked},
+    shop::{CLUB, DAY, MONTH, basic, pack, paying, sub, subscribed, subscription_event, unlocked},
     teller::Teller,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     wallet::{
         OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue, Paused},
-        event::SubscriptionNews,
+        event::SubscriptionEvent,
         lapse::Lapse,
         pay::Pay,
         purchase::Purchase,
@@ -36,7 +36,10 @@ fn the_first_payment_starts_it() {
     assert!(teller.wallet.is_subscribed(CLUB) && !teller.wallet.is_subscribed(GOLD));
     assert_eq!(teller.placed_order(1).subscription, Some(sub(1)));
     assert!(teller.placed_order(1).invoice.is_some());
-    assert_eq!(news(&teller), [Some(SubscriptionNews::Started)]);
+    assert_eq!(
+        subscription_event(&teller),
+        [Some(SubscriptionEvent::Started)]
+    );
 }
 
 #[test]
@@ -64,8 +67,8 @@ fn a_missing_payment_keeps_the_features_for_the_days_of_grace() {
         (teller.gold(), teller.wallet.subscriptions().count()),
         (100, 1)
     );
-    let told = [Some(SubscriptionNews::PastDue), None];
-    assert_eq!(news(&teller)[1..], told, "and told once");
+    let told = [Some(SubscriptionEvent::PastDue), None];
+    assert_eq!(subscription_event(&teller)[1..], told, "and told once");
 }
 
 #[test]
@@ -87,8 +90,8 @@ fn a_payment_made_good_unlocks_the_features_again() {
         "a new grace"
     );
     assert!(teller.set_status(1, Active));
-    let told = news(&teller);
-    assert_eq!(told.last(), Some(&Some(SubscriptionNews::Updated)));
+    let told = subscription_event(&teller);
+    assert_eq!(told.last(), Some(&Some(SubscriptionEvent::Updated)));
     assert_eq!(
         (teller.subscription(1).grace_ends_at, teller.gold()),
         (None, 100)
@@ -116,7 +119,7 @@ fn without_a_word_the_features_end_with_the_days_of_grace_and_any_word_counts_fo
     assert!(unlocked(&teller).is_empty());
     assert!(teller.wallet.is_subscribed(CLUB) && teller.gold() == 100);
     assert!(!lapse(&mut teller, 7), "once");
-    // What the provider said in between, and is heard of only now.
+    // A report that the provider made in between, and that arrives only now.
     let report = UpdateSubscription {
         reported_at: ends,
         status: Active,
@@ -143,7 +146,7 @@ fn without_days_of_grace_a_days_silence_is_needed() {
     teller.pass_seconds(1);
     assert!(teller.purchase(lapse()).unwrap());
     assert!(unlocked(&teller).is_empty());
-    // Of one that is over nothing lapses.
+    // A subscription that is over does not lapse.
     teller.set_status(1, Canceled);
     assert!(!teller.purchase(lapse()).unwrap());
 }
@@ -160,7 +163,10 @@ fn a_cancellation_is_shown_and_can_be_taken_back() {
         assert_eq!(teller.subscription(1).cancel_at_period_end, flag);
     }
     assert_eq!((unlocked(&teller), teller.gold()), (vec!["basic"], 100));
-    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated); 2]);
+    assert_eq!(
+        subscription_event(&teller)[1..],
+        [Some(SubscriptionEvent::Updated); 2]
+    );
 }
 
 #[test]
@@ -177,7 +183,10 @@ fn its_end_takes_its_features_and_what_is_left_of_its_credits() {
     assert!(!teller.wallet.is_subscribed(CLUB));
     assert_eq!(teller.wallet.subscriptions().count(), 0);
     assert_eq!(teller.subscription(1).status, Canceled, "it is remembered");
-    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Canceled)]);
+    assert_eq!(
+        subscription_event(&teller)[1..],
+        [Some(SubscriptionEvent::Canceled)]
+    );
     assert_eq!(teller.order(2, basic()), Ok(true), "and may be had again");
 }
 
@@ -248,7 +257,11 @@ fn a_report_older_than_what_is_known_is_old_news() {
         teller.update(current.clone()),
         "when it was said is news to the books"
     );
-    assert_eq!(news(&teller).last(), Some(&None), "and to nobody else");
+    assert_eq!(
+        subscription_event(&teller).last(),
+        Some(&None),
+        "and to nobody else"
+    );
     let before = teller.wallet.clone();
     assert!(!teller.update(old) && !teller.update(current));
     assert_eq!(teller.wallet, before);
@@ -272,7 +285,10 @@ fn a_paused_one_unlocks_nothing_and_is_still_there() {
     assert_eq!(teller.subscription(1).status, Paused);
     assert!(teller.wallet.is_subscribed(CLUB));
     assert_eq!(teller.order(2, basic()), Err(Rejection::AlreadySubscribed));
-    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated)]);
+    assert_eq!(
+        subscription_event(&teller)[1..],
+        [Some(SubscriptionEvent::Updated)]
+    );
     teller.pass_seconds(60);
     assert!(teller.set_status(1, Active));
     assert_eq!((unlocked(&teller), teller.gold()), (vec!["basic"], 100));

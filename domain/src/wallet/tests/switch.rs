@@ -1,9 +1,9 @@
-//! Switching tiers within a cycle: up brings the difference for the time that is left, once it is paid;
-//! down nothing before the cycle ends; to and fro nothing either.
+//! Switching tiers within a cycle: up brings the difference for the time that is left, once it is paid; down
+//! changes nothing before the cycle ends; back and forth brings nothing.
 
 use super::{
     GOLD, TIN, deduct,
-    shop::{DAY, MONTH, basic, news, pack, placed, subscribed, tier, unlocked},
+    shop::{DAY, MONTH, basic, pack, placed, subscribed, subscription_event, tier, unlocked},
     teller::Teller,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
         OrderKind, OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue},
         bill::{Bill, Pays},
-        event::SubscriptionNews,
+        event::SubscriptionEvent,
         pay::Pay,
         switch::MAX_STEPS,
         update_subscription::UpdateSubscription,
@@ -63,7 +63,10 @@ fn up_brings_the_difference_for_the_time_left_as_an_order_of_its_own() {
     assert_eq!((order.amount_cents, order.checkout.as_ref()), (700, None));
     assert!(order.invoice.is_some() && order.subscription.is_some());
     assert_eq!(*teller.subscription(1).tier(), plus());
-    assert_eq!(news(&teller)[1..], [Some(SubscriptionNews::Updated), None]);
+    assert_eq!(
+        subscription_event(&teller)[1..],
+        [Some(SubscriptionEvent::Updated), None]
+    );
     assert!(!teller.switch(2, 1, plus()), "said twice");
 }
 
@@ -84,7 +87,7 @@ fn the_share_is_rounded_to_the_nearest_by_the_instant_of_the_switch() {
         let mut teller = subscribed();
         let switch = teller.switching(2, 1, (basic(), plus()));
         let at = teller.after_seconds(passed);
-        // Heard of when it was paid, some time later.
+        // Reported when it was paid, some time later.
         teller.pass_seconds(7);
         let pays = Pays::Switch { old: basic(), at };
         teller.switch_with(Bill { pays, ..switch });
@@ -113,7 +116,7 @@ fn down_changes_nothing_before_the_cycle_ends() {
     assert_eq!(unlocked(&teller), ["plus"]);
     assert_eq!(*teller.subscription(1).tier(), plus());
     assert_eq!(
-        news(&teller).last(),
+        subscription_event(&teller).last(),
         Some(&None),
         "nobody sees anything of it"
     );

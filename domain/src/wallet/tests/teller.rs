@@ -1,23 +1,23 @@
-//! Stands where the wallet's actor stands: catches the wallet up, looks the former use of a key
-//! up, decides, applies, catches up again.
+//! Takes the place of the wallet's actor: catches the wallet up, looks up the former use of a key, decides,
+//! applies, catches up again.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{KEY, at};
 use crate::{
     Rejection, Timestamp,
-    history::{Entry, Fact, HoldFacts, Lookup, Reason, Record},
+    history::{Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey},
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     text::{ExternalUserId, Feature},
     wallet::{
-        Archived, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instructed,
-        Instructing, Instruction, InstructionStage, Order, Owner, Wallet, cancel::Cancel,
-        credit::Credit, deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
+        Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
+        InstructionDecision, InstructionRecord, InstructionStage, Order, Owner, Wallet,
+        cancel::Cancel, credit::Credit, deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
         purchase::Purchase, refund::Refund, resume::Resume,
     },
 };
 
-/// What a call came to: whether it changed something, or is a replay of one that did.
+/// The outcome of a call: it changed something, or is a replay of one that did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Done<R> {
     Applied,
@@ -33,7 +33,7 @@ pub(super) struct Teller {
     /// The wallet after each event, unless there are too many to keep.
     pub(super) states: Vec<Wallet>,
     pub(super) keeps_states: bool,
-    /// Where among the events a step begins that becomes visible by itself.
+    /// The events, by index, at which a step begins that becomes visible by itself.
     pub(super) steps: Vec<usize>,
     index: HashMap<u64, usize>,
 }
@@ -89,7 +89,7 @@ impl Teller {
         self.touch();
     }
 
-    /// A read: what time owes the wallet is applied.
+    /// A read of the wallet, which applies what is due.
     pub(super) fn touch(&mut self) {
         let mut steps = 0;
         while let Some(event) = self.wallet.next_due(&self.rules, self.now) {
@@ -102,7 +102,7 @@ impl Teller {
     pub(super) fn deduct(&mut self, command: Deduct) -> Result<Done<ProductId>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Deduct(key.as_str()));
+        let prior = self.find(RecordKey::Deduct(key.as_str()));
         let decision = self.wallet.deduct(command, prior)?;
         Ok(self.carry_out(decision))
     }
@@ -110,26 +110,30 @@ impl Teller {
     pub(super) fn credit(&mut self, command: Credit) -> Result<Done<ProductId>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Grant(key.as_str()));
+        let prior = self.find(RecordKey::Grant(key.as_str()));
         let decision = self.wallet.credit(command, prior, self.now)?;
         Ok(self.carry_out(decision))
     }
 
-    pub(super) fn place(&mut self, command: PlaceHold) -> Result<Done<HoldFacts>, Rejection> {
+    pub(super) fn place(&mut self, command: PlaceHold) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Hold(key.as_str()));
+        let prior = self.find(RecordKey::Hold(key.as_str()));
         let decision = self.wallet.place_hold(command, prior)?;
         Ok(self.carry_out(decision))
     }
 
-    pub(super) fn settle(&mut self, id: HoldId, cost: i64) -> Result<Done<HoldFacts>, Rejection> {
+    pub(super) fn settle(
+        &mut self,
+        id: HoldId,
+        cost: i64,
+    ) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
         let decision = self.wallet.settle(&id, cost, self.closing(id))?;
         Ok(self.carry_out(decision))
     }
 
-    pub(super) fn release(&mut self, id: HoldId) -> Result<Done<HoldFacts>, Rejection> {
+    pub(super) fn release(&mut self, id: HoldId) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
         let decision = self.wallet.release(&id, self.closing(id))?;
         Ok(self.carry_out(decision))
@@ -139,13 +143,13 @@ impl Teller {
         &mut self,
         id: HoldId,
         end: Timestamp,
-    ) -> Result<Done<HoldFacts>, Rejection> {
+    ) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
         let decision = self.wallet.extend(&id, end, self.closing(id))?;
         Ok(self.carry_out(decision))
     }
 
-    pub(super) fn find_hold(&self, id: HoldId) -> Result<HoldFacts, Rejection> {
+    pub(super) fn find_hold(&self, id: HoldId) -> Result<HoldSnapshot, Rejection> {
         self.wallet.find_hold(&id, self.closing(id))
     }
 
@@ -159,14 +163,14 @@ impl Teller {
         changed
     }
 
-    /// Decides what is told of a purchase, with what the history says of it.
+    /// Decides a report about a purchase, with what the history says of it.
     pub(super) fn purchase(&mut self, command: Purchase) -> Result<bool, Rejection> {
         self.touch();
         let order = command.order().and_then(|order| self.archived_order(order));
         let over = command
             .subscription()
-            .and_then(|id| self.find(Lookup::Subscription(id.as_str())));
-        let archived = Archived {
+            .and_then(|id| self.find(RecordKey::Subscription(id.as_str())));
+        let archived = Archive {
             order,
             subscription_over: over.is_some(),
         };
@@ -177,7 +181,7 @@ impl Teller {
     pub(super) fn ask_refund(&mut self, command: Refund) -> Result<Done<Instruction>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Refund(key.as_str()));
+        let prior = self.find(RecordKey::Refund(key.as_str()));
         let prior = prior.and_then(Record::instructed);
         let archived = self.archived_of(command.order);
         let decided = self.wallet.refund(command, prior, archived, self.now)?;
@@ -187,7 +191,7 @@ impl Teller {
     pub(super) fn cancel(&mut self, command: Cancel) -> Result<Done<Instruction>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Cancel(key.as_str()));
+        let prior = self.find(RecordKey::Cancel(key.as_str()));
         let prior = prior.and_then(Record::instructed);
         let decided = self.wallet.cancel(command, prior, self.now)?;
         Ok(self.instruct(decided))
@@ -196,15 +200,15 @@ impl Teller {
     pub(super) fn resume(&mut self, command: Resume) -> Result<Done<Instruction>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(Lookup::Resume(key.as_str()));
+        let prior = self.find(RecordKey::Resume(key.as_str()));
         let prior = prior.and_then(Record::instructed);
         let decided = self.wallet.resume(command, prior, self.now)?;
         Ok(self.instruct(decided))
     }
 
-    /// Replayed: what was done. Applied: what is to be done, for the first time or again.
-    fn instruct(&mut self, decided: Instructing) -> Done<Instruction> {
-        let Instructing {
+    /// Replayed: the provider did it before. Applied: it is to be asked, for the first time or again.
+    fn instruct(&mut self, decided: InstructionDecision) -> Done<Instruction> {
+        let InstructionDecision {
             instruction,
             done,
             events,
@@ -217,14 +221,14 @@ impl Teller {
         }
     }
 
-    /// What came of an instruction; whether it was waited for.
-    pub(super) fn close(&mut self, lookup: Lookup<'_>, stage: InstructionStage) -> bool {
+    /// Closes an instruction with the provider's answer; whether one was awaited.
+    pub(super) fn close(&mut self, lookup: RecordKey<'_>, stage: InstructionStage) -> bool {
         self.touch();
         let prior = self.find(lookup).and_then(Record::instructed).cloned();
         let Some(prior) = prior else { return false };
         let archived = match prior.instruction {
             Instruction::Refund { order, .. } => self.archived_of(order),
-            Instruction::Cancel { .. } | Instruction::Resume { .. } => Archived::default(),
+            Instruction::Cancel { .. } | Instruction::Resume { .. } => Archive::default(),
         };
         let events = self
             .wallet
@@ -232,19 +236,19 @@ impl Teller {
         self.carry_all(events)
     }
 
-    pub(super) fn last_instructed(&self, lookup: Lookup<'_>) -> Option<&Instructed> {
+    pub(super) fn last_instructed(&self, lookup: RecordKey<'_>) -> Option<&InstructionRecord> {
         self.find(lookup)?.instructed()
     }
 
-    fn archived_of(&self, order: OrderSerial) -> Archived<'_> {
-        Archived {
+    fn archived_of(&self, order: OrderSerial) -> Archive<'_> {
+        Archive {
             order: self.archived_order(order),
             subscription_over: false,
         }
     }
 
     pub(super) fn archived_order(&self, serial: OrderSerial) -> Option<&ArchivedOrder> {
-        self.find(Lookup::Order(serial))?.order()
+        self.find(RecordKey::Order(serial))?.order()
     }
 
     /// All orders that there ever were, as they stand.
@@ -282,10 +286,10 @@ impl Teller {
     }
 
     fn closing(&self, id: HoldId) -> Option<&Record> {
-        self.find(Lookup::HoldClosed(id.serial))
+        self.find(RecordKey::HoldClosed(id.serial))
     }
 
-    fn find(&self, lookup: Lookup<'_>) -> Option<&Record> {
+    fn find(&self, lookup: RecordKey<'_>) -> Option<&Record> {
         let record = &self.records[*self.index.get(&lookup.hash(&KEY))?];
         (record.lookup() == Some(lookup)).then_some(record)
     }
@@ -328,7 +332,10 @@ impl Teller {
         if let Some(record) = self.wallet.apply(event.clone()).unwrap() {
             if let Some(lookup) = record.lookup() {
                 let former = self.index.insert(lookup.hash(&KEY), self.records.len());
-                let again = matches!(record.fact, Fact::Order(_) | Fact::Instructed(_));
+                let again = matches!(
+                    record.fact,
+                    RecordContent::Order(_) | RecordContent::Instructed(_)
+                );
                 assert!(former.is_none() || again, "a key is applied once");
             }
             self.records.push(record);

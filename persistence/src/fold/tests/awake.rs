@@ -1,5 +1,5 @@
-//! Snapshots: taken from awake wallets, also from those that are ahead of what is folded; and of
-//! wallets that nobody shows.
+//! Snapshots taken from awake wallets, also from those that are ahead of what is folded; and
+//! wallets that are not awake.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -16,8 +16,8 @@ pub(super) struct Ahead {
 impl Ahead {
     pub(super) fn at(world: &World, events: usize) -> Self {
         let mut last = BTreeMap::new();
-        for (ticket, logged) in (1..).zip(&world.log[..events]) {
-            if let Logged::Wallet { key, .. } = logged {
+        for (ticket, log_event) in (1..).zip(&world.log[..events]) {
+            if let LogEvent::Wallet { key, .. } = log_event {
                 last.insert(*key, Ticket(ticket));
             }
         }
@@ -49,14 +49,14 @@ impl Awake for Ahead {
 }
 
 /// Folds a part of the log while every wallet is awake, just as far.
-pub(super) fn fold_awake(folded: &Folded, world: &World, part: Range<usize>) {
+pub(super) fn fold_awake(folded: &FoldedState, world: &World, part: Range<usize>) {
     let level = Ahead::at(world, part.end);
     fold_with(folded, world, part, &level, usize::MAX).unwrap();
 }
 
 /// Folds a part of the log while some wallets are ahead of it and the log is durable up to a ticket.
 fn fold_with(
-    folded: &Folded,
+    folded: &FoldedState,
     world: &World,
     part: Range<usize>,
     awake: &Ahead,
@@ -181,7 +181,7 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
             "durable to {durable}"
         );
         // Without the events up to there it would be damage.
-        let said = verified(&shelf, &Unfolded::new()).problems;
+        let said = verified(&shelf, &UnfoldedEntries::new()).problems;
         assert_eq!(said.len(), usize::from(stored > 0), "{said:?}");
         let rest = unfolded(world.part(60..80));
         assert_eq!(verified(&shelf, &rest).problems, [""; 0]);

@@ -1,9 +1,9 @@
-//! What is kept of notices and of usage, and for how long.
+//! What is kept of project events and of usage, and for how long.
 
 use domain::{
     Amount, Timestamp,
     id::{ProductId, ProjectId, WalletKey},
-    notice::{News, Notice},
+    project_event::{EventData, ProjectEvent},
     text::{IdempotencyKey, Meta},
     wallet::Change,
 };
@@ -13,45 +13,45 @@ use super::{
     world::{Part, World, database, verified, wallet_key},
 };
 use crate::{
-    Logged,
+    LogEvent,
     fold::{
-        Unfolded,
-        copied::{Extent, Section},
+        UnfoldedEntries,
+        copied::{CopyBounds, Section},
     },
-    frame::Place,
-    kept::Mark,
+    frame::FramePosition,
+    retention::Mark,
     usage::{FEATURES, Interval, OTHER},
 };
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const GOLD: ProductId = ProductId(1);
 
-fn told(at: i64) -> Logged {
+fn told(at: i64) -> LogEvent {
     told_of(ProjectId(1), at)
 }
 
-fn told_of(project: ProjectId, at: i64) -> Logged {
-    Logged::Notice(Notice {
+fn told_of(project: ProjectId, at: i64) -> LogEvent {
+    LogEvent::Notice(ProjectEvent {
         project,
         at: Timestamp(at),
         recorded: Timestamp(at),
         key: WalletKey([1; 16]),
         wallet: domain::id::WalletId(1),
         user: None,
-        news: News::WalletCreated,
+        data: EventData::WalletCreated,
     })
 }
 
 #[test]
 fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     let shelf = Shelf::open(&database(), small());
-    let log: Vec<Logged> = (0..100).map(|day| told(day * DAY)).collect();
+    let log: Vec<LogEvent> = (0..100).map(|day| told(day * DAY)).collect();
     for done in 0..100 {
         let part = Part::of(done, &log[done as usize..=done as usize]);
         let report = fold(&shelf, part).unwrap();
         shelf.forget(report).unwrap();
     }
-    let kept = shelf.notices(ProjectId(1), 0, usize::MAX).unwrap();
+    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
     let days: Vec<i64> = kept
         .iter()
         .map(|(_, bytes)| {
@@ -67,7 +67,7 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
         "{days:?}"
     );
     assert!(days.ends_with(&[98, 99]) && days.is_sorted());
-    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
 }
 
 /// A wallet that nobody touches learns late of what time did to it.
@@ -75,22 +75,22 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
 fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
     let shelf = Shelf::open(&database(), small());
     let late = |day: i64| match told((day - 40) * DAY) {
-        Logged::Notice(notice) => Logged::Notice(Notice {
+        LogEvent::Notice(project_event) => LogEvent::Notice(ProjectEvent {
             recorded: Timestamp(day * DAY),
-            ..notice
+            ..project_event
         }),
         other => other,
     };
-    let log: Vec<Logged> = (0..500)
+    let log: Vec<LogEvent> = (0..500)
         .map(|n| if n < 300 { late(100) } else { told(100 * DAY) })
         .collect();
     for (done, events) in (0..).zip(log.chunks(100)) {
         let report = fold(&shelf, Part::of(done * 100, events)).unwrap();
         shelf.forget(report).unwrap();
     }
-    let kept = shelf.notices(ProjectId(1), 0, usize::MAX).unwrap();
+    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
     assert_eq!(kept.len(), 500);
-    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
 }
 
 /// Folds go on between two parts of a copy, and add to pages that it has and begin others that it has not
@@ -108,15 +108,15 @@ fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
     let lsn = 40;
     let before: Vec<_> = projects
         .iter()
-        .flat_map(|project| shelf.notices(*project, 0, usize::MAX).unwrap())
+        .flat_map(|project| shelf.project_events(*project, 0, usize::MAX).unwrap())
         .map(|(number, _)| number)
         .collect();
     (40..120).for_each(fold_one);
     let mark = Mark {
-        folded: Place { lsn, hash: [0; 32] },
+        folded: FramePosition { lsn, hash: [0; 32] },
         fold: 0,
     };
-    let extent = Extent {
+    let extent = CopyBounds {
         mark,
         last_fold: shelf.number(),
     };
@@ -202,7 +202,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
         (400..1500).step_by(10).collect::<Vec<_>>()
     );
     assert_eq!(days(Interval::Month)[..2], [0, 31]);
-    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
     let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].1;
     assert_eq!(
         (january.count.deductions, january.features["late"].credits),
@@ -223,7 +223,7 @@ fn of_orders_counts_how_they_stand_however_often_they_are_folded() {
             shelf.forget(report).unwrap();
         }
         world.check_usage(&shelf);
-        assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+        assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
     }
 }
 
@@ -244,10 +244,10 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
             let mut wrong = value.to_vec();
             wrong[place] ^= 1;
             usage.insert(&key, wrong).unwrap();
-            let problems = verified(&shelf, &Unfolded::new()).problems;
+            let problems = verified(&shelf, &UnfoldedEntries::new()).problems;
             assert_eq!(problems.len(), 1, "{place}: {problems:?}");
         }
         usage.insert(&key, value).unwrap();
     }
-    assert_eq!(verified(&shelf, &Unfolded::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
 }

@@ -1,8 +1,8 @@
-//! Whatever is not as the events say is found by verifying.
+//! Verifying finds everything that does not agree with the events.
 
 use domain::{
     Amount, Timestamp,
-    history::Fact,
+    history::RecordContent,
     id::ProductId,
     time::Period,
     wallet::{Change, Event, Wallet},
@@ -19,21 +19,21 @@ fn damage_is_found() {
     let mut world = World::new(9);
     let key = wallet_key(9);
     world.deductions(key, 200);
-    let problems = |spoil: &dyn Fn(&Folded)| {
+    let problems = |spoil: &dyn Fn(&FoldedState)| {
         let folded = Shelf::open(&database(), small());
         fold_all(&folded, world.part(..), 30);
         spoil(&folded);
-        verified(&folded, &Unfolded::new()).problems.len()
+        verified(&folded, &UnfoldedEntries::new()).problems.len()
     };
     assert_eq!(problems(&|_| {}), 0);
-    let gone = |tree: fn(&Folded) -> &sled::Tree| {
+    let gone = |tree: fn(&FoldedState) -> &sled::Tree| {
         problems(&|folded| drop(tree(folded).pop_min().unwrap()))
     };
     assert_eq!(gone(|folded| &folded.store().pages), 1);
     assert_eq!(gone(|folded| &folded.store().index), 1);
     assert_eq!(gone(|folded| &folded.store().filters), 1);
     assert_eq!(gone(|folded| &folded.store().directory), 1);
-    let orphan = |tree: fn(&Folded) -> &sled::Tree| {
+    let orphan = |tree: fn(&FoldedState) -> &sled::Tree| {
         problems(&|folded| {
             let tree = tree(folded);
             let value = tree.first().unwrap().unwrap().1;
@@ -43,7 +43,7 @@ fn damage_is_found() {
     assert_eq!(orphan(|folded| &folded.store().pages), 1);
     assert_eq!(orphan(|folded| &folded.store().index), 1);
     assert_eq!(orphan(|folded| &folded.store().filters), 1);
-    let hide = |folded: &Folded| {
+    let hide = |folded: &FoldedState| {
         let tree = &folded.store().index;
         let (key, page) = tree.first().unwrap().unwrap();
         let mut page = page.to_vec();
@@ -51,7 +51,7 @@ fn damage_is_found() {
         tree.insert(key, page).unwrap();
     };
     assert_eq!(problems(&hide), 1);
-    let short = |folded: &Folded| drop(folded.store().wallets.insert([1; 3], &[1]).unwrap());
+    let short = |folded: &FoldedState| drop(folded.store().wallets.insert([1; 3], &[1]).unwrap());
     assert_eq!(problems(&short), 1);
 }
 
@@ -64,14 +64,14 @@ fn a_part_of_a_snapshot_that_is_gone_or_left_over_is_damage() {
     }
     world.check(&shelf);
     let (part, value) = shelf.store().parts.pop_max().unwrap().unwrap();
-    let said = verified(&shelf, &Unfolded::new()).problems;
+    let said = verified(&shelf, &UnfoldedEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("part of its snapshot"),
         "{said:?}"
     );
     shelf.store().parts.insert(part, &value).unwrap();
     shelf.store().parts.insert([0; 26], value).unwrap();
-    let said = verified(&shelf, &Unfolded::new()).problems;
+    let said = verified(&shelf, &UnfoldedEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("parts of snapshots"),
         "{said:?}"
@@ -107,10 +107,10 @@ fn a_snapshot_of_something_else_is_damage() {
         let bytes = stored.encode().unwrap();
         folded.store().wallets.insert(key.0, bytes).unwrap();
         // Also where the books have come further than the snapshot.
-        let early = verified(&folded, &Unfolded::new()).problems;
+        let early = verified(&folded, &UnfoldedEntries::new()).problems;
         let report = fold(&folded, world.part(100..101)).unwrap();
         folded.forget(report).unwrap();
-        (early, verified(&folded, &Unfolded::new()).problems)
+        (early, verified(&folded, &UnfoldedEntries::new()).problems)
     };
     assert_eq!(said(&|_| {}), (Vec::new(), Vec::new()));
     let granted = |wallet: &mut Wallet| {
@@ -129,18 +129,18 @@ fn a_snapshot_of_something_else_is_damage() {
     let (early, late) = said(&granted);
     for said in [early, late] {
         assert!(
-            said.len() == 1 && said[0].contains("not what its events come to"),
+            said.len() == 1 && said[0].contains("does not agree with its events"),
             "{said:?}"
         );
     }
     let (early, _) = said(&|wallet| wallet.version += 1);
     assert!(
-        early.len() == 1 && early[0].contains("do not come to"),
+        early.len() == 1 && early[0].contains("do not reach"),
         "{early:?}"
     );
 }
 
-/// An entry of the tail, written again otherwise than it was.
+/// An entry of the tail, replaced by a different one.
 #[test]
 fn an_entry_that_says_otherwise_than_its_event_is_damage() {
     let mut world = World::new(9);
@@ -166,17 +166,17 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
         }
         let bytes = stored.encode().unwrap();
         folded.store().wallets.insert(key.0, bytes).unwrap();
-        verified(&folded, &Unfolded::new()).problems
+        verified(&folded, &UnfoldedEntries::new()).problems
     };
     assert_eq!(said(&|_, _, _, _| {}), [""; 0]);
     let balance = |_: &mut _, _: &mut _, record: &mut Record, _: &mut _| {
-        if let Fact::Entry(entry) = &mut record.fact {
+        if let RecordContent::Entry(entry) = &mut record.fact {
             entry.balance_after += 1;
         }
     };
     let found = said(&balance);
     assert!(
-        found.len() == 1 && found[0].contains("says otherwise"),
+        found.len() == 1 && found[0].contains("does not match its event"),
         "{found:?}"
     );
     let found = said(&|_, _, _, hash| *hash ^= 1);
@@ -220,9 +220,9 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
             let folded = Shelf::open(&db, small());
             fold_all(&folded, world.part(..), 50);
             spoil(&db.open_tree(name).unwrap(), &folded);
-            // Where a fold may have been interrupted nothing is said of it.
+            // After a fold that may have been interrupted nothing is reported.
             let all = world.wallets.keys().map(|key| (*key, Vec::new())).collect();
-            let found = verified(&folded, &Unfolded::new()).problems.len();
+            let found = verified(&folded, &UnfoldedEntries::new()).problems.len();
             (found, verified(&folded, &all).problems.len())
         };
         assert_eq!(problems(&|_, _| {}), (0, 0));
@@ -264,6 +264,6 @@ fn a_note_or_a_document_of_another_form_is_damage() {
         fold_all(&folded, world.part(..), 50);
         let tree = db.open_tree(tree).unwrap();
         tree.insert(b"n", b"\xffx").unwrap();
-        assert_eq!(verified(&folded, &Unfolded::new()).problems.len(), 1);
+        assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems.len(), 1);
     }
 }

@@ -11,7 +11,7 @@ use super::{
     },
     world::{Rng, database, small},
 };
-use crate::lookups::{Changes, Key, Stretch, Value};
+use crate::lookups::{Changes, Key, LookUpRange, Value};
 
 type Set = Packed<4, 2>;
 type Map = BTreeMap<Key, Value>;
@@ -34,11 +34,11 @@ fn put(value: [u8; 2]) -> Option<Value> {
 }
 
 fn forward(set: &Set, key: Key) -> impl Iterator<Item = (Key, Value)> {
-    set.stretch(&Stretch::From(key)).map(Result::unwrap)
+    set.stretch(&LookUpRange::From(key)).map(Result::unwrap)
 }
 
 fn backward(set: &Set, key: Key) -> impl Iterator<Item = (Key, Value)> {
-    set.stretch(&Stretch::Before(key)).map(Result::unwrap)
+    set.stretch(&LookUpRange::Before(key)).map(Result::unwrap)
 }
 
 fn all(set: &Set) -> Map {
@@ -111,7 +111,7 @@ proptest! {
         }
     }
 
-    /// What a cut leaves is never mended by the same changes here: others follow on what is left.
+    /// What an interrupted write leaves is not mended by the same changes here: other changes follow it.
     #[test]
     fn a_cut_anywhere_loses_nothing_and_shows_nothing_twice(seed: u64) {
         let db = database();
@@ -156,7 +156,7 @@ fn pages_are_well_filled_and_go_when_they_are_empty() {
         change(&mut (step * 7..step * 7 + 7), put([1, 1]));
     }
     assert_eq!(tree.len(), 70);
-    // From the front, as what is due goes.
+    // From the front, as entries that fall due are removed.
     change(&mut (0..650), None);
     assert!(tree.len() <= 6, "{} pages", tree.len());
     change(&mut (0..700), None);
@@ -199,8 +199,8 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
     set.apply(&store, &even).unwrap();
     for backward in [false, true] {
         let stretch = match backward {
-            true => Stretch::Before([255; 4].into()),
-            false => Stretch::From([0; 4].into()),
+            true => LookUpRange::Before([255; 4].into()),
+            false => LookUpRange::From([0; 4].into()),
         };
         let mut rng = Rng(5);
         let mut met = Vec::new();
@@ -231,7 +231,7 @@ fn a_page_of_another_form_is_not_guessed_at() {
         tree.insert([0; 4], bytes).unwrap();
         let error = set.get(&key(1)).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
-        let from = Stretch::From([0; 4].into());
+        let from = LookUpRange::From([0; 4].into());
         assert!(set.stretch(&from).next().unwrap().is_err());
         assert!(set.check(&mut |_, _| {}).is_err());
     }

@@ -12,7 +12,7 @@ fn shared() -> Tuning {
     }
 }
 
-fn pages(folded: &Folded) -> Vec<Vec<WalletKey>> {
+fn pages(folded: &FoldedState) -> Vec<Vec<WalletKey>> {
     let pages = folded.store().pages.iter().values();
     let wallets = pages.map(|page| {
         let page = page.unwrap();

@@ -1,4 +1,4 @@
-//! Folded state asked as books are: what was appended and is not folded yet is laid over it.
+//! Folded state that is read as books are: unfolded entries are laid over it.
 
 use std::sync::{Arc, Weak};
 
@@ -6,40 +6,40 @@ use domain::{
     Timestamp,
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
-    notice::Notice,
+    project_event::ProjectEvent,
 };
 
-use super::super::{Folded, store::Tuning};
+use super::super::{FoldedState, store::Tuning};
 use crate::{
-    Append, Awake, Books, Error, History, KeptNote, Logged, Stored, Ticket,
+    Append, Awake, Books, Error, History, LoadedWallet, LogEvent, StoredNote, Ticket,
     format::decode_notice,
-    lookups::{Key, LookUp, Stretch, Value, fresh::Fresh},
-    notices::{NoticeNumber, OnNotices},
+    lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
+    project_events::{EventNumber, OnEvents},
     usage::{Interval, Usage},
 };
 
 pub(super) struct Shelf {
-    pub(super) folded: Folded,
-    fresh: Fresh,
+    pub(super) folded: FoldedState,
+    fresh: Overlay,
 }
 
 impl Shelf {
     pub(super) fn open(db: &sled::Db, tuning: Tuning) -> Self {
         Self {
-            folded: Folded::open_with(db, tuning).unwrap(),
-            fresh: Fresh::default(),
+            folded: FoldedState::open_with(db, tuning).unwrap(),
+            fresh: Overlay::default(),
         }
     }
 
     /// As the log's side does when it takes this in under this ticket.
-    pub(super) fn append(&self, events: &[Logged], ticket: u64) {
+    pub(super) fn append(&self, events: &[LogEvent], ticket: u64) {
         let mut append = Append::default();
         events.iter().for_each(|event| append.push(event).unwrap());
         self.fresh.add(&append.listed);
         self.fresh.appended(append.listed, ticket);
     }
 
-    /// What is known of a key beyond what is folded.
+    /// The unfolded value under a key.
     pub(super) fn fresh(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
         self.fresh.find(look_up, key)
     }
@@ -51,9 +51,9 @@ impl Shelf {
 }
 
 impl std::ops::Deref for Shelf {
-    type Target = Folded;
+    type Target = FoldedState;
 
-    fn deref(&self) -> &Folded {
+    fn deref(&self) -> &FoldedState {
         &self.folded
     }
 }
@@ -71,7 +71,7 @@ impl Books for Shelf {
 
     fn follow(&self, _: Weak<dyn Awake>) {}
 
-    fn load(&self, key: &WalletKey) -> Result<Option<Stored>, Error> {
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         self.folded.load(key)
     }
 
@@ -83,7 +83,7 @@ impl Books for Shelf {
         self.folded.documents()
     }
 
-    fn notes(&self, prefix: &[u8]) -> Result<Vec<KeptNote>, Error> {
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
         self.folded.notes(prefix)
     }
 
@@ -96,29 +96,29 @@ impl Books for Shelf {
         self.folded.usage(product, interval, within)
     }
 
-    fn notices(
+    fn project_events(
         &self,
         project: ProjectId,
-        after: NoticeNumber,
+        after: EventNumber,
         limit: usize,
-    ) -> Result<Vec<(NoticeNumber, Notice)>, Error> {
-        let stored = self.folded.notices(project, after, limit)?;
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
+        let stored = self.folded.project_events(project, after, limit)?;
         let stored = stored.into_iter();
         stored
             .map(|(number, bytes)| Ok((number, decode_notice(project, &bytes)?)))
             .collect()
     }
 
-    fn last_notice(&self) -> NoticeNumber {
-        NoticeNumber::MAX
+    fn last_notice(&self) -> EventNumber {
+        EventNumber::MAX
     }
 
-    fn on_notices(&self, _: OnNotices) {}
+    fn on_notices(&self, _: OnEvents) {}
 
     fn stretch(
         &self,
         look_up: LookUp,
-        stretch: &Stretch,
+        stretch: &LookUpRange,
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error> {
         let stored = self.folded.stretch(look_up, stretch);

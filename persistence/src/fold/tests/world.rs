@@ -11,9 +11,9 @@ use std::{
 use domain::{
     Amount, Timestamp,
     catalog::{Document, Mode, Project},
-    history::{Fact, Reason, Record},
+    history::{Reason, Record, RecordContent},
     id::{CodeHash, HoldId, ProductId, ProjectId, WalletId, WalletKey},
-    notice::{Notice, Watch},
+    project_event::{EventCollector, ProjectEvent},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
     wallet::{Change, Created, Event, OrderStatus, Owner, Wallet},
@@ -21,13 +21,13 @@ use domain::{
 
 use self::shop::Shop;
 use super::{
-    super::{Folded, Unfolded, events::Events, store::Tuning},
+    super::{FoldedState, UnfoldedEntries, events::Events, store::Tuning},
     shelf::Shelf,
 };
 use crate::{
-    Append, Books, Logged, frame,
+    Append, Books, LogEvent, frame,
     usage::{Interval, Usage},
-    verify::Report,
+    verify::VerifyReport,
 };
 
 /// Sizes at which a few hundred events reach every tier.
@@ -95,22 +95,22 @@ pub(super) struct World {
     pub(super) rng: Rng,
     pub(super) wallets: Wallets,
     pub(super) documents: BTreeMap<(u8, u128), Document>,
-    pub(super) log: Vec<Logged>,
+    pub(super) log: Vec<LogEvent>,
     serial: u64,
     /// With orders and notes.
     shop: Option<Shop>,
 }
 
-/// Some of a log that lies together.
+/// A contiguous part of a log.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     /// How many events are before it.
     before: u64,
-    events: &'a [Logged],
+    events: &'a [LogEvent],
 }
 
 impl<'a> Part<'a> {
-    pub(super) const fn of(before: u64, events: &'a [Logged]) -> Self {
+    pub(super) const fn of(before: u64, events: &'a [LogEvent]) -> Self {
         Self { before, events }
     }
 
@@ -121,9 +121,9 @@ impl<'a> Part<'a> {
             let mut payload = Vec::new();
             frame::push(&mut payload, &Append::one(event).unwrap());
             let mut bytes = Vec::new();
-            let before = frame::Place {
+            let before = frame::FramePosition {
                 lsn,
-                ..frame::Place::default()
+                ..frame::FramePosition::default()
             };
             frame::encode(&mut bytes, &before, &payload, 1);
             all.push(bytes.into()).unwrap();
@@ -180,7 +180,7 @@ impl World {
         world
     }
 
-    /// Like that, and callers have the provider do things, a key at a time.
+    /// Like [`Self::shop`], with instructions to the provider, a key at a time.
     pub(super) fn desk(seed: u64, wallets: u64, events: usize) -> Self {
         let mut world = Self::new(seed);
         world.shop = Some(Shop::of_a_desk());
@@ -219,7 +219,7 @@ impl World {
         let project = Project::new(id, name, Mode::CreditCodes, Timestamp(0));
         let document = Document::Project(project);
         self.documents.insert(document.address(), document.clone());
-        self.log.push(Logged::Catalog(document));
+        self.log.push(LogEvent::Catalog(document));
     }
 
     fn text(&mut self) -> String {
@@ -355,24 +355,24 @@ impl World {
 
     pub(super) fn push_at(&mut self, key: WalletKey, at: Timestamp, change: Change) {
         let event = Event { at, change };
-        let mut watch = Watch::default();
+        let mut watch = EventCollector::default();
         let subject = watch.before(self.wallets.get(&key).map(|it| &it.0), &event, &[]);
         let (version, record) = apply(&mut self.wallets, key, &event);
         let wallet = &self.wallets[&key].0;
         watch.after(subject, wallet, record.as_ref());
-        let news = watch.end(wallet, event.at);
-        let notices = news
+        let data = watch.end(wallet, event.at);
+        let project_events = data
             .into_iter()
-            .map(|news| news.of(wallet, event.at, event.at));
-        let notices: Vec<_> = notices.map(Logged::Notice).collect();
-        self.log.push(Logged::Wallet {
+            .map(|data| data.of(wallet, event.at, event.at));
+        let project_events: Vec<_> = project_events.map(LogEvent::Notice).collect();
+        self.log.push(LogEvent::Wallet {
             key,
             version,
             event,
             record,
         });
         if self.shop.is_some() {
-            self.log.extend(notices);
+            self.log.extend(project_events);
         }
     }
 
@@ -381,16 +381,16 @@ impl World {
         let mut world = Self::new(0);
         world.serial = self.serial;
         world.shop = self.shop.is_some().then(Shop::default);
-        for logged in &self.log[..events] {
-            match logged {
-                Logged::Wallet { key, event, .. } => {
+        for log_event in &self.log[..events] {
+            match log_event {
+                LogEvent::Wallet { key, event, .. } => {
                     apply(&mut world.wallets, *key, event);
                 }
-                Logged::Catalog(document) => {
+                LogEvent::Catalog(document) => {
                     world.documents.insert(document.address(), document.clone());
                 }
-                Logged::Note(note) => world.keep(note),
-                Logged::Notice(_) => {}
+                LogEvent::Note(note) => world.keep(note),
+                LogEvent::Notice(_) => {}
             }
         }
         world.log = self.log[..events].to_vec();
@@ -451,22 +451,24 @@ impl World {
     }
 
     fn check_notices(&self, books: &dyn Books) {
-        let mut told: BTreeMap<ProjectId, Vec<&Notice>> = BTreeMap::new();
-        for logged in &self.log {
-            if let Logged::Notice(notice) = logged {
-                told.entry(notice.project).or_default().push(notice);
+        let mut told: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
+        for log_event in &self.log {
+            if let LogEvent::Notice(project_event) = log_event {
+                told.entry(project_event.project)
+                    .or_default()
+                    .push(project_event);
             }
         }
         for (project, expected) in told {
             let mut stored = Vec::new();
             let mut last = 0;
             loop {
-                let some = books.notices(project, last, 7).unwrap();
+                let some = books.project_events(project, last, 7).unwrap();
                 let Some((number, _)) = some.last() else {
                     break;
                 };
                 last = *number;
-                stored.extend(some.into_iter().map(|(_, notice)| notice));
+                stored.extend(some.into_iter().map(|(_, project_event)| project_event));
             }
             assert_eq!(stored.iter().collect::<Vec<_>>(), expected, "{project}");
         }
@@ -491,12 +493,12 @@ impl World {
                 }
             }
         }
-        // Of orders what counts is how they stand: in their wallets they are pending (the rules have what is
-        // settled leave at once; this world does not), of others the last record says it.
+        // Orders count as they stand: those in wallets are pending (by the rules a settled order leaves at once; in
+        // this world it does not), the last record says how the others stand.
         for (wallet, records) in self.wallets.values() {
             let mut orders = BTreeMap::new();
             for record in records {
-                if let Fact::Order(archived) = &record.fact {
+                if let RecordContent::Order(archived) = &record.fact {
                     orders.insert(archived.serial, (&archived.order, archived.order.status()));
                 }
             }
@@ -536,7 +538,7 @@ impl World {
         }
     }
 
-    /// Everything that can be asked of the folded state answers as this world would.
+    /// Checks that every query of the folded state answers as this world would.
     pub(super) fn check(&self, shelf: &Shelf) {
         let books: &dyn Books = shelf;
         for (key, (wallet, records)) in &self.wallets {
@@ -548,12 +550,12 @@ impl World {
                 assert_eq!(books.code(hash).unwrap(), expected);
             }
         }
-        let former = self.log.iter().filter_map(|logged| match logged {
-            Logged::Wallet { event, .. } => match &event.change {
+        let former = self.log.iter().filter_map(|log_event| match log_event {
+            LogEvent::Wallet { event, .. } => match &event.change {
                 Change::CodeRotated { former, .. } => former.as_ref(),
                 _ => None,
             },
-            Logged::Catalog(_) | Logged::Note(_) | Logged::Notice(_) => None,
+            LogEvent::Catalog(_) | LogEvent::Note(_) | LogEvent::Notice(_) => None,
         });
         for code in former {
             let expected = self.wallets.iter().find(|(key, (wallet, _))| {
@@ -573,7 +575,7 @@ impl World {
         self.check_usage(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(books.documents().unwrap(), documents);
-        let report = verified(shelf, &Unfolded::new());
+        let report = verified(shelf, &UnfoldedEntries::new());
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self
@@ -599,9 +601,9 @@ fn apply(wallets: &mut Wallets, key: WalletKey, event: &Event) -> (u64, Option<R
     (version, record)
 }
 
-/// What a look at everything finds.
-pub(super) fn verified(folded: &Folded, unfolded: &Unfolded) -> Report {
-    let mut report = Report::default();
+/// The report of verifying everything.
+pub(super) fn verified(folded: &FoldedState, unfolded: &UnfoldedEntries) -> VerifyReport {
+    let mut report = VerifyReport::default();
     folded.verify(unfolded, &mut report).unwrap();
     report
 }
@@ -640,7 +642,7 @@ pub(super) fn check_history(
     }
 }
 
-/// Lets the write fail that comes after so many.
-pub(super) fn fuse(folded: &Folded, writes: i64) {
+/// Makes the write after so many others fail.
+pub(super) fn fuse(folded: &FoldedState, writes: i64) {
     folded.store().fuse.store(writes, Ordering::Relaxed);
 }

@@ -3,7 +3,7 @@
 
 use domain::id::WalletKey;
 
-use super::Reached;
+use super::ReferencedCounts;
 use crate::{
     contract::Error,
     fold::{
@@ -19,12 +19,12 @@ use crate::{
 /// A fingerprint of a set of keys that does not depend on their order, so that a wallet's keys,
 /// sorted by record here and by hash there, can be compared without holding them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct IndexCounts {
     count: u64,
     sum: u128,
 }
 
-impl Tally {
+impl IndexCounts {
     pub(super) fn add(&mut self, key: Key) {
         let low = mix(key.hash ^ mix(key.version));
         let high = mix(low ^ key.version.rotate_left(32));
@@ -46,14 +46,14 @@ pub(super) const fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// All keys that its runs lead to.
+/// Reads and checks all keys that a wallet's runs lead to.
 pub(super) fn read(
     store: &Store,
     wallet: &WalletKey,
     stored: &WalletRecord,
-    reached: &mut Reached,
-) -> Result<Tally, Error> {
-    let mut tally = Tally::default();
+    reached: &mut ReferencedCounts,
+) -> Result<IndexCounts, Error> {
+    let mut tally = IndexCounts::default();
     for meta in &stored.head.runs {
         read_run(store, wallet, meta, &mut tally, reached)?;
     }
@@ -64,8 +64,8 @@ fn read_run(
     store: &Store,
     wallet: &WalletKey,
     meta: &RunMeta,
-    tally: &mut Tally,
-    reached: &mut Reached,
+    tally: &mut IndexCounts,
+    reached: &mut ReferencedCounts,
 ) -> Result<(), Error> {
     let wrong = |page, what| {
         damaged(format!(

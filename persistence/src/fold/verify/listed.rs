@@ -1,12 +1,12 @@
-//! That look-ups have what wallets' events put into them, and nothing else. Wallets with unfolded
-//! events are passed over: a fold that was interrupted may have come to their records and not to the
+//! Checks that look-ups have what wallets' events put into them, and nothing else. Wallets with
+//! unfolded events are skipped: an interrupted fold may have reached their records and not the
 //! look-ups, and will be done again.
 
 use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
-use super::{Unfolded, index::mix};
+use super::{UnfoldedEntries, index::mix};
 use crate::{
     contract::Error,
     fold::store::Store,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// One wallet's entries in all look-ups.
-pub(super) type Listed = BTreeMap<(LookUp, Key), Value>;
+pub(super) type LookUpEntries = BTreeMap<(LookUp, Key), Value>;
 
 /// What all wallets should have in each look-up.
 #[derive(Debug, Default)]
@@ -36,8 +36,8 @@ impl Sum {
     }
 }
 
-/// Adds what an event that is listed puts into look-ups or takes out of them.
-pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut Listed) {
+/// Applies what a listed event puts into look-ups or takes out of them.
+pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut LookUpEntries) {
     let mut changes = Vec::new();
     lookups::of(wallet, event, &mut changes);
     for change in changes {
@@ -50,8 +50,8 @@ pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut Listed) {
 }
 
 impl Listing {
-    /// Adds a wallet's entries; how many orders it placed.
-    pub(super) fn add(&mut self, listed: Listed) -> u64 {
+    /// Adds a wallet's entries; returns how many orders it placed.
+    pub(super) fn add(&mut self, listed: LookUpEntries) -> u64 {
         let mut orders = 0_u64;
         for ((look_up, key), value) in listed {
             self.0.entry(look_up).or_default().add(&key, &value);
@@ -60,11 +60,11 @@ impl Listing {
         orders
     }
 
-    /// What is stored must be just that.
+    /// Compares this with what is stored.
     pub(super) fn compare(
         &self,
         store: &Store,
-        unfolded: &Unfolded,
+        unfolded: &UnfoldedEntries,
         problems: &mut Vec<String>,
     ) -> Result<(), Error> {
         for look_up in LookUp::ALL {
@@ -78,12 +78,12 @@ impl Listing {
             let name = look_up.declared().name;
             if stored.entries != wanted.entries {
                 problems.push(format!(
-                    "the look-up of {name} has {} entries, and wallets have {}",
+                    "the look-up {name} has {} entries, but wallets have {}",
                     stored.entries, wanted.entries
                 ));
             } else if stored != wanted {
                 problems.push(format!(
-                    "the look-up of {name} leads to other places than wallets say"
+                    "the look-up {name} has other entries than wallets have"
                 ));
             }
         }

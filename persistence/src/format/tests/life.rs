@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use domain::{
     Amount, Timestamp,
     catalog::{
-        Account, ApiKey, CheckoutSettings, Document, Endpoint, EndpointStatus, FreeGrant, Holder,
-        Interval, KeyKind, Mode, Price, Product, ProductType, Project, Provider, Sandbox, Sealed,
-        Stripe, Tenure, WebhookSecret,
+        Account, ApiKey, CheckoutSettings, Ciphertext, Document, Endpoint, EndpointStatus,
+        FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project, Provider,
+        ProviderAccount, ProviderEpoch, Sandbox, Stripe, WebhookSecret,
     },
-    history::{Fact, Record},
+    history::{Record, RecordContent},
     id::{
         CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId,
         WalletKey,
@@ -21,9 +21,9 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Event, Instructed, Instruction, InstructionStage,
-        OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus, Switched, Wallet,
-        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionNews},
+        ArchivedOrder, Change, Created, Event, Instruction, InstructionRecord, InstructionStage,
+        OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus, TierSwitch, Wallet,
+        event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
 };
 
@@ -33,7 +33,7 @@ const CLUB: ProductId = ProductId(3);
 const NOW: Timestamp = Timestamp(1_760_000_000_123);
 const LATER: Timestamp = Timestamp(1_760_003_600_123);
 
-/// What happened, and what is left of it.
+/// A wallet's events, and what is left of them.
 pub(super) struct Life {
     pub(super) key: WalletKey,
     pub(super) wallet: Wallet,
@@ -47,7 +47,7 @@ impl Life {
         Self::called(WalletId(5), key, owner)
     }
 
-    /// The same under another name.
+    /// Like [`Self::born`], with another identifier.
     pub(super) fn called(id: WalletId, key: WalletKey, owner: Owner) -> Self {
         let event = Event {
             at: NOW,
@@ -266,16 +266,16 @@ impl Life {
         self.place(5, OrderKind::Checkout, terms(Interval::OneTime));
     }
 
-    fn subscribed(&mut self, name: &str, status: SubscriptionStatus, news: SubscriptionNews) {
+    fn subscribed(&mut self, name: &str, status: SubscriptionStatus, data: SubscriptionEvent) {
         self.tell(Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             project: ProjectId(6),
             former_end: Some(NOW),
-            news: Some(news),
+            subscription_event: Some(data),
             subscription: Subscription {
                 id: subscription(name),
                 customer: Some(CustomerId::new("cus_1").unwrap()),
                 paid: terms(Interval::Month),
-                switched: Some(Box::new(Switched {
+                switched: Some(Box::new(TierSwitch {
                     order: OrderSerial(3),
                     terms: terms(Interval::Month),
                     at: NOW,
@@ -319,7 +319,7 @@ impl Life {
         self.subscribed(
             "sub_1",
             SubscriptionStatus::PastDue,
-            SubscriptionNews::PastDue,
+            SubscriptionEvent::PastDue,
         );
         self.tell(Change::CycleEnded {
             subscription: subscription("sub_1"),
@@ -328,12 +328,12 @@ impl Life {
         self.subscribed(
             "sub_2",
             SubscriptionStatus::Active,
-            SubscriptionNews::Started,
+            SubscriptionEvent::Started,
         );
         self.subscribed(
             "sub_2",
             SubscriptionStatus::Canceled,
-            SubscriptionNews::Canceled,
+            SubscriptionEvent::Canceled,
         );
         self.tell(Change::SubscriptionGone {
             subscription: subscription("sub_2"),
@@ -367,7 +367,7 @@ impl Life {
             ("é", cancel, InstructionStage::Asked),
             ("é", resume, InstructionStage::Done),
         ] {
-            self.tell(Change::Instructed(Box::new(Instructed {
+            self.tell(Change::Instructed(Box::new(InstructionRecord {
                 key: key(name),
                 instruction,
                 stage,
@@ -481,13 +481,13 @@ pub(super) fn documents() -> Vec<Document> {
         created_at: NOW,
     };
     let secret = |byte, until| WebhookSecret {
-        secret: Sealed(Box::new([byte, 200])),
+        secret: Ciphertext(Box::new([byte, 200])),
         until,
     };
     let stripe = Provider {
         project: PROJECT,
         account: Account::Stripe(Stripe {
-            secret_key: Sealed(Box::new([1, 2, 3])),
+            secret_key: Ciphertext(Box::new([1, 2, 3])),
             webhook_secrets: vec![secret(4, None), secret(5, Some(LATER))],
             verified: true,
         }),
@@ -497,9 +497,9 @@ pub(super) fn documents() -> Vec<Document> {
             duplicates: 2,
             shuffle: true,
         },
-        tenure: Tenure {
+        epoch: ProviderEpoch {
             number: 2,
-            holder: Some(Holder::Stripe {
+            provider_account: Some(ProviderAccount::Stripe {
                 account: Some("acct_1".into()),
                 livemode: Some(true),
             }),
@@ -512,7 +512,7 @@ pub(super) fn documents() -> Vec<Document> {
         url: "https://example.com/hooks".into(),
         events: Some(vec!["order.paid".into(), "wallet.depleted".into()]),
         secrets: vec![secret(6, None), secret(7, Some(LATER))],
-        told_after: 77,
+        events_after: 77,
         status: EndpointStatus::Failing,
         created_at: NOW,
     };
@@ -527,9 +527,9 @@ pub(super) fn documents() -> Vec<Document> {
         project: ProjectId(7),
         account: Account::Sandbox,
         sandbox: Sandbox::default(),
-        tenure: Tenure {
-            holder: Some(Holder::Sandbox),
-            ..Tenure::default()
+        epoch: ProviderEpoch {
+            provider_account: Some(ProviderAccount::Sandbox),
+            ..ProviderEpoch::default()
         },
     };
     vec![
@@ -575,20 +575,20 @@ pub(super) const fn number(change: &Change) -> u8 {
     }
 }
 
-/// How many there are.
+/// How many changes there are.
 pub(super) const CHANGES: u8 = 25;
 
-/// The same of what a record says.
-pub(super) const fn fact_number(fact: &Fact) -> u8 {
+/// A fact's number in a stored record.
+pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     match fact {
-        Fact::Entry(_) => 0,
-        Fact::HoldPlaced(..) => 1,
-        Fact::HoldClosed(..) => 2,
-        Fact::Order(_) => 3,
-        Fact::SubscriptionOver(_) => 4,
-        Fact::Instructed(_) => 5,
+        RecordContent::Entry(_) => 0,
+        RecordContent::HoldPlaced(..) => 1,
+        RecordContent::HoldClosed(..) => 2,
+        RecordContent::Order(_) => 3,
+        RecordContent::SubscriptionOver(_) => 4,
+        RecordContent::Instructed(_) => 5,
     }
 }
 
-/// How many there are.
+/// How many facts there are.
 pub(super) const FACTS: u8 = 6;

@@ -83,7 +83,7 @@ fn route(books: &mut Books, method: &str, path: &str, params: &Params) -> Result
 
 macro_rules! readable {
     ($($path:literal $kind:ident $rules:tt,)*) => {
-        /// Objects that are read as they are, by where: each, and the list of those that are asked for.
+        /// Answers reads of stored objects by path: of a single one, and of lists with filters.
         fn look_up(books: &Books, params: &Params, path: &str) -> Result<Value> {
             let (collection, id) = path.rsplit_once('/').unwrap_or_default();
             match (path, collection) {
@@ -107,7 +107,7 @@ readable! {
     "disputes" Dispute ["charge", "payment_intent"],
     "invoiceitems" InvoiceItem [],
     "invoices" Invoice ["customer", "status=draft|open|paid|uncollectible|void", "subscription"],
-    "payment_intents" Intent ["customer"],
+    "payment_intents" PaymentIntent ["customer"],
     "prices" Price
         ["lookup_keys[]=lookup_key", "product", "active?", "currency", "type=one_time|recurring"],
     "products" Product ["active?", "ids[]=id"],

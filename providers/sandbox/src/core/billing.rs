@@ -1,5 +1,5 @@
-//! Subscriptions: they begin with a checkout, renew by the project's clock, are tried again when a
-//! card declines, switch tiers, pause and end.
+//! Subscriptions: they begin with a checkout, renew by the project's clock, retry a declined payment, switch
+//! tiers, pause and end.
 
 mod cancel;
 mod change;
@@ -15,5 +15,5 @@ mod switch;
 mod trial;
 
 pub(crate) use change::{Change, Prorate};
-pub(crate) use switch::{How, how};
+pub(crate) use switch::{SwitchTiming, how};
 pub(crate) use trial::MAX_TRIAL_DAYS;

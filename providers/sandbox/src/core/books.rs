@@ -1,5 +1,5 @@
-//! All objects of one project's sandbox, and what of them is due when, in the hands of one request at a
-//! time. Keeps note of what changed, so that it can be saved before anybody hears of it. Decides nothing.
+//! All objects of one project's sandbox and when each is due, for one request at a time. Records changes, so
+//! that they are saved before they are answered. Decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +13,19 @@ use super::{
     shape,
 };
 
-/// Something that is kept.
-pub(crate) trait Kept: Object + Clone + Serialize + DeserializeOwned + 'static {
-    /// What it calls itself.
+/// A kind of object that is stored.
+pub(crate) trait StoredObject:
+    Object + Clone + Serialize + DeserializeOwned + 'static
+{
+    /// Stripe's name of the kind, in the field `object`.
     const NAME: &'static str;
     fn head(&self) -> &Head;
     fn table(tables: &Tables) -> &BTreeMap<String, Self>;
     fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
     fn note(self) -> Note;
-    /// As callers see it.
+    /// The object as callers see it.
     fn view(&self, books: &Books) -> Value {
-        // Texts and numbers alone: this cannot fail.
+        // Only texts and numbers, so this cannot fail.
         let whole = serde_json::to_value(self).unwrap_or_default();
         let mut view = shape::visible(Self::NAME, whole);
         shape::set(&mut view, self.shown(books));
@@ -31,33 +33,33 @@ pub(crate) trait Kept: Object + Clone + Serialize + DeserializeOwned + 'static {
     }
 }
 
-/// Of one project.
+/// Most events to keep of one project.
 const MAX_EVENTS: usize = 100_000;
 
-/// The objects, with the instant of whoever works on them and a source of identifiers.
+/// The objects, with the present instant and source of ids of the current request.
 pub(crate) struct Books {
     tables: Tables,
-    /// Numbers objects in the order in which they were made.
+    /// Number of the newest object, counted in the order of creation.
     last: u64,
     due: BTreeSet<(i64, String)>,
     stale: BTreeSet<(i64, String)>,
     outgoing: BTreeMap<u64, String>,
-    /// By when they happened, then in the order of making.
+    /// Events by when they happened, then by their number.
     events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
-    /// Events that are kept; the oldest make room. 0: nothing is told of.
+    /// Most events to keep; the oldest make room. 0: no events are made.
     pub(crate) most_events: usize,
     pub(crate) listing: Listing,
-    /// Where the pages are, such as `http://127.0.0.1:8787/sandbox/proj_...`.
+    /// Base URL of the pages, for example `http://127.0.0.1:8787/sandbox/proj_...`.
     pub(crate) base: String,
     /// The project's clock, in seconds.
     pub(crate) now: i64,
     pub(crate) ids: Ids,
-    /// What it is all done by.
+    /// The request that changes are caused by.
     pub(crate) request: Request,
 }
 
-/// A note that cannot be read or written.
+/// A saved note that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored object of the sandbox cannot be read: {0}")]
 pub(crate) struct Unreadable(#[from] serde_json::Error);
@@ -81,7 +83,7 @@ impl Books {
         }
     }
 
-    /// Takes what was saved.
+    /// Loads the saved objects.
     pub(crate) fn restore(&mut self, notes: &[(String, String)]) -> Result<(), Unreadable> {
         for (_, json) in notes {
             serde_json::from_str::<Note>(json)?.restore(self);
@@ -89,7 +91,7 @@ impl Books {
         Ok(())
     }
 
-    /// The first part of an object that is made now under this identifier.
+    /// The head of an object that is created now under this id.
     pub(crate) fn head_of(&mut self, id: String) -> Head {
         self.last = self.last.saturating_add(1);
         Head {
@@ -99,76 +101,76 @@ impl Books {
         }
     }
 
-    /// The same under a new identifier.
+    /// The head of an object that is created now under a new id.
     pub(crate) fn head(&mut self, prefix: &str) -> Head {
         let id = self.ids.usual(prefix);
         self.head_of(id)
     }
 
-    /// The same for one that opens a page.
+    /// The same with an unguessable id, for an object whose id opens a page.
     pub(crate) fn secret_head(&mut self, prefix: &str) -> Head {
         let id = self.ids.secret(prefix);
         self.head_of(id)
     }
 
-    pub(crate) fn get<T: Kept>(&self, id: &str) -> Option<&T> {
+    pub(crate) fn get<T: StoredObject>(&self, id: &str) -> Option<&T> {
         T::table(&self.tables).get(id)
     }
 
-    /// A copy to work on; [`put`](Self::put) makes it count.
-    pub(crate) fn find<T: Kept>(&self, id: &str) -> Result<T> {
+    /// A copy to work on; [`put`](Self::put) stores it.
+    pub(crate) fn find<T: StoredObject>(&self, id: &str) -> Result<T> {
         let found = self.get::<T>(id).cloned();
         found.ok_or_else(|| Refusal::no_such(T::NAME, id))
     }
 
-    /// The same of what a parameter names.
-    pub(crate) fn named<T: Kept>(&self, id: &str, param: &str) -> Result<T> {
+    /// The same for an object that a parameter names.
+    pub(crate) fn named<T: StoredObject>(&self, id: &str, param: &str) -> Result<T> {
         self.find(id).map_err(|refusal| refusal.of_param(param))
     }
 
-    pub(crate) fn all<T: Kept>(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn all<T: StoredObject>(&self) -> impl Iterator<Item = &T> {
         T::table(&self.tables).values()
     }
 
-    /// Those that pass, the newest first.
-    pub(crate) fn newest<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
+    /// The objects that pass, newest first.
+    pub(crate) fn newest<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
         let mut found: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
         found.sort_unstable_by_key(|object| std::cmp::Reverse(object.head().n));
         found
     }
 
-    /// Copies of them to work on.
-    pub(crate) fn copies<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<T> {
+    /// Copies of the objects that pass to work on, newest first.
+    pub(crate) fn copies<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<T> {
         self.newest(pass).into_iter().cloned().collect()
     }
 
-    /// The same as callers see them.
-    pub(crate) fn views<T: Kept>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
+    /// The objects that pass as callers see them, newest first.
+    pub(crate) fn views<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
         let found = self.newest(pass).into_iter();
         found.map(|object| object.view(self)).collect()
     }
 
-    /// Keeps an object as it is now.
-    pub(crate) fn put<T: Kept>(&mut self, object: T) {
+    /// Stores an object as it is now.
+    pub(crate) fn put<T: StoredObject>(&mut self, object: T) {
         let text = object.clone().note().text();
         self.changes.insert(object.head().id.clone(), Some(text));
         self.keep(object);
     }
 
-    /// The same; the object as it is kept.
-    pub(crate) fn kept<T: Kept>(&mut self, object: T) -> T {
+    /// Stores an object and returns it.
+    pub(crate) fn kept<T: StoredObject>(&mut self, object: T) -> T {
         self.put(object.clone());
         object
     }
 
-    /// Keeps an object and notes that this happened to it.
-    pub(crate) fn tell<T: Kept>(&mut self, kind: &str, object: &T) {
+    /// Stores an object and makes an event about it.
+    pub(crate) fn tell<T: StoredObject>(&mut self, kind: &str, object: &T) {
         self.put(object.clone());
         self.emit(kind, object);
     }
 
-    /// Puts an object into its place, without noting that it changed.
-    pub(super) fn keep<T: Kept>(&mut self, object: T) {
+    /// Puts an object into its table and the indexes, without recording a change.
+    pub(super) fn keep<T: StoredObject>(&mut self, object: T) {
         let Head { id, n, created } = object.head().clone();
         self.last = self.last.max(n);
         self.unlist::<T>(&id);
@@ -182,13 +184,13 @@ impl Books {
             self.outgoing.insert(n, id.clone());
         }
         if T::NAME == Event::NAME {
-            // They are many, and asked for by their time.
+            // Events are many, and listed by their time.
             self.events.insert((created, n), id.clone());
         }
         T::table_mut(&mut self.tables).insert(id, object);
     }
 
-    fn unlist<T: Kept>(&mut self, id: &str) {
+    fn unlist<T: StoredObject>(&mut self, id: &str) {
         let Some(old) = T::table(&self.tables).get(id) else {
             return;
         };
@@ -206,18 +208,18 @@ impl Books {
         }
     }
 
-    pub(crate) fn forget<T: Kept>(&mut self, id: &str) {
+    pub(crate) fn forget<T: StoredObject>(&mut self, id: &str) {
         self.unlist::<T>(id);
         T::table_mut(&mut self.tables).remove(id);
         self.changes.insert(id.to_owned(), None);
     }
 
-    /// What happens next by itself.
+    /// The object that is due first, and when.
     pub(crate) fn first_due(&self) -> Option<&(i64, String)> {
         self.due.first()
     }
 
-    /// What may be forgotten first.
+    /// The object that may be forgotten first, and when.
     pub(crate) fn first_stale(&self) -> Option<&(i64, String)> {
         self.stale.first()
     }
@@ -232,22 +234,22 @@ impl Books {
         &self.events
     }
 
-    /// Whatever has this identifier, as callers see it.
+    /// The object with this id, as callers see it.
     pub(crate) fn view(&self, id: &str) -> Option<Value> {
         self.tables.view(id, self)
     }
 
-    /// The same as it is kept.
+    /// The object with this id, as it is stored.
     pub(crate) fn note(&self, id: &str) -> Option<Note> {
         self.tables.note(id)
     }
 
-    /// Whether something is to be saved.
+    /// Whether there are changes to save.
     pub(crate) fn is_changed(&self) -> bool {
         !self.changes.is_empty()
     }
 
-    /// What is to be saved, once.
+    /// Takes the changes that are to be saved.
     pub(crate) fn take_changes(&mut self) -> Vec<(String, Option<String>)> {
         std::mem::take(&mut self.changes).into_iter().collect()
     }

@@ -1,5 +1,5 @@
-//! When a cycle ends. Counted from where the subscription began, so that the 31st comes back after
-//! a February. Never drifts by adding one end to the next.
+//! Ends of cycles, counted from the subscription's start, so that the 31st comes back after a February. Adding
+//! one end to the next would drift.
 
 use jiff::{Span, Timestamp, tz::TimeZone};
 
@@ -11,7 +11,7 @@ words! {
     }
 }
 
-/// `cycles` intervals after `anchor`, both in seconds. Past the calendar's end it is never.
+/// The instant `cycles` intervals after `anchor`, in seconds; past the calendar's end, never.
 pub(crate) fn after(anchor: i64, interval: Interval, cycles: i64) -> i64 {
     let later = || {
         let span = match interval {
@@ -24,7 +24,7 @@ pub(crate) fn after(anchor: i64, interval: Interval, cycles: i64) -> i64 {
     later().unwrap_or(i64::MAX)
 }
 
-/// For people: `31 January 2026`.
+/// A date for people: `31 January 2026`.
 pub(crate) fn date(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds);
     time.map_or_else(

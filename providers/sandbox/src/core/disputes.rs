@@ -1,10 +1,10 @@
-//! A buyer's bank asks for the money back, or only asks: opened, answered, then won or lost. Several
-//! for one charge, never for more than there is of it.
+//! Disputes and inquiries of a buyer's bank: opened, answered, then won or lost. A charge may have several,
+//! never for more than it took.
 
 use super::money::written;
 use crate::core::prelude::*;
 
-/// What a bank may say.
+/// Stripe's codes for a bank's reason.
 pub(crate) const REASONS: [&str; 8] = [
     "credit_not_processed",
     "duplicate",
@@ -16,22 +16,22 @@ pub(crate) const REASONS: [&str; 8] = [
     "unrecognized",
 ];
 
-/// What the bank wants.
+/// The dispute that the bank opens.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct DisputeParams {
     /// `None`: all that is left.
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
-    /// It only asks, for now.
+    /// Whether it is only an inquiry, for now.
     pub(crate) inquiry: bool,
 }
 
-/// Those of a charge, the newest first.
+/// The disputes of a charge, newest first.
 pub(crate) fn of<'a>(books: &'a Books, charge: &str) -> Vec<&'a Dispute> {
     books.newest::<Dispute>(|dispute| dispute.charge == charge)
 }
 
-/// What of a charge is neither refunded nor in a bank's hands.
+/// What of a charge is neither refunded nor held by a dispute.
 pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
     let held = of(books, &charge.head.id)
         .into_iter()
@@ -41,8 +41,12 @@ pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
     })
 }
 
-/// The bank withholds the money, or asks.
-pub(crate) fn open(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Result<Dispute> {
+/// Opens a dispute, which withholds the money, or an inquiry.
+pub(crate) fn open(
+    books: &mut Books,
+    mut charge: Charge,
+    wanted: DisputeParams,
+) -> Result<Dispute> {
     let left = left(books, &charge);
     Refusal::invalid("There is nothing left of this payment to dispute.").when(left <= 0)?;
     let amount = wanted.amount.unwrap_or(left);
@@ -77,7 +81,7 @@ fn withdraw(books: &mut Books, dispute: &mut Dispute) {
     });
 }
 
-/// The question becomes a demand.
+/// Turns an inquiry into a dispute.
 pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
     match dispute.status {
         DisputeStatus::WarningNeedsResponse | DisputeStatus::WarningUnderReview => {}
@@ -93,12 +97,12 @@ pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Disput
     Ok(dispute)
 }
 
-/// The bank has decided already.
+/// The refusal to change a closed dispute.
 pub(crate) fn closed() -> Refusal {
     Refusal::invalid("This dispute is already closed.").with_code("dispute_closed")
 }
 
-/// The shop sends evidence: now the bank has to look.
+/// The shop submits evidence: the dispute is under review.
 pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
     dispute.status = match dispute.status {
         DisputeStatus::NeedsResponse => DisputeStatus::UnderReview,
@@ -111,8 +115,8 @@ pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute>
     Ok(dispute)
 }
 
-/// The bank decides, and may find for the shop after all. Saying again what it decided changes nothing.
-/// A question that is closed is neither won nor lost: nothing was taken.
+/// Closes a dispute; a lost one may be won after all. Repeating a decision changes nothing. An inquiry that is
+/// closed is neither won nor lost: no money was withheld.
 pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Result<Dispute> {
     let status = match (dispute.status.is_inquiry(), won) {
         (true, _) => DisputeStatus::WarningClosed,
@@ -123,7 +127,7 @@ pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Resul
         return Ok(dispute);
     }
     let overturned = dispute.status == DisputeStatus::Lost && won;
-    Refusal::invalid("This dispute was decided otherwise.")
+    Refusal::invalid("This dispute was already decided differently.")
         .when(!dispute.status.is_open() && !overturned)?;
     dispute.status = status;
     if status == DisputeStatus::Won {

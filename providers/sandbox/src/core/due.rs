@@ -4,7 +4,7 @@
 use super::events;
 use crate::core::prelude::*;
 
-/// Objects that one tidying forgets at most: what it changes is saved in one go.
+/// Most objects that one tidying forgets: its changes are saved in one go.
 const MAX_FORGOTTEN: usize = 100;
 
 /// The next instant at which something is due, in seconds.
@@ -28,7 +28,7 @@ pub(crate) fn step(books: &mut Books) -> bool {
     } else if let Some(invoice) = books.get::<Invoice>(&id).cloned()
         && invoice.clone().finalize(books).is_err()
     {
-        // What cannot be written out must not be tried for ever.
+        // An invoice that cannot be finalized must not be tried for ever.
         books.put(Invoice {
             finalizes_at: None,
             ..invoice
@@ -38,7 +38,7 @@ pub(crate) fn step(books: &mut Books) -> bool {
     true
 }
 
-/// Forgets what Stripe would not know any more either.
+/// Forgets expired objects, which Stripe no longer knows either.
 pub(crate) fn tidy(books: &mut Books) {
     for _ in 0..MAX_FORGOTTEN {
         let Some((_, id)) = books

@@ -36,7 +36,7 @@ fn is_domain(domain: &str) -> bool {
         && !last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The address, if it is one.
+/// Refuses a text that is not an email address.
 pub(crate) fn checked(text: &str, param: &str) -> Result<()> {
     if is_email(text) {
         return Ok(());

@@ -1,19 +1,19 @@
-//! What happened, as webhooks tell it, and when each telling is due. Sends nothing itself.
+//! Events, and when each is due to be sent to each of its targets. Sends nothing itself.
 
 use super::{api::covers, prelude::*};
 
-/// Seconds before each new attempt at an event that was not taken; after the last it is given up.
+/// Seconds before each retry of an event that was not accepted; after the last it is given up.
 const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
 impl Books {
-    /// Notes that something happened to an object as it is now.
-    pub(crate) fn emit<T: Kept>(&mut self, kind: &str, object: &T) {
+    /// Makes an event about an object as it is now.
+    pub(crate) fn emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         if self.most_events == 0 {
             return;
         }
-        let told = Told::new(&object.clone().note());
+        let told = ObjectSnapshot::new(&object.clone().note());
         let wanting = self.all::<Endpoint>().filter(|endpoint| {
             endpoint.enabled && endpoint.kinds.iter().any(|wanted| covers(wanted, kind))
         });
@@ -40,25 +40,25 @@ impl Books {
 }
 
 impl Event {
-    /// Who is to hear of it, each with when, in seconds.
+    /// The targets that have yet to accept it, each with the next time to send it, in seconds.
     fn targets_at(&self, delay_seconds: u32) -> impl Iterator<Item = (&Target, i64)> {
         let first = self.head.created.saturating_add(i64::from(delay_seconds));
         let at = move |target: &Target| target.retry_at.unwrap_or(first).max(first);
         self.targets.iter().map(move |target| (target, at(target)))
     }
 
-    /// Who is to hear of it by now.
+    /// The targets to send it to by now.
     pub(crate) fn targets_due(&self, now: i64, delay: u32) -> impl Iterator<Item = &Target> {
         let due = self.targets_at(delay).filter(move |(_, at)| *at <= now);
         due.map(|(target, _)| target)
     }
 
-    /// When somebody is to hear of it next, in seconds.
+    /// When it is to be sent next, in seconds.
     pub(crate) fn send_at(&self, delay_seconds: u32) -> Option<i64> {
         self.targets_at(delay_seconds).map(|(_, at)| at).min()
     }
 
-    /// A target took it, or did not. The project's own address is done with so many copies.
+    /// Records whether a target accepted it. The project's own URL is done after `copies` accepted ones.
     pub(crate) fn told(&mut self, endpoint: Option<&str>, taken: bool, copies: u32, now: i64) {
         let own = endpoint.is_none();
         if own && taken {
@@ -76,7 +76,7 @@ impl Event {
         });
     }
 
-    /// Whether everybody who was to hear of it did.
+    /// Whether all of its targets accepted it.
     pub(crate) const fn is_delivered(&self) -> bool {
         self.targets.is_empty() && self.delivered > 0
     }
@@ -86,7 +86,7 @@ fn outgoing(books: &Books) -> impl Iterator<Item = &Event> {
     books.outgoing().filter_map(|id| books.get(id))
 }
 
-/// Those to be sent by now, in the order in which they happened.
+/// The events to send by now, in the order in which they happened.
 pub(crate) fn due(books: &Books, delay_seconds: u32) -> Vec<Event> {
     let is_due = |event: &&Event| {
         let at = event.send_at(delay_seconds);
@@ -95,7 +95,7 @@ pub(crate) fn due(books: &Books, delay_seconds: u32) -> Vec<Event> {
     outgoing(books).filter(is_due).cloned().collect()
 }
 
-/// When the next one is to be sent.
+/// When the next event is to be sent, in seconds.
 pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
     let at = outgoing(books).filter_map(|event| event.send_at(delay_seconds));
     at.min()

@@ -1,13 +1,13 @@
-//! Trouble on order, for tests of a caller's patience: for the next calls of some path the sandbox
-//! hangs, refuses for now, or breaks. Kept in memory alone: a server that starts anew has none.
+//! Faults that a script orders, for tests of a caller's retries: for the next calls of some path the sandbox
+//! hangs, refuses for now, or breaks. Kept in memory alone: a restart clears them.
 
 use serde::Serialize;
 
-use super::{operations::Instead, prelude::*};
+use super::{operations::InjectedFailure, prelude::*};
 
 const MAX_FAULTS: usize = 100;
 const MAX_TIMES: u32 = 10_000;
-/// So long a caller is kept waiting at most, by the wall.
+/// Longest time that a caller is kept waiting, in seconds of real time.
 const MAX_SECONDS: u64 = 600;
 
 words! {
@@ -19,32 +19,32 @@ words! {
         Lost "lost",
         /// Too many requests.
         RateLimit "rate_limit",
-        /// Somebody else has the object in hand.
+        /// Another request has the object locked.
         LockTimeout "lock_timeout",
-        /// The server breaks, and nothing is done.
+        /// An internal error, and nothing is done.
         Error "error",
     }
 }
 
-/// Trouble for some calls.
+/// A fault for some calls.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
-    /// What the paths of those calls begin with, such as `refunds`.
+    /// What the paths of those calls begin with, for example `refunds`.
     path: String,
     method: Option<&'static str>,
     times: u32,
     pub(crate) status: u16,
-    /// Of the header, where it is sent.
+    /// Seconds in the header `Retry-After`, where it is sent.
     pub(crate) retry_after: Option<u32>,
-    /// How long it hangs.
+    /// Seconds for which it hangs.
     pub(crate) seconds: u64,
 }
 
 impl Fault {
     fn read(params: &Params) -> Result<Self> {
         let kind = need(params.choice("kind")?, "kind")?;
-        // The first is the usual one.
+        // The first is the default.
         let allowed: &[u16] = match kind {
             Kind::Hang | Kind::Lost => &[504],
             Kind::RateLimit => &[429],
@@ -53,13 +53,13 @@ impl Fault {
         };
         let usual = allowed.first().copied().unwrap_or(500);
         let status = params.integer("status")?.unwrap_or(usual);
-        let message = format!("One of these goes with this kind: {allowed:?}");
+        let message = format!("This kind takes one of these: {allowed:?}");
         Refusal::param("status", message).when(!allowed.contains(&status))?;
         let times = params.integer::<u32>("times")?.unwrap_or(1);
-        let message = format!("1 to {MAX_TIMES} is possible");
+        let message = format!("This must be 1 to {MAX_TIMES}");
         Refusal::param("times", message).when(!(1..=MAX_TIMES).contains(&times))?;
         let seconds = params.integer::<u64>("seconds")?.unwrap_or(60);
-        let message = format!("At most {MAX_SECONDS} seconds are possible");
+        let message = format!("This must be at most {MAX_SECONDS}");
         Refusal::param("seconds", message).when(seconds > MAX_SECONDS)?;
         Ok(Self {
             kind,
@@ -95,8 +95,8 @@ impl Fault {
         refusal.body()
     }
 
-    /// What is answered without anything being done.
-    pub(crate) fn instead(&self) -> Option<Instead> {
+    /// The answer of a call that is not carried out.
+    pub(crate) fn instead(&self) -> Option<InjectedFailure> {
         let is_kept = match self.kind {
             // Nothing began, so nothing is kept.
             Kind::RateLimit | Kind::LockTimeout => false,
@@ -105,22 +105,22 @@ impl Fault {
         };
         let (status, body) = (self.status, self.body());
         let answer = Answer { status, body };
-        Some(Instead { answer, is_kept })
+        Some(InjectedFailure { answer, is_kept })
     }
 }
 
-/// All that was ordered and did not happen yet, the first first.
+/// The faults that were ordered and have not happened yet, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// What scripts order: `POST`, `GET`, `DELETE /script/faults`.
+    /// Orders, lists or clears faults: `POST`, `GET`, `DELETE /script/faults`.
     pub(crate) fn call(&mut self, method: &str, params: &Params) -> Result<Value> {
         match method {
             "POST" => {
                 let fault = Fault::read(params)?;
                 params.finish()?;
-                let message = format!("At most {MAX_FAULTS} faults wait for their calls.");
+                let message = format!("At most {MAX_FAULTS} faults can be pending.");
                 Refusal::invalid(message).when(self.0.len() >= MAX_FAULTS)?;
                 self.0.push(fault);
             }
@@ -134,7 +134,7 @@ impl Faults {
         Ok(json!({ "faults": self.0 }))
     }
 
-    /// What happens to this call, once less often.
+    /// The fault of this call, which is used up by one.
     pub(crate) fn take(&mut self, method: &str, path: &str) -> Option<Fault> {
         let place = self.0.iter().position(|fault| {
             path.starts_with(&fault.path) && fault.method.is_none_or(|wanted| wanted == method)

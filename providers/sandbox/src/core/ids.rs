@@ -1,23 +1,23 @@
-//! Identifiers in Stripe's manner: a prefix and letters and digits that nobody can guess. Drawn from
-//! a seed that is passed in, so that a test knows them; never from a clock or a counter alone.
+//! Ids like Stripe's: a prefix, then letters and digits that nobody can guess. Drawn from a seed that is passed
+//! in, so that a test knows them; never from a clock or a counter alone.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Some 142 bits.
+/// Characters of a usual id: some 142 bits.
 const USUAL_CHARS: usize = 24;
-/// Of what opens a page: some 345 bits, and as long as Stripe's.
+/// Characters of an id that opens a page: some 345 bits, as long as Stripe's.
 const SECRET_CHARS: usize = 58;
 
-/// Where identifiers come from.
+/// A source of new ids.
 pub(crate) enum Ids {
     Drawn {
         seed: [u8; 32],
         drawn: u64,
     },
-    /// The numbers from 1 for each prefix with this behind them, for tests: anybody can guess them.
+    /// Numbers from 1 for each prefix, followed by this text; for tests, since anybody can guess them.
     Counted(BTreeMap<String, u64>, String),
 }
 
@@ -27,17 +27,17 @@ impl Ids {
         Self::Drawn { seed, drawn: 0 }
     }
 
-    /// One for an object.
+    /// An id for an object.
     pub(crate) fn usual(&mut self, prefix: &str) -> String {
         self.draw(prefix, USUAL_CHARS)
     }
 
-    /// One that is a key by itself: who knows it may act.
+    /// An id that is a secret: whoever knows it may act.
     pub(crate) fn secret(&mut self, prefix: &str) -> String {
         self.draw(prefix, SECRET_CHARS)
     }
 
-    /// Has a number not come again, where they are counted.
+    /// Skips the number of an existing id, where ids are counted.
     pub(crate) fn pass_over(&mut self, id: &str) {
         let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
         let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());

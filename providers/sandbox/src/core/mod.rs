@@ -1,6 +1,6 @@
-//! The sandbox as a state machine: objects, the clock and the source of identifiers are passed in,
-//! answers and changed objects come out. Never reads a clock, draws randomness or does I/O, so that
-//! every flow is a test without either.
+//! The sandbox as a state machine: objects, the clock and the source of ids are passed in, answers and changed
+//! objects come out. Never reads a clock, draws randomness or does I/O, so that every flow can be tested
+//! without.
 
 #[macro_use]
 pub(crate) mod words;
@@ -27,12 +27,12 @@ pub(crate) mod refusal;
 pub(crate) mod script;
 pub(crate) mod shape;
 
-/// What every part of it works with.
+/// Names that every module here uses.
 pub(crate) mod prelude {
     pub(crate) use serde_json::{Value, json};
 
     pub(crate) use super::{
-        books::{Books, Kept},
+        books::{Books, StoredObject},
         calendar::{Interval, after, date},
         checkout, disputes, email,
         money::{self, share, written},
@@ -41,7 +41,7 @@ pub(crate) mod prelude {
         promotions, refunds,
         refusal::{Answer, Refusal, Result, need},
         shape,
-        words::Word,
+        words::StripeEnum,
     };
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn currency(text: &str, param: &str) -> Result<String> {
     Err(Refusal::param(param, format!("Invalid currency: {text}.")))
 }
 
-/// An amount that may be asked for.
+/// Refuses an amount below zero or above Stripe's bound.
 pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
     let message = "This value must be greater than or equal to 0.";
     Refusal::param(param, message)
@@ -49,7 +49,7 @@ const MINIMA: &str = "aed 200, aud 50, bgn 100, brl 50, cad 50, chf 50, czk 1500
     400, huf 17500, inr 50, jpy 50, mxn 1000, myr 200, nok 300, nzd 50, pln 200, ron 200, sek \
     300, sgd 50, thb 1000, usd 50";
 
-/// Whether a buyer can be charged so much: nothing, or at least the currency's minimum.
+/// Refuses a total that cannot be charged: it has to be zero, or at least the currency's minimum.
 pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
     let mut minima = MINIMA.split(", ").filter_map(|one| one.split_once(' '));
     let least = minima.find(|(known, _)| *known == currency);
@@ -64,7 +64,7 @@ pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
     Err(Refusal::invalid(message).with_code("amount_too_small"))
 }
 
-/// Some currencies have fewer digits than their minor unit says.
+/// Refuses amounts finer than Stripe's step for a currency, which may be coarser than the minor unit.
 pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<()> {
     let step = if is_in(THREE_DECIMAL, currency) {
         10
@@ -96,7 +96,7 @@ pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     i64::try_from(rounded).unwrap_or(i64::MAX)
 }
 
-/// How many digits a currency has behind its point.
+/// Digits behind the decimal point of a currency.
 fn places(currency: &str) -> usize {
     if is_in(ZERO_DECIMAL, currency) {
         0
@@ -107,7 +107,7 @@ fn places(currency: &str) -> usize {
     }
 }
 
-/// For people: `$5.00`, `¥500`, `1,234.50 SEK`.
+/// An amount for people: `$5.00`, `¥500`, `1,234.50 SEK`.
 pub(crate) fn written(amount: i64, currency: &str) -> String {
     let places = places(currency);
     let sign = if amount < 0 { "−" } else { "" };
@@ -138,12 +138,12 @@ pub(crate) fn written(amount: i64, currency: &str) -> String {
     }
 }
 
-/// What a person typed, such as `4.50`, in the minor unit.
+/// An amount that a person typed, for example `4.50`, in the minor unit.
 pub(crate) fn typed(text: &str, currency: &str) -> Option<i64> {
     decimal(text.trim(), places(currency))
 }
 
-/// A number of at most so many digits behind the point, without the point.
+/// A number with at most `places` digits behind the point, in units of the last: `4.5` with two is 450.
 pub(crate) fn decimal(text: &str, places: usize) -> Option<i64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

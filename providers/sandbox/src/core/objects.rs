@@ -1,6 +1,5 @@
-//! The objects, in Stripe's own shape: what is kept of one is what callers see, without what Stripe's
-//! objects have beside it (`blank.json`). What has no name there is what the bank knows beyond that, and
-//! never shown.
+//! The objects, in Stripe's own shape: they are stored as callers see them, without the fixed fields of
+//! Stripe's (`blank.json`). Fields that have no name in that file are internal, and never shown.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    books::{Books, Kept},
+    books::{Books, StoredObject},
     shape,
 };
 
@@ -26,17 +25,17 @@ pub(crate) use {
     sessions::*,
 };
 
-/// What all objects begin with.
+/// The fields that all objects begin with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) id: String,
-    /// In the order of making.
+    /// Number in the order of creation.
     pub(crate) n: u64,
-    /// In seconds, by the project's clock.
+    /// Creation time in seconds, by the project's clock.
     pub(crate) created: i64,
 }
 
-/// What an object does beyond being kept.
+/// What an object has besides being stored.
 pub(crate) trait Object {
     /// When something happens to it by itself, in seconds.
     fn due(&self) -> Option<i64> {
@@ -50,7 +49,7 @@ pub(crate) trait Object {
     fn is_outgoing(&self) -> bool {
         false
     }
-    /// What callers see beside what is kept. What is null in it is as it is kept, or as usual.
+    /// Fields that callers see besides the stored ones. A null leaves the stored or the default value.
     fn shown(&self, _books: &Books) -> Value {
         json!({})
     }
@@ -65,20 +64,20 @@ macro_rules! kinds {
             $(#[serde(rename = $name)] $kind($kind),)*
         }
 
-        /// All objects by their identifiers.
+        /// All objects by their ids.
         #[derive(Default)]
         pub(crate) struct Tables {
             $($table: BTreeMap<String, $kind>,)*
         }
 
         impl Tables {
-            /// The object of this identifier, whatever it is, as callers see it.
+            /// The object with this id, of any kind, as callers see it.
             pub(super) fn view(&self, id: &str, books: &Books) -> Option<Value> {
                 let none: Option<Value> = None;
                 none$(.or_else(|| Some(self.$table.get(id)?.view(books))))*
             }
 
-            /// The same as it is kept.
+            /// The object with this id, of any kind, as it is stored.
             pub(super) fn note(&self, id: &str) -> Option<Note> {
                 $(if let Some(object) = self.$table.get(id) {
                     return Some(object.clone().note());
@@ -98,16 +97,16 @@ macro_rules! kinds {
                 }
             }
 
-            /// As callers see it.
+            /// The object as callers see it.
             pub(crate) fn view(&self, books: &Books) -> Value {
                 match self {
                     $(Self::$kind(object) => object.view(books),)*
                 }
             }
 
-            /// As it is kept.
+            /// The JSON that is stored.
             pub(crate) fn text(&self) -> String {
-                // Texts and numbers alone: this cannot fail.
+                // Only texts and numbers, so this cannot fail.
                 let mut value = serde_json::to_value(self).unwrap_or_default();
                 shape::without_nulls(&mut value);
                 value.to_string()
@@ -120,7 +119,7 @@ macro_rules! kinds {
             }
         }
 
-        $(impl Kept for $kind {
+        $(impl StoredObject for $kind {
             const NAME: &'static str = $name;
 
             fn head(&self) -> &Head {
@@ -149,7 +148,7 @@ kinds! {
     PromotionCode promotion_codes "promotion_code",
     Customer customers "customer",
     Session sessions "checkout.session",
-    Intent intents "payment_intent",
+    PaymentIntent intents "payment_intent",
     Charge charges "charge",
     Refund refunds "refund",
     Dispute disputes "dispute",

@@ -1,5 +1,5 @@
-//! Requests and their operation keys: what was done under one is not done again, but answered again.
-//! Refusals of a malformed request are not kept, since nothing was done.
+//! Requests and their idempotency keys: what was done under one is not done again, but answered again. Refusals
+//! of a malformed request are not kept, since nothing was done.
 
 use sha2::{Digest as _, Sha256};
 
@@ -13,38 +13,38 @@ const MAX_KEY_BYTES: usize = 255;
 /// A request of Stripe's API.
 pub(crate) struct Call<'a> {
     pub(crate) method: &'a str,
-    /// Below `/v1/`.
+    /// Path below `/v1/`.
     pub(crate) path: &'a str,
     pub(crate) params: &'a Params,
-    /// The caller's name for what it does.
+    /// The request's idempotency key.
     pub(crate) key: Option<&'a str>,
-    /// What is answered though nothing is done.
-    pub(crate) instead: Option<Instead>,
+    /// An ordered failure: answered, and nothing is done.
+    pub(crate) instead: Option<InjectedFailure>,
 }
 
-/// A failure that somebody ordered.
-pub(crate) struct Instead {
+/// A failure that a script or a test ordered.
+pub(crate) struct InjectedFailure {
     pub(crate) answer: Answer,
-    /// Whether the same key gets the same answer for a day: it began.
+    /// Whether the idempotency key keeps it for a day, as if the request had begun.
     pub(crate) is_kept: bool,
 }
 
-/// What comes of a request.
-pub(crate) struct Done {
+/// The outcome of a request.
+pub(crate) struct OperationResult {
     pub(crate) answer: Answer,
-    /// Whether it was done before.
+    /// Whether the answer is an earlier one under the same key.
     pub(crate) is_replayed: bool,
 }
 
-/// Answers a request, once for its key.
-pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<Done> {
+/// Answers a request, doing it once for its idempotency key.
+pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResult> {
     let digest = digest(call.method, call.path, call.params);
     let replayed = call
         .key
         .map(|key| replay(books, key, &digest))
         .transpose()?;
     if let Some(answer) = replayed.flatten() {
-        return Ok(Done {
+        return Ok(OperationResult {
             answer,
             is_replayed: true,
         });
@@ -53,7 +53,7 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<Done> {
     let answer = match call.instead {
         Some(instead) => instead.answer,
         None => match api::call(books, call.method, call.path, call.params) {
-            // What was looked up and found wrong is an outcome; a malformed request has none.
+            // A refusal that depends on the objects is an outcome; that of a malformed request is not.
             Err(refusal) if !refusal.is_outcome() || books.is_changed() => return Err(refusal),
             done => done.into(),
         },
@@ -67,13 +67,13 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<Done> {
         };
         books.put(operation);
     }
-    Ok(Done {
+    Ok(OperationResult {
         answer,
         is_replayed: false,
     })
 }
 
-/// What a request is, to be told from another.
+/// A hash that tells a request from any other.
 fn digest(method: &str, path: &str, params: &Params) -> String {
     let mut hash = Sha256::new();
     for (key, value) in [(method, path)].into_iter().chain(params.pairs()) {

@@ -1,26 +1,26 @@
-//! Parameters of a request in bracket notation, read strictly: each is taken by whoever knows it,
-//! and what nobody took is refused, as Stripe does. Never guesses what was meant.
+//! Parameters of a request in bracket notation, read strictly: reading one marks it as taken, and those that
+//! nobody took are refused, as Stripe does. Never guesses what was meant.
 
 use std::{cell::Cell, collections::BTreeMap, str::FromStr};
 
 use super::{
-    books::{Books, Kept},
+    books::{Books, StoredObject},
     refusal::{Refusal, Result},
-    words::Word,
+    words::StripeEnum,
 };
 
 /// Stripe's own bounds for metadata.
 const MAX_METADATA_KEYS: usize = 50;
 const MAX_METADATA_KEY_CHARS: usize = 40;
 const MAX_METADATA_VALUE_CHARS: usize = 500;
-/// The sandbox's own: objects and events that copy it have to stay small.
+/// The sandbox's own bound: objects, and events that copy them, have to stay small.
 const MAX_METADATA_BYTES: usize = 1500;
-/// Pairs of one request.
+/// Most parameters of one request.
 const MAX_PAIRS: usize = 200;
-/// Of one value.
+/// Most bytes of one value.
 const MAX_VALUE_BYTES: usize = 2048;
 
-/// What is written on an object.
+/// The metadata of an object.
 pub(crate) type Metadata = BTreeMap<String, String>;
 
 struct Pair {
@@ -53,7 +53,7 @@ impl Params {
             if read.len() >= MAX_PAIRS {
                 return Err(Refusal::invalid("Too many parameters for the sandbox"));
             }
-            // How an answer is unfolded is no matter of who makes it.
+            // Expansion is done in one place, after the endpoint has answered.
             let taken = Cell::new(path.starts_with("expand["));
             read.push(Pair { path, value, taken });
         }
@@ -76,7 +76,7 @@ impl Params {
         Ok(Some(pair.value.clone()))
     }
 
-    /// Whether it was sent empty, to take away what is there.
+    /// Whether it was sent empty, to unset the field.
     pub(crate) fn is_unset(&self, path: &str) -> bool {
         let pair = self.0.iter().find(|pair| pair.path == path);
         let empty = pair.filter(|pair| pair.value.is_empty());
@@ -88,7 +88,7 @@ impl Params {
         self.text(path)?.ok_or_else(|| Refusal::missing(path))
     }
 
-    /// A text of at most so many characters.
+    /// A text of at most `max` characters.
     pub(crate) fn bounded(&self, path: &str, max: usize) -> Result<Option<String>> {
         let text = self.text(path)?;
         if text.as_ref().is_some_and(|text| text.chars().count() > max) {
@@ -98,7 +98,7 @@ impl Params {
         Ok(text)
     }
 
-    /// Replaces a text of at most so many characters, where one was sent.
+    /// Replaces a text of at most `max` characters, where one was sent.
     pub(crate) fn change(&self, path: &str, max: usize, to: &mut Option<String>) -> Result<()> {
         if let Some(text) = self.bounded(path, max)? {
             *to = Some(text);
@@ -106,8 +106,8 @@ impl Params {
         Ok(())
     }
 
-    /// The object that is named, where one is.
-    pub(crate) fn object<T: Kept>(&self, books: &Books, path: &str) -> Result<Option<T>> {
+    /// The object that the parameter names, where it was sent.
+    pub(crate) fn object<T: StoredObject>(&self, books: &Books, path: &str) -> Result<Option<T>> {
         let id = self.text(path)?;
         id.map(|id| books.named(&id, path)).transpose()
     }
@@ -145,11 +145,11 @@ impl Params {
         })
     }
 
-    /// The same as what it means.
-    pub(crate) fn choice<T: Word>(&self, path: &str) -> Result<Option<T>> {
+    /// One of the words of an enum, as its value.
+    pub(crate) fn choice<T: StripeEnum>(&self, path: &str) -> Result<Option<T>> {
         let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
         let said = self.word(path, &words)?;
-        Ok(said.and_then(Word::of))
+        Ok(said.and_then(StripeEnum::of))
     }
 
     /// The names right below `path`, in the order in which they came: `0`, `1` of a list.
@@ -175,14 +175,14 @@ impl Params {
             .collect()
     }
 
-    /// What is to be written on an object.
+    /// The metadata that was sent for a new object.
     pub(crate) fn metadata(&self, path: &str) -> Result<Metadata> {
         let mut metadata = Metadata::new();
         self.change_metadata(path, &mut metadata)?;
         Ok(metadata)
     }
 
-    /// Keys are added and replaced; an empty value takes one away.
+    /// Adds and replaces keys of metadata; an empty value removes one.
     pub(crate) fn change_metadata(&self, path: &str, metadata: &mut Metadata) -> Result<()> {
         for key in self.below(path) {
             let path = format!("{path}[{key}]");
@@ -220,13 +220,13 @@ impl Params {
         Ok(())
     }
 
-    /// What is to be unfolded in the answer.
+    /// The paths to expand in the answer.
     pub(crate) fn expansions(&self) -> impl Iterator<Item = &str> {
         let named = |pair: &&Pair| pair.path.starts_with("expand[");
         self.0.iter().filter(named).map(|pair| pair.value.as_str())
     }
 
-    /// Refuses what nobody took.
+    /// Refuses a parameter that nobody took.
     pub(crate) fn finish(&self) -> Result<()> {
         match self.0.iter().find(|pair| !pair.taken.get()) {
             None => Ok(()),
@@ -245,7 +245,7 @@ impl Params {
     }
 }
 
-/// `a[]` means the next place of the list.
+/// Replaces `a[]` by the next index of the list.
 fn numbered(key: &str, read: &[Pair]) -> String {
     let Some((head, tail)) = key.split_once("[]") else {
         return key.to_owned();
@@ -260,7 +260,7 @@ fn numbered(key: &str, read: &[Pair]) -> String {
     format!("{head}[{next}]{tail}")
 }
 
-/// `name` or `name[part]...`, each part something.
+/// Whether it is `name` or `name[part]...`, with no part empty.
 fn is_well_formed(path: &str) -> bool {
     let (head, rest) = path.split_at(path.find('[').unwrap_or(path.len()));
     let mut rest = rest;

@@ -2,8 +2,8 @@
 
 use crate::core::prelude::*;
 
-impl Intent {
-    /// The money is here.
+impl PaymentIntent {
+    /// Marks it as succeeded, with a new charge.
     pub(crate) fn succeed(mut self, books: &mut Books) {
         let charge = Charge {
             head: books.head("ch_"),
@@ -24,13 +24,13 @@ impl Intent {
         books.emit("payment_intent.succeeded", &self);
     }
 
-    /// The buyer's bank asks them who they are.
+    /// Marks it as waiting for the buyer's 3-D Secure authentication.
     pub(crate) fn ask(&mut self, books: &mut Books) {
         self.status = IntentStatus::RequiresAction;
         books.tell("payment_intent.requires_action", self);
     }
 
-    /// It did not come.
+    /// Marks it as failed: no money was taken.
     pub(crate) fn fail(mut self, books: &mut Books) {
         self.status = IntentStatus::RequiresPaymentMethod;
         books.tell("payment_intent.payment_failed", &self);

@@ -3,13 +3,13 @@
 
 use crate::core::prelude::*;
 
-/// Codes that people can try: what they type, hundredths of a percent, what it is called.
+/// Codes that people can try: the code, hundredths of a percent off, the coupon's name.
 const SEEDED: [(&str, i64, &str); 2] = [
     ("SANDBOX20", 2_000, "20% off"),
     ("SANDBOX100", 10_000, "100% off"),
 ];
 
-/// Puts the seeded codes in where they are not yet.
+/// Adds the seeded codes that are not there yet.
 pub(crate) fn seed(books: &mut Books) {
     for (code, hundredths, name) in SEEDED {
         let lower = code.to_ascii_lowercase();
@@ -21,7 +21,7 @@ pub(crate) fn seed(books: &mut Books) {
         books.put(Coupon {
             head,
             name: Some(name.into()),
-            off: Off::Percent(hundredths),
+            off: DiscountAmount::Percent(hundredths),
             ..Coupon::default()
         });
         let head = books.head_of(promotion);
@@ -35,7 +35,7 @@ pub(crate) fn seed(books: &mut Books) {
     }
 }
 
-/// The code that a buyer means: their own, else everybody's.
+/// The promotion code that a buyer typed: their own, else everybody's.
 pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
     let mut found = books.copies::<PromotionCode>(|code| {
         code.code.eq_ignore_ascii_case(text.trim())
@@ -46,7 +46,7 @@ pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option
     found.into_iter().next()
 }
 
-/// Puts a code on a session.
+/// Applies a code to a session.
 pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionCode) -> Result<()> {
     Refusal::invalid("This promotion code is not active.").when(!code.is_active(books.now))?;
     Refusal::invalid("This promotion code cannot be used by this customer.")
@@ -56,7 +56,7 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
     };
     Refusal::invalid("This purchase is below the promotion code's minimum amount.")
         .when(code.minimum.as_ref().is_some_and(is_below))?;
-    let bought = |intent: &Intent| {
+    let bought = |intent: &PaymentIntent| {
         intent.status == IntentStatus::Succeeded
             && intent.customer.is_some()
             && intent.customer == session.customer
@@ -68,12 +68,11 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
     Ok(())
 }
 
-/// Puts a coupon on a session.
+/// Applies a coupon to a session.
 pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
     Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(books.now))?;
-    let other =
-        |off: &Off| matches!(off, Off::Amount { currency, .. } if *currency != session.currency);
+    let other = |off: &DiscountAmount| matches!(off, DiscountAmount::Amount { currency, .. } if *currency != session.currency);
     Refusal::invalid("This coupon is for another currency.").when(other(&coupon.off))?;
     session.discount = coupon.off.of(session.subtotal());
     session.coupon = Some(coupon.head.id);

@@ -1,10 +1,10 @@
-//! Giving money back, all of it or a part, once or several times. Never more than was taken, and
-//! nothing while a bank decides about it. It may be on its way for days, and may fail.
+//! Refunds, full or partial, one or several of a charge. Never more than was taken, and none while a dispute
+//! holds the money. A refund may be pending for days, and may fail.
 
 use super::{disputes, money::written};
 use crate::core::prelude::*;
 
-/// Why a refund fails.
+/// Stripe's codes for why a refund fails.
 pub(crate) const FAILURES: [&str; 6] = [
     "charge_for_pending_refund_disputed",
     "declined",
@@ -14,19 +14,23 @@ pub(crate) const FAILURES: [&str; 6] = [
     "unknown",
 ];
 
-/// What is to go back.
+/// The refund to make.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RefundParams {
     /// `None`: all that is left.
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
     pub(crate) metadata: Metadata,
-    /// How it begins, where it is not as the charge says.
+    /// Its first status; `None`: as set on the charge.
     pub(crate) status: Option<RefundStatus>,
 }
 
-/// Gives it back.
-pub(crate) fn refund(books: &mut Books, mut charge: Charge, wanted: Wanted) -> Result<Refund> {
+/// Makes a refund of a charge.
+pub(crate) fn refund(
+    books: &mut Books,
+    mut charge: Charge,
+    wanted: RefundParams,
+) -> Result<Refund> {
     let id = &charge.head.id;
     let disputed = disputes::of(books, id)
         .iter()
@@ -73,7 +77,7 @@ pub(crate) fn refund(books: &mut Books, mut charge: Charge, wanted: Wanted) -> R
     Ok(refund)
 }
 
-/// What becomes of one. Saying again what became of it changes nothing.
+/// Changes the status of a refund. Repeating it changes nothing.
 pub(crate) fn turn(
     books: &mut Books,
     mut refund: Refund,
@@ -85,7 +89,7 @@ pub(crate) fn turn(
     }
     let possible = match (refund.status, status) {
         (RefundStatus::Pending, _) => status != RefundStatus::Pending,
-        // A bank may give back what it seemed to take.
+        // A bank may return a refund that it seemed to accept.
         (RefundStatus::Succeeded, RefundStatus::Failed) => true,
         _ => false,
     };

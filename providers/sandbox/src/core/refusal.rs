@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use super::shape;
 
-/// What came of a request.
+/// The result of a request, or its refusal.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
-/// What a program is answered.
+/// An answer of the API.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The body.
+    /// The JSON body of the answer.
     pub body: Value,
 }
 
@@ -32,12 +32,12 @@ impl From<Refusal> for Answer {
     }
 }
 
-/// What has to be there.
+/// The value of a required parameter.
 pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
     value.ok_or_else(|| Refusal::missing(param))
 }
 
-/// Why not.
+/// Why a request is refused, in Stripe's terms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Refusal {
@@ -49,8 +49,8 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether it came of looking, rather than of the request's form: then it is answered again to who
-    /// asks again under the same key.
+    /// Whether it depends on the objects rather than on the request's form: then a retry under the same key
+    /// gets it again.
     pub(crate) fn is_outcome(&self) -> bool {
         let of_form = |code: &str| code.starts_with("parameter_") || code.ends_with("_invalid");
         self.code.is_some_and(|code| !of_form(code))
@@ -80,7 +80,7 @@ impl Refusal {
         Self { code, ..self }
     }
 
-    /// Refuses where this is so.
+    /// Refuses if `wrong`.
     pub(crate) fn when(self, wrong: bool) -> Result<()> {
         match wrong {
             true => Err(self),
@@ -94,19 +94,19 @@ impl Refusal {
         Self::param(param, message)
     }
 
-    /// A number that has to be more than nothing is not.
+    /// A number that has to be positive is not.
     pub(crate) fn not_positive(param: impl Into<String>) -> Self {
         Self::param(param, "This value must be greater than or equal to 1.")
     }
 
-    /// It has to be there.
+    /// A required parameter is missing.
     pub(crate) fn missing(param: impl Into<String>) -> Self {
         let param = param.into();
         let message = format!("Missing required param: {param}.");
         Self::param(param, message).with_code("parameter_missing")
     }
 
-    /// There is no such thing at this address.
+    /// There is no such object at this path.
     pub(crate) fn no_such(kind: &str, id: &str) -> Self {
         Self {
             status: 404,
@@ -114,7 +114,7 @@ impl Refusal {
         }
     }
 
-    /// The address is none.
+    /// There is no such endpoint.
     pub(crate) fn no_route(method: &str, path: &str) -> Self {
         Self {
             status: 404,
@@ -125,7 +125,7 @@ impl Refusal {
         }
     }
 
-    /// What a parameter names is not there: the parameter's fault, not the address's.
+    /// The object that a parameter names is not there: a 400 about the parameter, not a 404.
     pub(crate) fn of_param(self, param: impl Into<String>) -> Self {
         Self {
             status: 400,
@@ -143,7 +143,7 @@ impl Refusal {
         }
     }
 
-    /// It could have been done before, and cannot now.
+    /// The object's state does not allow it any more.
     pub(crate) fn impossible(message: &str) -> Self {
         Self {
             status: 409,
@@ -151,7 +151,7 @@ impl Refusal {
         }
     }
 
-    /// Asked too often.
+    /// There were too many requests.
     pub(crate) fn rate_limit() -> Self {
         let message = "Request rate limit exceeded. Learn more about rate limits here \
                        https://docs.stripe.com/rate-limits.";
@@ -161,7 +161,7 @@ impl Refusal {
         }
     }
 
-    /// The key is missing or another one.
+    /// The API key is missing or wrong.
     pub(crate) fn unauthorized(message: &str) -> Self {
         Self {
             status: 401,
@@ -169,7 +169,7 @@ impl Refusal {
         }
     }
 
-    /// One operation key for two operations.
+    /// One idempotency key was used for two requests.
     pub(crate) fn key_reused(key: &str) -> Self {
         Self {
             kind: "idempotency_error",

@@ -1,5 +1,5 @@
-//! What happens at a bank, said by a script: `POST /script/...`, with the project's key and in forms
-//! as Stripe's API has them. Nothing here is Stripe's; what comes of it is.
+//! Events at a bank that a script brings about: `POST /script/...`, with the project's key and in forms like
+//! those of Stripe's API. Stripe has no such routes; what they cause is as at Stripe.
 
 use super::api::{changed, refunds::charge_of};
 use crate::core::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) fn call(books: &mut Books, method: &str, path: &str, params: &Params)
     }
 }
 
-/// How refunds of a payment begin: by the charge's name or the payment's.
+/// Sets the first status of a payment's refunds, by the id of the charge or the payment.
 fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let begins = params.word("refunds", &["succeeded", "pending", "failed"])?;
     let begins = need(begins.and_then(RefundStatus::of), "refunds")?;
@@ -37,7 +37,7 @@ fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     Ok(books.kept(charge).view(books))
 }
 
-/// Whether their card declines.
+/// Sets whether the customer's card declines.
 fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let declines = need(params.flag("declines")?, "declines")?;
     changed(books, params, id, |mut customer: Customer, books| {
@@ -46,7 +46,7 @@ fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     })
 }
 
-/// A part of an invoice is paid, by a payment of its own.
+/// Pays a part of an invoice, by a payment of its own.
 fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let amount = need(params.integer("amount")?, "amount")?;
     changed(books, params, id, |invoice: Invoice, books| {
@@ -55,7 +55,7 @@ fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     })
 }
 
-/// Days of failures: nothing more is sent there.
+/// Disables an endpoint, as Stripe does after days of failures.
 fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     changed(books, params, id, |mut endpoint: Endpoint, books| {
         endpoint.enabled = false;
@@ -63,7 +63,7 @@ fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     })
 }
 
-/// A trial that ended without a card, or will.
+/// Ends a subscription's trial without a card, now or when it is due.
 fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     changed(
         books,
@@ -96,7 +96,7 @@ fn refund(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Va
 fn dispute(books: &mut Books, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
-    let wanted = disputes::Wanted {
+    let wanted = disputes::DisputeParams {
         amount: params.integer("amount")?,
         reason: params.word("reason", &disputes::REASONS)?,
         inquiry: params.flag("inquiry")? == Some(true),

@@ -1,5 +1,5 @@
-//! Stripe's shape of objects: `blank.json` has it, by the word that an object calls itself, with what of it
-//! the sandbox never decides. Decides nothing.
+//! Stripe's shape of objects: `blank.json` has the fields of each kind, by its name in `object`, with the
+//! values of those that the sandbox never sets. Decides nothing.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 static BLANK: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("blank.json")).unwrap_or_default());
 
-/// What of an object is Stripe's; the rest the bank keeps to itself.
+/// The fields of an object that Stripe's has; the others are internal.
 pub(super) fn visible(kind: &str, mut value: Value) -> Value {
     let always = ["id", "object", "created", "metadata"];
     if let (Value::Object(fields), Some(Value::Object(blank))) = (&mut value, BLANK.get(kind)) {
@@ -18,7 +18,7 @@ pub(super) fn visible(kind: &str, mut value: Value) -> Value {
     value
 }
 
-/// An object, and all that is in it, with all that Stripe's have.
+/// An object, and all objects in it, with all fields that Stripe's have.
 pub(crate) fn completed(mut value: Value) -> Value {
     complete(&mut value);
     value
@@ -32,7 +32,7 @@ fn complete(value: &mut Value) {
             if let Some(Value::Object(blank)) = kind.and_then(|kind| BLANK.get(kind)) {
                 fill(fields, blank);
             }
-            // What is written on objects is the shop's.
+            // Metadata is the shop's.
             let inner = fields.iter_mut().filter(|(name, _)| *name != "metadata");
             inner.for_each(|(_, value)| complete(value));
         }
@@ -44,7 +44,7 @@ fn fill(fields: &mut Map<String, Value>, blank: &Map<String, Value>) {
     for (name, usual) in blank {
         match (fields.get_mut(name), usual) {
             (Some(Value::Object(fields)), Value::Object(blank)) => fill(fields, blank),
-            // What may be null has its shape under its own name.
+            // The shape of a field that may be null is in the file under the field's name.
             (Some(Value::Object(fields)), _) => {
                 if let Some(Value::Object(blank)) = BLANK.get(name) {
                     fill(fields, blank);
@@ -58,7 +58,7 @@ fn fill(fields: &mut Map<String, Value>, blank: &Map<String, Value>) {
     }
 }
 
-/// The same of what does not call itself anything.
+/// The same for a value without a field `object`.
 pub(super) fn filled(kind: &str, mut value: Value) -> Value {
     if let (Value::Object(fields), Some(Value::Object(blank))) = (&mut value, BLANK.get(kind)) {
         fill(fields, blank);
@@ -66,7 +66,7 @@ pub(super) fn filled(kind: &str, mut value: Value) -> Value {
     value
 }
 
-/// Sets fields of an object, those of objects in it one by one; what is null says nothing.
+/// Sets fields of an object, merging objects in it; nulls are skipped.
 pub(crate) fn set(value: &mut Value, more: Value) {
     match (value, more) {
         (Value::Object(fields), Value::Object(more)) => {
@@ -78,7 +78,7 @@ pub(crate) fn set(value: &mut Value, more: Value) {
     }
 }
 
-/// Takes out what is null: a note need not say it.
+/// Removes nulls, which a stored object does not need.
 pub(super) fn without_nulls(value: &mut Value) {
     if let Value::Object(fields) = value {
         fields.retain(|_, value| !value.is_null());
@@ -88,7 +88,7 @@ pub(super) fn without_nulls(value: &mut Value) {
     }
 }
 
-/// A whole list in an object.
+/// A list that an object embeds as a whole.
 pub(super) fn list(data: Vec<Value>, url: &str) -> Value {
     serde_json::json!({
         "object": "list", "total_count": data.len(), "data": data, "has_more": false, "url": url,

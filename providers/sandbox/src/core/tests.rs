@@ -13,7 +13,7 @@ use super::{
     params::Params,
     promotions,
     refusal::Refusal,
-    words::Word as _,
+    words::StripeEnum as _,
 };
 
 mod billing;
@@ -28,7 +28,7 @@ mod rules;
 /// The last of January 2026, 10:00.
 const START: i64 = 1_769_853_600;
 
-/// Told along with something else that says it too.
+/// Events that come along with another one about the same thing.
 pub(crate) const QUIET: [&str; 10] = [
     "payment_intent.payment_failed",
     "price.created",
@@ -66,7 +66,7 @@ impl Shop {
         self.call("GET", path, "").unwrap()
     }
 
-    /// A price of so much a month, and its identifier.
+    /// Creates a recurring price and returns its id.
     fn price(&mut self, name: &str, amount: i64, interval: &str) -> String {
         let form = format!(
             "currency=eur&unit_amount={amount}&recurring[interval]={interval}&product_data[name]={name}"
@@ -92,7 +92,7 @@ impl Shop {
         act(&mut self.books, session, action, &Buyer::default())
     }
 
-    /// A subscription to a price, and its identifier.
+    /// Creates a subscription to a price and returns its id.
     fn subscribed(&mut self, price: &str, more: &str) -> String {
         let session = self.session(&format!(
             "mode=subscription&line_items[0][price]={price}&line_items[0][quantity]=1&{more}"
@@ -128,7 +128,7 @@ impl Shop {
         while due::step(&mut self.books) {}
     }
 
-    /// What happened since the last time that this was asked, oldest first.
+    /// The types of events since the last call, oldest first.
     fn told(&mut self) -> Vec<String> {
         let events = self
             .books

@@ -1,21 +1,21 @@
-//! Words of Stripe's that mean one of a few things: written and read in one place.
+//! Enums of Stripe's API, with the text of each value in one place.
 
-/// One of a few words that a request or an object says.
-pub(crate) trait Word: Copy + 'static {
-    /// All of them, as Stripe says them.
+/// A value of an enum in a request or an object.
+pub(crate) trait StripeEnum: Copy + 'static {
+    /// All values, each with Stripe's text for it.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// As Stripe says it.
+    /// Stripe's text for the value.
     fn word(self) -> &'static str;
 
-    /// The one that is meant.
+    /// The value with this text.
     fn of(word: &str) -> Option<Self> {
         let found = Self::WORDS.iter().find(|(one, _)| *one == word);
         found.map(|(_, meant)| *meant)
     }
 }
 
-/// Words of Stripe's. The first is the default.
+/// Defines an enum of Stripe's API. The first value is the default.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident $word:literal,)* }) => {
         $(#[$doc])*
@@ -31,7 +31,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::core::words::Word for $name {
+        impl $crate::core::words::StripeEnum for $name {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
 
             fn word(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! One call of Stripe's API: key, parameters, operation key, answer.
+//! One call of Stripe's API: key, parameters, idempotency key, answer.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -24,35 +24,35 @@ use crate::{
         prelude::*,
         script,
     },
-    till::Failure,
+    store::Failure,
     unkind::{Outcome, Request},
 };
 use stripe::API_VERSION;
 
-/// Requests of one second are counted from here on: a project's clock moves by leaps.
+/// Origin of the clock that rate limits count by: a project's own clock moves in leaps.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// By which address somebody calls.
+/// Which of the two APIs is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum ApiKind {
     /// Stripe's API, `/v1/...`.
     Api,
-    /// What only a test asks for, `/script/...`: with the same key and forms.
+    /// Controls for tests, `/script/...`, with the same key and forms.
     Script,
 }
 
 pub(super) async fn call(
-    door: Door,
+    door: ApiKind,
     State(sandbox): State<Sandbox>,
     Path((project, path)): Path<(String, String)>,
     (method, uri, headers, body): (Method, Uri, HeaderMap, Bytes),
 ) -> Response {
-    // The caller's name for what a POST does.
+    // Only a POST has an idempotency key.
     let key = headers.get(IDEMPOTENCY_KEY);
     let key = key.filter(|_| method == Method::POST);
-    let asked = Asked {
+    let asked = IncomingRequest {
         id: request_id(),
         key: key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned()),
         method,
@@ -68,9 +68,9 @@ pub(super) async fn call(
     answer
 }
 
-/// A request as it came.
-struct Asked {
-    /// It names the request for people.
+/// A request as it was received.
+struct IncomingRequest {
+    /// The request's id, sent back as `Request-Id`.
     id: String,
     key: Option<String>,
     method: Method,
@@ -81,26 +81,26 @@ struct Asked {
 async fn answer(
     sandbox: &Sandbox,
     project: &str,
-    asked: &Asked,
-    door: Door,
+    asked: &IncomingRequest,
+    door: ApiKind,
     query: &str,
     body: &[u8],
 ) -> Result<Response, Failure> {
     let method = asked.method.as_str();
     let known = sandbox.project(project);
-    let known = known.and_then(|(project, _)| Some((project, sandbox.0.world.keys(project)?)));
+    let known = known.and_then(|(project, _)| Some((project, sandbox.0.host.keys(project)?)));
     let Some((project, keys)) = known else {
         return Ok(refused(&Refusal::no_route(method, &asked.path)));
     };
     auth::check(&asked.headers, &keys.secret_key)?;
     let params = params(asked, query, body)?;
-    let till = sandbox.0.till(project);
-    if door == Door::Script {
+    let project_state = sandbox.0.project_state(project);
+    if door == ApiKind::Script {
         let state = match asked.path.as_str() {
-            "faults" => till.faults.lock().call(method, &params)?,
+            "faults" => project_state.faults.lock().call(method, &params)?,
             "unkindness" => {
                 let now = sandbox.0.now(project);
-                unkind::script(&mut till.unkind.lock(), method, &params, now)?
+                unkind::script(&mut project_state.unkind.lock(), method, &params, now)?
             }
             _ => {
                 let (request, method, path) =
@@ -114,17 +114,17 @@ async fn answer(
                 state
             }
         };
-        let printed = till.unkind.lock().print(&state);
+        let printed = project_state.unkind.lock().print(&state);
         return Ok(unkind::respond(200, printed, []));
     }
-    let fault = till.faults.lock().take(method, &asked.path);
+    let fault = project_state.faults.lock().take(method, &asked.path);
     let is = |kind: Kind| fault.as_ref().filter(|fault| fault.kind == kind);
     if let Some(fault) = is(Kind::Hang) {
         return Ok(hang(fault).await);
     }
     let (request, method, path) = (asked.of(), asked.method.clone(), asked.path.clone());
     let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
-    let (hands, trouble) = (Arc::clone(&till), fault.clone());
+    let (hands, trouble) = (Arc::clone(&project_state), fault.clone());
     let work = move |books: &mut Books| {
         books.request = request.clone();
         let now = books.now;
@@ -140,7 +140,7 @@ async fn answer(
             millis,
         };
         let outcome = hands.unkind.lock().answer(&request, |_, other, with| {
-            // Pages and objects that are read instead of what was asked for are nobody's operations.
+            // Other pages and objects that are read in its place are not the caller's operation.
             if !std::ptr::eq(with, &form) || other != at {
                 return unkind::read(books, other, with);
             }
@@ -157,7 +157,7 @@ async fn answer(
         })?;
         Ok((outcome, is_replayed))
     };
-    // Whatever was due before this request happened before it: lists are in the order of time.
+    // What was due before this request happens first: lists are in the order of time.
     let outcome = sandbox.work(project, work).await;
     if outcome.is_ok() {
         sandbox.deliver_behind(project);
@@ -170,7 +170,7 @@ async fn answer(
         Ok((Outcome::Answer { answer, headers }, replayed)) => {
             let replayed = replayed.then(|| ("idempotent-replayed", "true".to_owned()));
             let headers = headers.into_iter().chain(replayed);
-            let printed = till.unkind.lock().print(&answer.body);
+            let printed = project_state.unkind.lock().print(&answer.body);
             unkind::respond(answer.status, printed, headers)
         }
         Err(failure) => failed(&failure),
@@ -182,35 +182,35 @@ async fn answer(
     Ok(answer)
 }
 
-/// No answer for so long; whoever waits until then is told that none came.
+/// Gives no answer for the fault's seconds, then a 504.
 async fn hang(fault: &Fault) -> Response {
     tokio::time::sleep(Duration::from_secs(fault.seconds)).await;
     (StatusCode::GATEWAY_TIMEOUT, Json(fault.body())).into_response()
 }
 
-fn params(asked: &Asked, query: &str, body: &[u8]) -> Result<Params> {
+fn params(asked: &IncomingRequest, query: &str, body: &[u8]) -> Result<Params> {
     let form = asked.headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
         let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
         kind.starts_with("application/x-www-form-urlencoded")
     });
     let message = "Invalid request: send parameters as application/x-www-form-urlencoded.";
     Refusal::invalid(message).when(!body.is_empty() && !form)?;
-    Refusal::invalid("A GET has its parameters in the query.")
+    Refusal::invalid("A GET takes its parameters in the query.")
         .when(asked.method == Method::GET && !body.is_empty())?;
     let query = url::form_urlencoded::parse(query.as_bytes());
     let pairs = query.chain(url::form_urlencoded::parse(body));
     Params::new(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
 }
 
-/// Two alike would do no harm.
+/// A random id for a request; a duplicate would do no harm.
 fn request_id() -> String {
     let mut seed = [0; 32];
     let _: Result<(), _> = getrandom::fill(&mut seed);
     Ids::new(seed).usual("req_")
 }
 
-impl Asked {
-    /// What it does is done by.
+impl IncomingRequest {
+    /// The request as objects and events name it as their cause.
     fn of(&self) -> core::objects::Request {
         core::objects::Request {
             id: Some(self.id.clone()),
@@ -219,8 +219,8 @@ impl Asked {
     }
 }
 
-/// Puts on the headers that all of Stripe's answers have.
-fn dress(answer: &mut Response, asked: &Asked) {
+/// Adds the headers that all of Stripe's answers have.
+fn dress(answer: &mut Response, asked: &IncomingRequest) {
     let headers = answer.headers_mut();
     if let Ok(value) = HeaderValue::try_from(&asked.id) {
         headers.insert(HeaderName::from_static("request-id"), value);

@@ -1,5 +1,5 @@
-//! Who calls the API: a bearer token, or the key as the user of Basic, as Stripe's libraries do.
-//! Compared in constant time; never says which part was wrong.
+//! Authentication of API calls: the key as a bearer token, or as the user name of Basic, as Stripe's libraries
+//! do. Compared in constant time; never says which part was wrong.
 
 use axum::http::{HeaderMap, header};
 use data_encoding::BASE64;

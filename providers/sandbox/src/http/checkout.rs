@@ -1,6 +1,5 @@
-//! The checkout page, and what its buttons and scripts do. There is no other secret than the
-//! session's unguessable address, so a form needs no token against forgery: who can name the address
-//! may pay there.
+//! The checkout page, and what its buttons and scripts do. There is no other secret than the session's
+//! unguessable URL, so a form needs no token against forgery: whoever knows the URL may pay there.
 
 use axum::{
     Json,
@@ -18,11 +17,11 @@ use crate::{
         prelude::*,
     },
     pages::{self, Notice},
-    till::Failure,
+    store::Failure,
 };
 
-/// Where the shop wants the session's identifier.
-const PLACE: &str = "{CHECKOUT_SESSION_ID}";
+/// Placeholder for the session's id in the shop's URL.
+const SESSION_ID_PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
 const DECLINED: &str = "Your card was declined. Nothing was charged: try again or pay another way.";
 
@@ -68,10 +67,11 @@ pub(super) async fn act(
         }
     };
     let (typed, named) = (buyer.clone(), id.clone());
-    let till = sandbox.0.till(project);
+    let project_state = sandbox.0.project_state(project);
     let work = move |books: &mut Books| {
         fields?;
-        let begun = action == Action::Pay && till.unkind.lock().begin_debit(&named, books.now);
+        let begun =
+            action == Action::Pay && project_state.unkind.lock().begin_debit(&named, books.now);
         let action = if begun { Action::PayLater } else { action };
         checkout::act(books, &named, action, &buyer)
     };
@@ -84,7 +84,9 @@ pub(super) async fn act(
         }
         Err(failure) => return ended(browser, &failure),
     };
-    let on = session.success_url.replace(PLACE, &session.head.id);
+    let on = session
+        .success_url
+        .replace(SESSION_ID_PLACEHOLDER, &session.head.id);
     if !browser {
         return Json(json!({
             "id": session.head.id,

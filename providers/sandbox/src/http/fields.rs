@@ -7,14 +7,14 @@ use axum::http::{HeaderMap, header};
 
 use crate::core::prelude::*;
 
-/// Longest value.
+/// Most characters of a value.
 const MAX_CHARS: usize = 512;
 
-/// Reads a body; only `known` fields may be in it. An empty one is none.
+/// Reads a body; only `known` fields may be in it, and empty ones are left out.
 pub(super) fn fields(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Params> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());
-    // What begins like an object is one: a form does not.
+    // A body that begins with a brace is JSON: a form does not.
     let json = kind.is_some_and(|kind| kind.starts_with("application/json"))
         || body.trim_ascii_start().starts_with(b"{");
     let pairs = match json {
@@ -27,7 +27,7 @@ pub(super) fn fields(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result
             let message = format!("Received unknown parameter: {name}");
             return Err(Refusal::param(name, message).with_code("parameter_unknown"));
         }
-        Refusal::param(&name, "This is too long.").when(value.chars().count() > MAX_CHARS)?;
+        Refusal::param(&name, "This value is too long.").when(value.chars().count() > MAX_CHARS)?;
         let value = value.trim().to_owned();
         if !value.is_empty() {
             filled.push((name, value));

@@ -1,4 +1,4 @@
-//! Receipts and invoices. Their addresses are unguessable, and nothing can be done there.
+//! Receipts and invoices. Their URLs are unguessable, and nothing can be done there.
 
 use axum::{
     extract::{Path, State},
@@ -9,7 +9,7 @@ use axum::{
 use super::drawn;
 use crate::{Sandbox, core::prelude::*, pages::papers};
 
-/// How one is drawn: by its name, for a shop of this name.
+/// Draws a paper from the books, its id and the shop's name.
 type Draw = fn(&Books, &str, &str) -> Result<Response>;
 
 pub(super) async fn show(
@@ -35,7 +35,7 @@ pub(super) fn pdf(books: &Books, id: &str, shop: &str) -> Result<Response> {
     Ok(([(header::CONTENT_TYPE, "application/pdf")], file).into_response())
 }
 
-/// A draft is nobody's business yet.
+/// The invoice, unless it is still a draft, which is not shown.
 fn written(books: &Books, id: &str) -> Result<Invoice> {
     let invoice: Invoice = books.find(id)?;
     Refusal::no_such("invoice", id).when(invoice.status == InvoiceStatus::Draft)?;

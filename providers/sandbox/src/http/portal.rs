@@ -1,5 +1,5 @@
 //! The portal's page, and what its buttons and scripts do. There is no other secret than the visit's
-//! unguessable address, so a form needs no token against forgery.
+//! unguessable URL, so a form needs no token against forgery.
 
 use axum::{
     Json,
@@ -12,9 +12,9 @@ use axum::{
 use super::{absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
-    core::{prelude::*, refunds::Wanted},
+    core::{prelude::*, refunds::RefundParams},
     pages,
-    till::Failure,
+    store::Failure,
 };
 
 const VISIT: &str = "billing_portal.session";
@@ -38,7 +38,7 @@ pub(super) async fn show(
     page(&sandbox, &project, id, StatusCode::OK, None).await
 }
 
-/// The visit, while it lasts.
+/// The portal session of a visit, unless it has expired.
 fn visit(books: &Books, id: &str) -> Result<PortalSession> {
     let visit: PortalSession = books.find(id)?;
     Refusal::no_such(VISIT, id).when(visit.closes_at() <= books.now)?;
@@ -85,7 +85,7 @@ pub(super) async fn act(
     }
 }
 
-/// With nothing wrong in what was sent, it is how things stand that does not allow it.
+/// Turns a 400 that blames no parameter into a 409: the request is right, the state does not allow it.
 fn as_state(refusal: Refusal) -> Refusal {
     if refusal.status == 400 && refusal.param.is_none() {
         let status = 409;
@@ -94,7 +94,7 @@ fn as_state(refusal: Refusal) -> Refusal {
     refusal
 }
 
-/// Does what was asked for, and tells how things stand then.
+/// Does an action and returns the customer's state afterwards.
 fn done(books: &mut Books, id: &str, word: &str, params: &Params) -> Result<Value> {
     let visit = visit(books, id)?;
     match word {
@@ -107,10 +107,10 @@ fn done(books: &mut Books, id: &str, word: &str, params: &Params) -> Result<Valu
         "refund" => {
             let charge = charge(books, &visit, params)?;
             let begins = params.word("status", &["succeeded", "pending", "failed"])?;
-            let wanted = Wanted {
+            let wanted = RefundParams {
                 amount: amount(params, &charge)?,
                 status: begins.and_then(RefundStatus::of),
-                ..Wanted::default()
+                ..RefundParams::default()
             };
             refunds::refund(books, charge, wanted)?;
         }
@@ -124,7 +124,7 @@ fn done(books: &mut Books, id: &str, word: &str, params: &Params) -> Result<Valu
         }
         "dispute" => {
             let charge = charge(books, &visit, params)?;
-            let wanted = disputes::Wanted {
+            let wanted = disputes::DisputeParams {
                 amount: amount(params, &charge)?,
                 reason: None,
                 inquiry: params.flag("inquiry")? == Some(true),
@@ -172,7 +172,7 @@ fn of_subscription(
     }
 }
 
-/// The one that is named, or the only one that runs.
+/// The subscription that is named, or the only running one.
 fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result<Subscription> {
     let id = params.text("subscription")?;
     let found = books.newest::<Subscription>(|subscription| {
@@ -189,22 +189,26 @@ fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result
     }
 }
 
-/// The one that is named, or the newest.
+/// The charge that is named, or the newest.
 fn charge(books: &Books, visit: &PortalSession, params: &Params) -> Result<Charge> {
     let id = params.text("charge")?;
     let found = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
     first(found, id, |_| true)
 }
 
-/// The one that is named, or the newest that waits.
+/// The refund that is named, or the newest pending one.
 fn refund(books: &Books, visit: &PortalSession, params: &Params) -> Result<Refund> {
     let id = params.text("refund")?;
     let found = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
     first(found, id, |refund| refund.status == RefundStatus::Pending)
 }
 
-/// The one that is named, or else the first that is meant.
-fn first<T: Kept>(found: Vec<T>, id: Option<String>, meant: impl Fn(&T) -> bool) -> Result<T> {
+/// The object that is named, or else the first for which `meant` is true.
+fn first<T: StoredObject>(
+    found: Vec<T>,
+    id: Option<String>,
+    meant: impl Fn(&T) -> bool,
+) -> Result<T> {
     let is = |one: &T| {
         id.as_ref()
             .map_or_else(|| meant(one), |id| one.head().id == *id)
@@ -213,7 +217,7 @@ fn first<T: Kept>(found: Vec<T>, id: Option<String>, meant: impl Fn(&T) -> bool)
     first.ok_or_else(|| Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default()))
 }
 
-/// The one that is named, or the newest of the charge that is.
+/// The dispute that is named, or the newest of the charge that is.
 fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Dispute> {
     let (id, charge) = (params.text("dispute")?, params.text("charge")?);
     let found = books.copies::<Dispute>(|dispute| {
@@ -224,7 +228,7 @@ fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Disp
                 (None, None) => true,
             }
     });
-    // Those that are decided, where none waits: saying it again is no error.
+    // A decided one, where none is open: repeating a decision is no error.
     let waits = found.iter().position(|dispute| dispute.status.is_open());
     let first = found.into_iter().nth(waits.unwrap_or(0));
     first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
@@ -235,7 +239,7 @@ fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
     charge.is_some_and(|charge| charge.customer.as_ref() == Some(&visit.customer))
 }
 
-/// `amount` as a person types it, or `amountCents` as a script counts; none: all that is left.
+/// `amount` as a person types it, or a script's `amountCents`; `None`: all that is left.
 fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
     let typed = match (params.text("amount")?, params.text("amountCents")?) {
         (None, None) => return Ok(None),
@@ -250,7 +254,7 @@ fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
     Ok(Some(amount))
 }
 
-/// How things stand, for scripts.
+/// The customer's subscriptions and payments, for scripts.
 fn state(books: &Books, customer: &str) -> Value {
     let subscriptions = books.newest::<Subscription>(|one| one.customer == customer);
     let subscriptions = subscriptions.into_iter().map(|one| {

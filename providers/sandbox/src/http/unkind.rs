@@ -1,4 +1,4 @@
-//! The unkindness of a project's sandbox, as scripts switch it and as callers meet it.
+//! The unkindness of a project's sandbox: how scripts set it, and what callers get.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::core::prelude::*;
 use crate::{
     Error,
     core::api,
-    till::Failure,
+    store::Failure,
     unkind::{Form, Unkind, Unkindness},
 };
 
-/// So long a caller gets no answer before it is told that there is none.
+/// How long a silent request waits before it is answered 503 after all.
 const SILENCE: Duration = Duration::from_secs(600);
 
-/// What scripts switch: `POST`, `GET`, `DELETE /script/unkindness`. A form changes what it names;
-/// `as_stripe=true` begins at what Stripe does every day.
+/// Changes, shows or clears the unkindness: `POST`, `GET`, `DELETE /script/unkindness`. A form changes the
+/// switches that it names; `as_stripe=true` begins with what Stripe does every day.
 pub(super) fn script(
     unkind: &mut Unkind,
     method: &str,
@@ -47,7 +47,7 @@ pub(super) fn script(
     shown.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// A request's pairs by their names.
+/// A request's parameters, by name.
 pub(super) fn form(params: &Params) -> Form {
     let pairs = params.pairs();
     pairs
@@ -55,18 +55,18 @@ pub(super) fn form(params: &Params) -> Form {
         .collect()
 }
 
-/// Reads something else than was asked for.
+/// Reads another path than the request's.
 pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
     match api::call(books, "GET", path, &params) {
-        // Whoever asked may know another way.
+        // A 404 is an answer: the caller may go on without the object.
         Err(refusal) if refusal.status != 404 => Err(refusal),
         found => Ok(found.into()),
     }
 }
 
-/// An answer as it is printed.
+/// The HTTP response for a body that is printed already.
 pub(super) fn respond(
     status: u16,
     printed: String,
@@ -84,7 +84,7 @@ pub(super) fn respond(
     answer
 }
 
-/// No answer, for longer than anybody waits.
+/// Gives no answer for longer than any caller waits.
 pub(super) async fn silence() -> Response {
     tokio::time::sleep(SILENCE).await;
     failed(&Failure::Broken(Error::Broken("it says nothing".into())))

@@ -12,9 +12,9 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Marku
     let title = match session.lines.as_slice() {
         [line] if interval.is_some() => format!("Subscribe to {}", line.name),
         [line] => line.name.clone(),
-        lines => format!("{} things", lines.len()),
+        lines => format!("{} items", lines.len()),
     };
-    // What a coupon takes off may be gone with the next cycle.
+    // A coupon may not apply to the next cycle.
     let which = if session.discount > 0 { "first" } else { "per" };
     html! {
         section class="basket" aria-labelledby="what" {

@@ -91,7 +91,7 @@ fn other_outcomes(url: &str) -> Markup {
     }
 }
 
-/// The box without which nobody pays, where the shop wants consent.
+/// The checkbox that is required for paying, where the shop asks for consent to its terms.
 fn terms() -> Markup {
     html! {
         p class="terms" {
@@ -103,7 +103,7 @@ fn terms() -> Markup {
     }
 }
 
-/// How a session stands that nothing is to be typed for.
+/// The state of a session that has no fields to fill in.
 fn state((class, mark, title, text): (&str, &str, &str, &str), rest: &Markup) -> Markup {
     html! {
         section class={ "pay state " (class) } aria-labelledby="how" {
@@ -115,8 +115,12 @@ fn state((class, mark, title, text): (&str, &str, &str, &str), rest: &Markup) ->
     }
 }
 
-/// Two buttons, of which the first is what is usual.
-fn either(url: &str, (action, label): (&str, &str), (other, other_label): (&str, &str)) -> Markup {
+/// Two buttons, the first for the usual choice.
+fn two_buttons(
+    url: &str,
+    (action, label): (&str, &str),
+    (other, other_label): (&str, &str),
+) -> Markup {
     html! {
         form method="post" action={ (url) "/" (action) } {
             button class="primary" { (label) }
@@ -125,16 +129,19 @@ fn either(url: &str, (action, label): (&str, &str), (other, other_label): (&str,
     }
 }
 
-/// What a bank would show in the middle of paying.
+/// What a bank would show for 3-D Secure.
 fn challenged(session: &Session, books: &Books) -> Markup {
     let url = checkout_url(books, &session.head.id);
     let total = written(session.total(), &session.currency);
-    let text = format!("The bank of this test card asks whether it is you who pays {total}.");
+    let text = format!("The bank of this test card asks you to confirm that you pay {total}.");
     let (yes, no) = (
         ("authenticate", "Yes, complete"),
         ("fail_authentication", "No, fail"),
     );
-    state(("wait", "?", "3-D Secure", &text), &either(&url, yes, no))
+    state(
+        ("wait", "?", "3-D Secure", &text),
+        &two_buttons(&url, yes, no),
+    )
 }
 
 fn email(session: &Session, books: &Books, notice: &Notice) -> Markup {
@@ -185,7 +192,7 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
     let (settle, fail) = (("settle", "Settle payment"), ("fail", "Fail payment"));
     let rest = html! {
         (alert(notice.pay.as_deref(), "pay-alert"))
-        @if outstanding { (either(&url, settle, fail)) }
+        @if outstanding { (two_buttons(&url, settle, fail)) }
         (to_the_shop(&on))
     };
     state(said, &rest)

@@ -1,4 +1,4 @@
-//! What a buyer keeps: receipts and invoices, as pages and as a plain PDF.
+//! A buyer's receipts and invoices, as pages and as a plain PDF.
 
 use maud::{Markup, html};
 
@@ -22,7 +22,7 @@ fn paper(title: &str, shop: &str, body: &Markup) -> Page {
     Page::new(&format!("{shop}: {title}"), &html, [])
 }
 
-/// What was paid.
+/// The receipt of a charge.
 pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
     let mut lines = vec![
         ("Paid".into(), written(charge.amount, &charge.currency)),
@@ -30,14 +30,14 @@ pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
     ];
     if charge.amount_refunded > 0 {
         let back = written(charge.amount_refunded, &charge.currency);
-        lines.push(("Given back".into(), back));
+        lines.push(("Refunded".into(), back));
     }
     paper("Receipt", shop, &rows(&lines))
 }
 
 fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
     let amount = |amount: i64| written(amount, &invoice.currency);
-    let lines = invoice.whole_lines(books).into_iter();
+    let lines = invoice.full_lines(books).into_iter();
     let mut shown: Vec<(String, String)> = lines
         .map(|line| (line.description, amount(line.amount)))
         .collect();
@@ -52,16 +52,16 @@ fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
     shown
 }
 
-/// What was billed.
+/// The page of an invoice.
 pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
     let body = html! {
         (rows(&lines(invoice, books)))
-        p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "As a PDF" } }
+        p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "View as PDF" } }
     };
     paper(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
-/// The same as a PDF of one page, in the letters that every reader has.
+/// An invoice as a PDF of one page, in a font that every reader has.
 pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
     text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));
@@ -98,7 +98,7 @@ pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     file.into_bytes()
 }
 
-/// A text within a PDF: what is not plain or ends it is left out.
+/// A text for a PDF: characters that are not ASCII or would end it are left out.
 fn ascii(text: &str) -> String {
     let euros = text
         .replace('€', "EUR ")

@@ -1,12 +1,12 @@
-//! What a customer paid, and the ways in which it can go back: a refund by the shop, a dispute by
-//! the bank.
+//! A customer's payments, and the ways in which the money can go back: a refund by the shop, a dispute by the
+//! bank.
 
 use maud::{Markup, html};
 
 use super::button;
 use crate::core::prelude::*;
 
-/// So many are shown.
+/// Most payments to show.
 const MOST: usize = 50;
 
 /// The section with all payments, the newest first.
@@ -29,7 +29,7 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
     let disputes = disputes::of(books, &charge.head.id);
     let newest = disputes.first().map(|dispute| dispute.status);
     let (class, status) = match newest {
-        Some(status) if status.is_open() && status.is_inquiry() => ("wait", "Bank asks"),
+        Some(status) if status.is_open() && status.is_inquiry() => ("wait", "Inquiry"),
         Some(status) if status.is_open() => ("wait", "Disputed"),
         Some(DisputeStatus::Lost) => ("bad", "Dispute lost"),
         _ if charge.left() == 0 => ("off", "Refunded"),
@@ -57,7 +57,7 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
     }
 }
 
-/// Refunds on their way: here it is decided whether they arrive.
+/// Pending refunds, with buttons to decide whether they arrive.
 fn pending(charge: &Charge, books: &Books, url: &str) -> Markup {
     let waits =
         |refund: &Refund| refund.charge == charge.head.id && refund.status == RefundStatus::Pending;
@@ -81,8 +81,8 @@ fn open(disputes: &[&Dispute], url: &str) -> Markup {
             p class="when" { (written(dispute.amount, &dispute.currency)) " disputed" }
             div class="row" {
                 @if dispute.status.is_inquiry() {
-                    (button(url, "dispute_escalated", named, "quiet", "It becomes a dispute"))
-                    (button(url, "dispute_won", named, "quiet", "The bank is content"))
+                    (button(url, "dispute_escalated", named, "quiet", "Escalate to a dispute"))
+                    (button(url, "dispute_won", named, "quiet", "Close the inquiry"))
                 } @else {
                     (button(url, "dispute_won", named, "quiet", "Shop wins the dispute"))
                     (button(url, "dispute_lost", named, "quiet", "Shop loses the dispute"))
@@ -115,7 +115,7 @@ fn controls(charge: &Charge, books: &Books, url: &str) -> Markup {
                     button class="quiet" name="status" value="pending" { "Refund slowly" }
                     button class="quiet" formaction={ (url) "/dispute" } { "Open a dispute" }
                     button class="quiet" formaction={ (url) "/dispute" } name="inquiry" value="true" {
-                        "Bank asks first"
+                        "Open an inquiry"
                     }
                 }
             }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Page, alert, back, button, payments::payments};
 use crate::core::{
-    billing::{How, how},
+    billing::{SwitchTiming, how},
     prelude::*,
 };
 
@@ -62,7 +62,7 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
     let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
     let (class, status) = match one.status {
         Standing::Active if one.cancel_at_end => ("wait", "Ends soon"),
-        Standing::Active if one.pause.is_some() => ("wait", "Not collected"),
+        Standing::Active if one.pause.is_some() => ("wait", "Collection paused"),
         Standing::Active => ("good", "Active"),
         Standing::Trialing => ("good", "Trial"),
         Standing::PastDue => ("bad", "Past due"),
@@ -74,7 +74,7 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
     let when = match one.status {
         Standing::Active if one.cancel_at_end => format!("Ends on {}", date(one.period_end)),
         Standing::Active => format!("Renews on {}", date(one.period_end)),
-        Standing::Trialing => format!("Costs nothing until {}", date(one.period_end)),
+        Standing::Trialing => format!("Free until {}", date(one.period_end)),
         Standing::Paused => "Nothing is billed until it is resumed".into(),
         Standing::PastDue => one.retry.as_ref().map_or_else(String::new, |retry| {
             format!("Payment failed. Tried again on {}", date(retry.next_at))
@@ -176,11 +176,11 @@ fn label(
     to: &Price,
 ) -> Option<&'static str> {
     match how(offer, from, to) {
-        How::Same if one.scheduled.is_some() => Some("Keep this tier"),
-        How::Same => None,
-        How::AtOnce => Some("Switch now"),
-        How::AtEnd if one.scheduled.as_ref() == Some(&to.head.id) => None,
-        How::AtEnd => Some("Switch at renewal"),
+        SwitchTiming::Same if one.scheduled.is_some() => Some("Keep this tier"),
+        SwitchTiming::Same => None,
+        SwitchTiming::AtOnce => Some("Switch now"),
+        SwitchTiming::AtEnd if one.scheduled.as_ref() == Some(&to.head.id) => None,
+        SwitchTiming::AtEnd => Some("Switch at renewal"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keys, operation keys, and what is refused.
+//! API keys, idempotency keys, and refusals.
 
 use reqwest::Method;
 
@@ -32,7 +32,7 @@ async fn only_the_projects_own_key_opens_it() {
         .basic_auth(format!("sk_test_{PROJECT}"), Some(""));
     assert_eq!(basic.send().await.unwrap().status(), 200);
     assert_eq!(stage.http.get(&url).send().await.unwrap().status(), 401);
-    let nowhere = format!("{}/sandbox/proj_x/v1/prices", stage.world.public_url());
+    let nowhere = format!("{}/sandbox/proj_x/v1/prices", stage.host.public_url());
     assert_eq!(stage.http.get(nowhere).send().await.unwrap().status(), 404);
 }
 
@@ -97,9 +97,9 @@ async fn a_save_that_fails_was_no_change() {
     let mut stage = Stage::new().await;
     let session = stage.session(credits(), Promotion::None).await;
     let url = session.url.unwrap();
-    *stage.notebook.is_broken.lock() = true;
+    *stage.note_store.is_broken.lock() = true;
     assert_eq!(stage.act(&url, "pay", "").await.0, 503);
-    *stage.notebook.is_broken.lock() = false;
+    *stage.note_store.is_broken.lock() = false;
     let view = stage
         .get(&format!("checkout/sessions/{}", session.id))
         .await;

@@ -11,7 +11,7 @@ async fn two_events(stage: &Stage) {
 #[tokio::test]
 async fn they_wait_as_long_as_they_are_told_to() {
     let mut stage = Stage::new().await;
-    stage.world.settings.lock().delay_seconds = 60;
+    stage.host.settings.lock().delay_seconds = 60;
     two_events(&stage).await;
     stage.silent();
     let due = stage.sandbox.next_due(PROJECT).await.unwrap();
@@ -34,7 +34,7 @@ async fn they_wait_as_long_as_they_are_told_to() {
 async fn they_come_twice_and_in_another_order_when_told_to() {
     let mut stage = Stage::new().await;
     {
-        let mut settings = stage.world.settings.lock();
+        let mut settings = stage.host.settings.lock();
         settings.shuffle = true;
         settings.duplicates = 1;
     }
@@ -68,15 +68,15 @@ async fn a_restart_loses_nothing() {
     let mut stage = Stage::new().await;
     let price = stage.price(1, 1900).await;
     let item = Item::Subscription(price.id);
-    stage.world.settings.lock().delay_seconds = 60;
+    stage.host.settings.lock().delay_seconds = 60;
     let session = stage.session(item, Promotion::None).await;
     let (_, paid) = stage.act(&session.url.clone().unwrap(), "pay", "").await;
     assert_eq!(paid["paymentStatus"], "paid");
     stage.silent();
     // Another sandbox over the same notebook, as after a restart.
     stage.sandbox = Sandbox::new(
-        stage.world.clone(),
-        stage.notebook.clone(),
+        stage.host.clone(),
+        stage.note_store.clone(),
         Unkindness::default(),
     );
     stage.set_clock(START + 60_000);
@@ -90,7 +90,7 @@ async fn a_restart_loses_nothing() {
             "checkout.session.completed"
         ]
     );
-    stage.world.settings.lock().delay_seconds = 0;
+    stage.host.settings.lock().delay_seconds = 0;
     let renewal = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
     assert_eq!(renewal, Timestamp(START + 28 * DAY));
     stage.set_clock(renewal.0);
@@ -107,5 +107,5 @@ async fn a_project_without_a_sandbox_has_nothing_due() {
     let stage = Stage::new().await;
     assert_eq!(stage.sandbox.next_due(FOREIGN).await.unwrap(), None);
     stage.sandbox.run_due(FOREIGN).await.unwrap();
-    assert!(stage.notebook.notes.lock().is_empty());
+    assert!(stage.note_store.notes.lock().is_empty());
 }

@@ -1,8 +1,8 @@
-//! Deliveries to registered endpoints, beside the project's own address.
+//! Deliveries to registered endpoints, besides the project's own URL.
 
 use super::*;
 
-/// A second shop, which answers as it is told, and what came there with which signature.
+/// A second shop with scripted answers, and the headers and bodies that it received.
 async fn elsewhere(answers: &[u16]) -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/there", listener.local_addr().unwrap());
@@ -31,7 +31,7 @@ async fn an_endpoint_hears_what_it_asked_for_signed_with_its_own_secret() {
     assert!(came.try_recv().is_err(), "only what it asked for");
     let list = "events?type=checkout.session.completed";
     assert_eq!(stage.get(list).await["data"][0]["pending_webhooks"], 1);
-    // It was not taken: it comes again, to that endpoint alone.
+    // It was not accepted: it is sent again, to that endpoint alone.
     stage.set_clock(START + 2000);
     stage.run().await;
     let (headers, body) = came.recv().await.unwrap();
@@ -46,10 +46,10 @@ async fn an_endpoint_hears_what_it_asked_for_signed_with_its_own_secret() {
     let verify = |secret: &str| {
         let secrets = [SigningSecret::new(secret).unwrap()];
         let header = headers[signature::HEADER].as_bytes();
-        signature::verify(header, &body, &secrets, stage.world.wall_clock()).is_ok()
+        signature::verify(header, &body, &secrets, stage.host.wall_clock()).is_ok()
     };
     assert!(verify(secret) && !verify(SECRET));
-    // Disabled, it hears nothing.
+    // A disabled endpoint gets nothing.
     let path = format!("webhook_endpoints/{}", endpoint["id"].as_str().unwrap());
     stage.send(&path, "disabled=true").await;
     let session = stage.session(credits(), Promotion::None).await;

@@ -1,4 +1,4 @@
-//! What our own client sees of a purchase, from the session to the money back.
+//! Purchases as our own client sees them, from the session to the refund.
 
 use super::*;
 use stripe::{
@@ -40,7 +40,7 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
     let completed: Session = event.about(&["checkout.session.completed"]);
     let intent_of = |session: &Session| session.payment_intent.clone().unwrap().id().clone();
     assert_eq!(intent_of(&completed), intent_of(&read));
-    // An event unfolds nothing.
+    // Nothing is expanded in an event.
     let mut read = read;
     read.payment_intent = completed.payment_intent.clone();
     assert_eq!(completed, read);
@@ -130,7 +130,7 @@ async fn a_later_payment_settles_or_fails() {
     }
 }
 
-/// A customer with a subscription to the first of two tiers, and their way into the portal.
+/// A customer with a subscription to the first of two tiers, and the URL of their portal session.
 async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
     let client = stage.client();
     let (small, large) = (stage.price(1, 1000).await, stage.price(2, 3000).await);
@@ -266,7 +266,7 @@ async fn a_tier_is_switched_up_at_once_and_down_later() {
     );
 }
 
-/// A visit that is still open: they last an hour. Without a configuration it has the newest one.
+/// A new portal session: they last an hour. Without a configuration it has the newest one.
 async fn visit(stage: &Stage, session: &Session) -> String {
     let form = format!("customer={}", session.customer.as_ref().unwrap());
     let (status, visit) = stage.send("billing_portal/sessions", &form).await;

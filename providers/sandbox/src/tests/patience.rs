@@ -1,4 +1,4 @@
-//! Trouble that scripts order, and what scripts say of a bank, over HTTP.
+//! Faults that scripts order, and events at a bank that scripts bring about, over HTTP.
 
 use reqwest::Method;
 use serde_json::json;
@@ -92,13 +92,13 @@ async fn a_broken_answer_stays_with_its_key_for_a_day_and_a_busy_one_does_not() 
             again.headers().contains_key("idempotent-replayed"),
             then == 500
         );
-        stage.set_clock(stage.world.now.load(Ordering::SeqCst) + DAY);
+        stage.set_clock(stage.host.now.load(Ordering::SeqCst) + DAY);
         stage.run().await;
         let later = stage.customer(Some(form)).await;
         assert_eq!(later.status(), 200, "a new day");
         assert!(!later.headers().contains_key("idempotent-replayed"));
     }
-    // What was looked up and not found is an outcome too; a malformed request is none.
+    // A refusal for a missing object is an outcome that the key keeps; that of a malformed request is not.
     let gone = "line_items[0][price]=price_gone&line_items[0][quantity]=1&mode=payment\
                 &success_url=https://shop.example/";
     for (form, replayed) in [(gone, true), ("mode=payment", false)] {
@@ -124,7 +124,7 @@ async fn one_that_hangs_does_nothing_and_one_that_is_lost_did_it() {
         let request = stage.ask(Method::POST, "customers");
         let impatient = request.timeout(Duration::from_secs(2)).send().await;
         assert!(impatient.unwrap_err().is_timeout());
-        // Whoever gave up may have been quicker than what they asked for.
+        // The client may have given up before its request was done.
         while stage.get("customers").await["data"]
             .as_array()
             .unwrap()

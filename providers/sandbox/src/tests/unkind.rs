@@ -1,4 +1,4 @@
-//! The sandbox as unkind as Stripe, over HTTP: switched by scripts.
+//! Unkindness over HTTP, switched on by scripts.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What Stripe refuses to sell.
+//! Parameters that Stripe refuses: locales, email addresses and amounts.
 
 use super::{Request, settings::Unkindness};
 use crate::core::{
@@ -6,7 +6,7 @@ use crate::core::{
     refusal::{Refusal, Result},
 };
 
-/// Refuses what cannot be sold so.
+/// Refuses a POST with such a parameter.
 pub(super) fn refuse(settings: &Unkindness, request: &Request<'_>) -> Option<Refusal> {
     if request.method != "POST" {
         return None;

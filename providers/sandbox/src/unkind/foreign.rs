@@ -1,6 +1,6 @@
-//! The business of another product on the same account: each sale has a customer, a payment and a charge,
-//! and one event. A few sales are made by the sandbox itself, once; every other one is one of them under
-//! its own number, at its own time. Nothing of it is kept.
+//! Sales of another product on the same account: each has a customer, a payment and a charge, and one event. A
+//! few model sales are made once; every other sale is a copy of one of them under its own number, at its own
+//! time. Nothing of it is stored.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -16,13 +16,13 @@ use crate::core::{
 };
 
 const DAY_SECONDS: i64 = 86_400;
-/// In the name of each object of it, in front of its number.
+/// Part of the id of each of its objects, in front of the sale's number.
 const MARK: &str = "Other";
-/// One sale of so many is disputed.
+/// One in so many sales is disputed.
 const DISPUTED: u32 = 1000;
-/// When the sales were made that the others are like: no other number in an object is as large.
+/// When the model sales were made, in seconds since the Unix epoch: no other number in an object is as large.
 const MADE_AT: i64 = 200_000_000_000;
-/// What is told of each sale that others are like.
+/// The type of each model sale's event.
 const TOLD: [&str; 5] = [
     "checkout.session.completed",
     "customer.subscription.updated",
@@ -31,18 +31,18 @@ const TOLD: [&str; 5] = [
     "charge.refunded",
 ];
 
-/// Its sales.
+/// The other product's sales.
 #[derive(Debug, Default)]
-pub(super) struct Foreign {
-    /// How many there are.
+pub(super) struct ForeignSales {
+    /// Number of sales.
     pub(super) sales: u32,
-    /// When the first one was, in seconds since the Unix epoch.
+    /// When the first sale was, in seconds since the Unix epoch.
     first: i64,
-    /// Over how many seconds they are spread.
+    /// Seconds over which the sales are spread.
     span: i64,
 }
 
-/// The number in an object's name, if it is one of the other product's.
+/// The sale's number in an object's id, if the object is the other product's.
 pub(super) fn number(id: &str) -> Option<u32> {
     let (_, number) = id.split_once(MARK)?;
     number.get(..10)?.parse().ok()
@@ -57,7 +57,7 @@ fn told(model: u32) -> &'static str {
     TOLD.get(place).copied().unwrap_or_default()
 }
 
-/// The sale that one is like.
+/// The model of a sale.
 const fn model(number: u32) -> u32 {
     match number % DISPUTED == DISPUTED - 1 {
         true => 4,
@@ -65,7 +65,7 @@ const fn model(number: u32) -> u32 {
     }
 }
 
-impl Foreign {
+impl ForeignSales {
     pub(super) fn new(settings: &Unkindness, now: i64) -> Self {
         let days = i64::from(settings.foreign_days.max(1));
         let span = days.saturating_mul(DAY_SECONDS);
@@ -76,14 +76,14 @@ impl Foreign {
         }
     }
 
-    /// When a sale was.
+    /// When a sale was, in seconds since the Unix epoch.
     pub(super) fn created(&self, number: u32) -> i64 {
         let part = self.span.saturating_mul(i64::from(number));
         let part = part.checked_div(i64::from(self.sales)).unwrap_or(0);
         self.first.saturating_add(part)
     }
 
-    /// The first sale that was not before an instant.
+    /// The first sale at or after an instant.
     pub(super) fn since(&self, instant: i64) -> u32 {
         let (mut low, mut high) = (0, self.sales);
         while low < high {
@@ -96,7 +96,7 @@ impl Foreign {
         low
     }
 
-    /// What a read of one of its objects, or of a list about one, finds.
+    /// Answers a read of one of its objects, or of a list filtered by one.
     pub(super) fn read(&self, path: &str, form: &Form) -> Option<Answer> {
         let about = |(name, value)| (!PAGING.contains(&name)).then_some(value);
         let about = form
@@ -115,12 +115,12 @@ impl Foreign {
         Some(found.map(|body| self.told(number, body)).into())
     }
 
-    /// Whether a list of such objects has that sale's.
+    /// Whether a sale has an object of this kind.
     pub(super) fn has(kind: &str, number: u32) -> bool {
         MODELS.of(kind, model(number)).is_some()
     }
 
-    /// Whether there are such objects at all.
+    /// Whether any sale has objects of this kind.
     pub(super) fn has_any(kind: &str) -> bool {
         MODELS.listed.contains_key(kind)
     }
@@ -130,14 +130,14 @@ impl Foreign {
         told(model(number))
     }
 
-    /// One of a sale's objects, by where it is listed.
+    /// A sale's object of a kind, which is the path of its list.
     pub(super) fn object(&self, kind: &str, number: u32) -> Option<Value> {
         let is_here = number < self.sales;
         let object = MODELS.of(kind, model(number)).filter(|_| is_here)?;
         Some(self.told(number, object.clone()))
     }
 
-    /// What is said of the sale that one is like, said of that one.
+    /// Turns an object of a sale's model into the sale's own.
     fn told(&self, number: u32, mut value: Value) -> Value {
         let names = (mark(model(number)), mark(number));
         let later = self.created(number).saturating_sub(MADE_AT);
@@ -162,10 +162,10 @@ fn rename(value: &mut Value, names: &(String, String), later: i64) {
     }
 }
 
-/// The sales that all others are like.
+/// The model sales that all others are copies of.
 struct Models {
     account: Mutex<Books>,
-    /// What is listed of each, by where.
+    /// Their objects, by the path of the list and the model's number.
     listed: BTreeMap<&'static str, BTreeMap<u32, Value>>,
 }
 
@@ -184,7 +184,7 @@ impl Models {
             ("events", books.views::<Event>(|_| true)),
             ("invoice_payments", books.views::<InvoicePayment>(|_| true)),
             ("invoices", books.views::<Invoice>(|_| true)),
-            ("payment_intents", books.views::<Intent>(|_| true)),
+            ("payment_intents", books.views::<PaymentIntent>(|_| true)),
             ("refunds", books.views::<Refund>(|_| true)),
             ("subscriptions", books.views::<Subscription>(|_| true)),
         ];
@@ -202,7 +202,7 @@ impl Models {
     }
 }
 
-/// What its checkouts are asked for with.
+/// The forms of its checkout sessions.
 const PAYMENT: &str = "mode=payment&success_url=https://other.example/&customer_creation=always\
     &line_items[0][quantity]=1&line_items[0][price_data][currency]=eur\
     &line_items[0][price_data][unit_amount]=1500\
@@ -215,7 +215,7 @@ const SUBSCRIPTION: &str = "mode=subscription&success_url=https://other.example/
     &line_items[1][price_data][unit_amount]=500&line_items[1][price_data][recurring][interval]=month\
     &line_items[1][price_data][product_data][name]=Members' paper";
 
-/// Makes a sale as the other product does, and tells of it once.
+/// Makes a model sale, with its one event.
 fn make(books: &mut Books, number: u32) -> Result<()> {
     let mark = mark(number);
     books.ids = Ids::Counted(BTreeMap::new(), mark.clone());
@@ -234,14 +234,18 @@ fn make(books: &mut Books, number: u32) -> Result<()> {
     let session = checkout::act(books, &session, Action::Pay, &buyer)?;
     let charge = format!("ch_1{mark}");
     if number >= 3 {
-        let wanted = refunds::Wanted {
+        let wanted = refunds::RefundParams {
             amount: (number == 4).then_some(500),
-            ..refunds::Wanted::default()
+            ..refunds::RefundParams::default()
         };
         refunds::refund(books, books.find(&charge)?, wanted)?;
     }
     if number == 4 {
-        disputes::open(books, books.find(&charge)?, disputes::Wanted::default())?;
+        disputes::open(
+            books,
+            books.find(&charge)?,
+            disputes::DisputeParams::default(),
+        )?;
     }
     if let Some(invoice) = &session.invoice {
         let mut invoice: Invoice = books.find(invoice)?;
@@ -256,7 +260,7 @@ fn make(books: &mut Books, number: u32) -> Result<()> {
         _ => books.emit(told(number), &books.find::<Charge>(&charge)?),
     }
     if number > 0 {
-        // The others did not come of a checkout.
+        // The other sales did not come from a checkout.
         books.forget::<Session>(&session.head.id);
     }
     Ok(())

@@ -1,11 +1,10 @@
-//! Lists of the account in which there is more than the shop's own, and lists of events that are late or
-//! in no order.
+//! Lists that contain the other product's objects, too, and lists of events that are late or in no order.
 
 use serde_json::Value;
 
 use super::{
     Answer, Form, Request,
-    foreign::{Foreign, number},
+    foreign::{ForeignSales, number},
     settings::Unkindness,
 };
 use crate::core::{
@@ -13,36 +12,36 @@ use crate::core::{
     params::Params,
 };
 
-/// Pages of the shop's own that are read at most.
+/// Most pages of the shop's own objects to read.
 const MOST_PAGES: usize = 1000;
-/// Fields of a request that choose a page, and none of the objects.
+/// Parameters that choose a page rather than filter objects.
 pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
 
-/// A list that is not answered as it is kept.
+/// A list that is not answered as it is stored.
 pub(super) struct Listing<'a> {
     settings: &'a Unkindness,
-    foreign: &'a Foreign,
+    foreign: &'a ForeignSales,
     request: Request<'a>,
-    /// Such as `charges`.
+    /// Path of the list, for example `charges`.
     kind: &'a str,
     paging: Paging,
-    /// Of the list of events; none: all.
+    /// The types of events to list; empty: all.
     types: Vec<&'a String>,
     since: i64,
     until: i64,
 }
 
 impl<'a> Listing<'a> {
-    /// `None`: the list is as it is kept.
+    /// The list that a request reads; `None`: it is answered as it is stored.
     pub(super) fn of(
         settings: &'a Unkindness,
-        foreign: &'a Foreign,
+        foreign: &'a ForeignSales,
         request: &Request<'a>,
     ) -> Option<Self> {
         let kind = request.path.strip_prefix("/v1/")?;
         let is_of_events = kind == "events";
         let is_late = settings.events_late_seconds > 0 || settings.events_shuffled;
-        let shared = foreign.sales > 0 && (is_of_events || Foreign::has_any(kind));
+        let shared = foreign.sales > 0 && (is_of_events || ForeignSales::has_any(kind));
         if !(shared || is_of_events && is_late) {
             return None;
         }
@@ -55,7 +54,7 @@ impl<'a> Listing<'a> {
         if !request.form.keys().all(is_of_all) {
             return None;
         }
-        // What is wrong with it is said by who keeps it.
+        // Wrong parameters are refused by the account itself.
         let params = Params::new(request.form.clone()).ok()?;
         let (since, until) = created(&params).ok()?;
         let paging = Paging::read(&params).ok()?;
@@ -75,7 +74,8 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// The page that is asked for, the newest first; at one instant the other product's stand in front.
+    /// The page that is asked for, newest first; the other product's objects come before the shop's of the same
+    /// instant.
     pub(super) fn page<E>(
         &self,
         ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
@@ -94,7 +94,7 @@ impl<'a> Listing<'a> {
         Ok(self.paging.views(&all, self.request.path).into())
     }
 
-    /// What of the other product may be on the page: there may be far more of it than anybody asks for.
+    /// The other product's objects that may be on the page, not all of them: there may be very many.
     fn others(&self, own: &[Value]) -> Vec<Value> {
         let least = self.foreign.since(self.since);
         let mut most = self.foreign.since(self.until.saturating_add(1));
@@ -110,7 +110,7 @@ impl<'a> Listing<'a> {
             .rev()
             .filter(|number| self.wants(*number));
         let objects = wanted.filter_map(|number| self.foreign.object(self.kind, number));
-        // The one that it goes on after, and one more than fit.
+        // The one that the page begins after, and one more than fits.
         let most = match self.paging.before {
             Some(_) => usize::MAX,
             None => self.paging.limit.saturating_add(2),
@@ -118,7 +118,7 @@ impl<'a> Listing<'a> {
         objects.take(most).collect()
     }
 
-    /// All of the shop's own, the newest first, or why there is no list.
+    /// All of the shop's own objects, newest first, or the refusal to list them.
     fn own<E>(
         &self,
         ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
@@ -149,13 +149,13 @@ impl<'a> Listing<'a> {
     /// Whether a sale of the other product is in this list.
     fn wants(&self, number: u32) -> bool {
         if !self.types.is_empty() {
-            let event = Foreign::kind(number);
+            let event = ForeignSales::kind(number);
             return self.types.iter().any(|kind| *kind == event);
         }
-        Foreign::has(self.kind, number)
+        ForeignSales::has(self.kind, number)
     }
 
-    /// Whether the list has heard of one of the shop's own by now.
+    /// Whether one of the shop's own objects is listed by now.
     fn is_listed(&self, object: &Value) -> bool {
         let most = self.settings.events_late_seconds;
         if self.kind != "events" || most == 0 {
@@ -182,7 +182,7 @@ fn id(object: &Value) -> &str {
     object["id"].as_str().unwrap_or_default()
 }
 
-/// The same for the same name, and like chance otherwise: FNV-1a.
+/// A number like a random one, fixed for each text: FNV-1a.
 fn hash(text: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
     text.bytes().fold(2_166_136_261, step)

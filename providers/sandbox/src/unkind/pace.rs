@@ -1,6 +1,6 @@
-//! Requests of one second.
+//! A limit of requests a second.
 
-/// How many there were since when.
+/// The requests of the current second.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     since_millis: i64,
@@ -8,7 +8,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Whether one more is taken, of so many a second.
+    /// Counts a request and returns whether it is within `most` a second.
     pub(super) const fn takes(&mut self, millis: i64, most: u32) -> bool {
         let age = millis.saturating_sub(self.since_millis);
         if age >= 1000 || age < 0 || self.count == 0 {

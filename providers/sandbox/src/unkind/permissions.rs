@@ -1,12 +1,12 @@
-//! Which permission of a restricted key each endpoint asks for. The names are those of Stripe's
-//! refusals and of its prefilled links; prices go by the old name of plans.
+//! The permission of a restricted key that each endpoint needs. The names are those of Stripe's refusals and of
+//! its prefilled links; prices go by their old name, plans.
 
 use std::collections::BTreeSet;
 
 use super::{Request, refusal};
 use crate::core::refusal::Refusal;
 
-/// Paths below `/v1/`, and what each is called in a permission's name.
+/// Paths below `/v1/`, and the name of each in permissions.
 const SCOPES: [(&str, &str); 20] = [
     ("account", "accounts_kyc_basic"),
     ("billing_portal", "customer_portal"),
@@ -30,8 +30,8 @@ const SCOPES: [(&str, &str); 20] = [
     ("balance_transactions", "balance_transaction"),
 ];
 
-/// The permission that a request needs, such as `rak_dispute_read`; `None`: it is no endpoint that
-/// anything here is known of.
+/// The permission that a request needs, for example `rak_dispute_read`; `None`: an endpoint without a known
+/// one.
 #[must_use]
 pub fn permission(method: &str, path: &str) -> Option<String> {
     let path = path.strip_prefix("/v1/")?;

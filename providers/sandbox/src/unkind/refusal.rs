@@ -1,4 +1,4 @@
-//! Refusals that come of no look at what was asked for, in Stripe's words.
+//! Refusals that do not depend on the account's objects, in Stripe's words.
 
 use super::Outcome;
 use crate::core::prelude::*;
@@ -10,7 +10,7 @@ impl From<Refusal> for Outcome {
 }
 
 impl Outcome {
-    /// The same with a header.
+    /// Adds a header to the answer.
     pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
             headers.push((name, value.into()));
@@ -18,13 +18,13 @@ impl Outcome {
         self
     }
 
-    /// Asked too often; the header says by what.
+    /// Too many requests; the header names the limit.
     pub(super) fn rate_limit(reason: &str) -> Self {
         Self::from(Refusal::rate_limit()).with("stripe-rate-limited-reason", reason)
     }
 }
 
-/// The key may not; the account is named as Stripe names it.
+/// The key lacks a permission; it is shown masked, as Stripe does.
 pub(super) fn denied(key: &str, permission: &str) -> Refusal {
     let (start, end) = (key.get(..8), key.len().checked_sub(6));
     let end = end.filter(|end| *end > 8).and_then(|end| key.get(end..));
@@ -43,7 +43,7 @@ pub(super) fn denied(key: &str, permission: &str) -> Refusal {
     }
 }
 
-/// Stripe itself is in trouble.
+/// An internal error of Stripe.
 pub(super) fn broken(status: u16) -> Refusal {
     let message = "Sorry! There was an error while talking to Stripe. Our engineers have been \
                    notified and we'll fix the problem as soon as possible. In the meantime, you can \

@@ -1,4 +1,4 @@
-//! The switches, each with where it is known from.
+//! The switches, each with the source for Stripe's behaviour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,52 +22,52 @@ pub struct Unkindness {
     /// Lines that an invoice embeds at most; the rest is at `/v1/invoices/{id}/lines`. 0: ten, as ever:
     /// laravel/cashier-stripe#476, PostHog#34742, stripe-php#1400.
     pub lines_embedded: u32,
-    /// Pending items of the customer that stand in front of the subscription's lines on each renewal, for
-    /// nothing each: "`lines` is sorted as follows: (1) pending invoice items (including prorations) in
+    /// The customer's pending invoice items that come before the subscription's lines on each renewal, with an
+    /// amount of zero each: "`lines` is sorted as follows: (1) pending invoice items (including prorations) in
     /// reverse chronological order, (2) subscription items" (reference of the invoice object).
     pub items_in_front: u32,
-    /// Permissions that the key lacks, such as `rak_dispute_read`. Each endpoint asks for one, in finer
-    /// words than the dashboard's: stripe-node#2246, st-paywall#45, PostHog#57185. Whoever may write may
-    /// read, so lacking `_read` is lacking `_write`, too.
+    /// Permissions that the key lacks, for example `rak_dispute_read`. Each endpoint needs one, in finer terms
+    /// than the dashboard's: stripe-node#2246, st-paywall#45, PostHog#57185. Write includes read, so lacking
+    /// `_read` is lacking `_write`, too.
     pub denied: BTreeSet<String>,
     /// Requests a second that one endpoint takes. 0: any number. 25: docs.stripe.com/rate-limits.
     pub requests_per_endpoint: u32,
     /// Requests a second that the whole account takes. 0: any number. 100, and 25 in test mode:
     /// docs.stripe.com/rate-limits.
     pub requests_per_account: u32,
-    /// Events are listed so many seconds after they happened: those of `late_types`, or, where none is
-    /// named, each by another time up to this, so that older ones turn up behind newer ones. Minutes under
-    /// load: singer-io/tap-stripe#45, estuary/connectors#2731.
+    /// Seconds until an event is listed: for those of `late_types`, or, where none is named, up to this and
+    /// different for each, so that older ones turn up behind newer ones. Minutes under load:
+    /// singer-io/tap-stripe#45, estuary/connectors#2731.
     pub events_late_seconds: u32,
-    /// Types of events that are late by exactly that.
+    /// Types of events that are late by exactly `events_late_seconds`.
     pub late_types: BTreeSet<String>,
     /// Events of one second are listed in any order; Stripe promises none.
     pub events_shuffled: bool,
-    /// Reads of an object that find nothing (404 `resource_missing`) right after an event told of it. How
-    /// often that happens is not known; that it may is: docs.stripe.com/webhooks on eventual consistency.
+    /// Reads of an object that find nothing (404 `resource_missing`) right after an event named it. How often
+    /// that happens is not documented; that it may is: docs.stripe.com/webhooks on eventual consistency.
     pub missing_reads: u32,
     /// Sales of another product on the same account, each with its objects and one event: sessions,
     /// renewals, invoices and refunds in turn, and a dispute among a thousand.
     pub foreign_sales: u32,
     /// Days, ending when this was switched on, over which they are spread. 0: one.
     pub foreign_days: u32,
-    /// Locales that Stripe's pages do not speak are refused: nursit/bank#95.
+    /// Locales that Stripe's pages do not support are refused: nursit/bank#95.
     pub unknown_locales_refused: bool,
-    /// Addresses that cannot be mailed to are refused: `email_invalid` (docs.stripe.com/error-codes).
+    /// Invalid email addresses are refused: `email_invalid` (docs.stripe.com/error-codes).
     pub invalid_emails_refused: bool,
     /// Amounts of more than eight digits are refused: `amount_too_large`
     /// (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
     pub large_amounts_refused: bool,
-    /// So many POSTs fail with a 500, which is kept under their idempotency keys: "we save the resulting
-    /// status code and body of the first request made for any given idempotency key, regardless of whether
-    /// it succeeds or fails" (reference, idempotent requests).
+    /// Number of POSTs that fail with a 500, which is kept under their idempotency keys: "we save the resulting
+    /// status code and body of the first request made for any given idempotency key, regardless of whether it
+    /// succeeds or fails" (reference, idempotent requests).
     pub failed_posts: u32,
-    /// Payments are bank debits that fail so many seconds after they were begun. 0: cards. Days, with
+    /// Seconds after which payments, as bank debits, fail. 0: they are by card. At Stripe it is days, with
     /// `checkout.session.async_payment_failed`: docs.stripe.com/payments/bank-debits.
     pub debits_fail_after_seconds: u32,
     /// The status of every answer, 500 to 599, while the provider is away. 0: it is there.
     pub away: u16,
-    /// Objects that no request about gets an answer to but this status, 500 to 599; 0: none at all.
+    /// Status, 500 to 599, of every request about an object, by the object's id; 0: no answer at all.
     pub broken: BTreeMap<String, u16>,
 }
 
@@ -93,7 +93,7 @@ impl Unkindness {
     ///
     /// # Errors
     ///
-    /// The name and what is wrong with it, in words.
+    /// The switch's name and what is wrong with it, in words.
     pub fn with(&self, form: &Form) -> Result<Self, (String, String)> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
             return Err((String::new(), "the settings cannot be written".into()));
@@ -104,7 +104,7 @@ impl Unkindness {
             let below = below.trim_end_matches(']');
             let wrong = |message: &str| (name.clone(), message.to_owned());
             let Some(value) = fields.get_mut(field) else {
-                return Err(wrong("there is no such unkindness"));
+                return Err(wrong("there is no such switch"));
             };
             match value {
                 Value::Bool(_) | Value::Number(_) => {
@@ -140,7 +140,7 @@ impl Unkindness {
         }
     }
 
-    /// What no provider could be.
+    /// The first invalid switch, and what is wrong with it.
     #[must_use]
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let is_scope = |name: &String| {
@@ -148,7 +148,7 @@ impl Unkindness {
             named.is_some_and(|name| name.ends_with("_read") || name.ends_with("_write"))
         };
         if let Some(name) = self.denied.iter().find(|name| !is_scope(name)) {
-            return Some(("denied", format!("no permission has the name {name}")));
+            return Some(("denied", format!("there is no permission {name}")));
         }
         let is_status = |status: &u16| *status == 0 || (500..600).contains(status);
         if !is_status(&self.away) {
@@ -173,7 +173,7 @@ impl Unkindness {
         }
     }
 
-    /// How a request about a broken object ends.
+    /// The status of a request about a broken object; 0: no answer.
     pub(super) fn broken_object(&self, request: &Request<'_>) -> Option<u16> {
         let named = |id: &str| {
             request.path.split('/').any(|part| part == id)

@@ -1,12 +1,12 @@
-//! Real sizes: the fields that Stripe's objects have and a small one lacks. None that is there is changed,
-//! none that is added says anything.
+//! Real sizes: adds the fields that Stripe's objects have and the sandbox's lack. Existing fields are not
+//! changed, and those added carry no information.
 
 use serde_json::{Value, json};
 
 use crate::core::shape::completed;
 
-/// What an event has at least as it is printed in a list, indented; a subscription's has more, since it
-/// carries its items twice.
+/// Least bytes of an event as it is printed in a list, indented; a subscription's has more, since it has its
+/// items twice.
 const EVENT_BYTES: usize = 8_000;
 const SUBSCRIPTION_EVENT_BYTES: usize = 11_000;
 
@@ -25,7 +25,7 @@ fn fill_events(body: &mut Value) {
     }
 }
 
-/// Gives an event what went before, as far as that fits, up to the size that one has.
+/// Pads an event's `previous_attributes` up to the size that such events have.
 fn fill(event: &mut Value) {
     let kind = event["type"].as_str().unwrap_or_default();
     let wanted = match kind.starts_with("customer.subscription.") {

@@ -1,4 +1,4 @@
-//! Each switch, in front of a provider that answers whatever is in it.
+//! Each switch, in front of a provider that answers with the objects given to it.
 
 use std::convert::Infallible;
 
@@ -269,7 +269,7 @@ fn late_events_turn_up_behind_newer_ones() {
     assert_eq!(account.ids("/v1/events", "limit=10").0, ["evt_2"]);
     account.now = NOW + 301;
     assert_eq!(account.ids("/v1/events", "limit=10").0, ["evt_2", "evt_1"]);
-    // Each by another time: some are there at once, all of them in the end.
+    // Each by a different time: some are listed at once, all of them in the end.
     let settings = Unkindness {
         events_late_seconds: 300,
         ..Unkindness::default()

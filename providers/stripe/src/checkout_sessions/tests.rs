@@ -1,11 +1,11 @@
-//! The forms, pair by pair, and what is read of a session.
+//! The forms that are sent, pair by pair, and how a session is read.
 
 use domain::{
     Quantity,
     catalog::{Interval, Price, Product},
     id::{OrderId, OrderSerial, PriceId, ProjectId, WalletKey},
 };
-use port::Reference;
+use port::OrderReference;
 
 use super::*;
 use crate::{form::lines, tests};
@@ -18,9 +18,9 @@ const ORDER_ID: OrderId = OrderId {
     wallet: WalletKey([0; 16]),
 };
 
-/// What a page is asked for.
+/// An owned `CheckoutRequest`.
 #[derive(Clone)]
-struct ProviderFuture {
+struct SessionRequest {
     product: Product,
     price: Price,
     customer: Option<CustomerId>,
@@ -29,10 +29,10 @@ struct ProviderFuture {
     asks: CheckoutSettings,
 }
 
-impl ProviderFuture {
+impl SessionRequest {
     fn form(&self) -> Form {
         let request = CheckoutRequest {
-            reference: Reference {
+            reference: OrderReference {
                 project: ProjectId(1),
                 order: ORDER_ID,
                 price: PriceId(3),
@@ -59,8 +59,8 @@ impl ProviderFuture {
     }
 }
 
-fn once(currency: &str, amount_cents: i64) -> ProviderFuture {
-    ProviderFuture {
+fn once(currency: &str, amount_cents: i64) -> SessionRequest {
+    SessionRequest {
         product: tests::product("500 credits"),
         price: Price {
             currency: currency.into(),
@@ -74,7 +74,7 @@ fn once(currency: &str, amount_cents: i64) -> ProviderFuture {
     }
 }
 
-fn tier() -> ProviderFuture {
+fn tier() -> SessionRequest {
     let mut tier = once("USD", 0);
     tier.price.interval = Interval::Month;
     tier
@@ -142,7 +142,7 @@ fn a_buyer_is_a_customer_or_an_email_and_never_both() {
     let email = Email::new("a@b.example").ok();
     let customer = CustomerId::new("cus_1").ok();
     let filled = "customer_email=a@b.example";
-    let table: [(ProviderFuture, _, _, &[&str]); 5] = [
+    let table: [(SessionRequest, _, _, &[&str]); 5] = [
         (
             once("USD", 1),
             None,
@@ -161,7 +161,7 @@ fn a_buyer_is_a_customer_or_an_email_and_never_both() {
     ];
     for (asked, customer, email, expected) in table {
         let email = email.clone();
-        let asked = ProviderFuture {
+        let asked = SessionRequest {
             customer,
             email,
             ..asked
@@ -185,7 +185,7 @@ fn a_promotion_is_given_or_left_to_the_buyer_and_never_both() {
     for (discount, expected) in table {
         for asked in [once("USD", 1), tier()] {
             let discount = discount.clone();
-            let mut lines = lines(&ProviderFuture { discount, ..asked }.form());
+            let mut lines = lines(&SessionRequest { discount, ..asked }.form());
             lines.retain(|line| line.starts_with("discounts") || line.starts_with("allow"));
             assert_eq!(lines, expected);
         }
@@ -242,8 +242,8 @@ const ALL: CheckoutSettings = CheckoutSettings {
     terms_of_service: true,
 };
 
-/// What is asked for beside the money, of all that Scrip ever asks for.
-fn asked(session: &ProviderFuture) -> Vec<String> {
+/// The names of a form that ask for something besides the payment.
+fn asked(session: &SessionRequest) -> Vec<String> {
     let prefixes = [
         "automatic_tax",
         "billing_address_collection",
@@ -262,7 +262,7 @@ fn asked(session: &ProviderFuture) -> Vec<String> {
 #[test]
 fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
     assert!(asked(&once("USD", 499)).is_empty());
-    let all = ProviderFuture {
+    let all = SessionRequest {
         asks: ALL,
         ..once("USD", 499)
     };
@@ -276,7 +276,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
             "consent_collection[terms_of_service]=required",
         ]
     );
-    let terms = ProviderFuture {
+    let terms = SessionRequest {
         asks: CheckoutSettings {
             terms_of_service: true,
             ..CheckoutSettings::NONE
@@ -291,7 +291,7 @@ fn a_page_asks_beside_the_money_for_what_is_set_and_nothing_else() {
 
 #[test]
 fn a_subscription_has_invoices_without_being_asked() {
-    let all = ProviderFuture {
+    let all = SessionRequest {
         asks: ALL,
         ..tier()
     };
@@ -300,7 +300,7 @@ fn a_subscription_has_invoices_without_being_asked() {
 
 #[test]
 fn what_a_known_buyer_enters_is_kept_where_tax_needs_it() {
-    let known = |asks| ProviderFuture {
+    let known = |asks| SessionRequest {
         customer: CustomerId::new("cus_1").ok(),
         asks,
         ..once("USD", 499)

@@ -1,4 +1,4 @@
-//! Against a small server on this machine that answers what it is told to.
+//! Calls to a small local server with scripted answers.
 
 use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
 
@@ -13,13 +13,13 @@ use serde_json::Value;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
 use super::*;
-use crate::Refusal;
+use crate::ErrorResponse;
 
 const KEY: &str = "sk_test_verysecret";
 
-/// What a request was.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
-struct ProviderFuture {
+struct RecordedRequest {
     line: String,
     headers: HeaderMap,
     body: String,
@@ -28,7 +28,7 @@ struct ProviderFuture {
 #[derive(Clone, Default)]
 struct Server {
     answers: Arc<Mutex<VecDeque<(u16, HeaderMap, String)>>>,
-    asked: Arc<Mutex<Vec<ProviderFuture>>>,
+    asked: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 async fn answer(State(server): State<Server>, request: Request) -> Answer {
@@ -36,7 +36,7 @@ async fn answer(State(server): State<Server>, request: Request) -> Answer {
     let headers = request.headers().clone();
     let body = axum::body::to_bytes(request.into_body(), 1 << 20).await;
     let body = String::from_utf8(body.unwrap().to_vec()).unwrap();
-    server.asked.lock().push(ProviderFuture {
+    server.asked.lock().push(RecordedRequest {
         line,
         headers,
         body,
@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-/// What a call came to, and the pauses that it would have made.
+/// The result of a call, and the pauses that it would have made.
 struct Outcome {
     result: Result<Value, Error>,
     pauses: Vec<Duration>,
@@ -224,7 +224,7 @@ async fn a_refusal_is_told_without_the_secret_and_not_repeated() {
     };
     assert_eq!(
         *refusal,
-        Refusal {
+        ErrorResponse {
             status: 400,
             kind: "invalid_request_error".into(),
             code: Some("resource_missing".into()),
@@ -297,7 +297,7 @@ async fn nobody_there_is_unavailable() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hung_connection_is_given_up() {
-    // Taken by the system, answered by nobody.
+    // The kernel accepts the connection; nobody answers.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let outcome = post_to(listener.local_addr().unwrap()).await;
     unavailable(&outcome);

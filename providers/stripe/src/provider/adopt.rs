@@ -1,14 +1,14 @@
-//! Taking over a subscription that was not begun here: from then on it is known by its order, and by what is
-//! written on it and on its price, as any of ours.
+//! Takes over a subscription that was not begun through Scrip: from then on its order, and the metadata on it
+//! and its price, identify it like any other.
 
 use domain::{
     text::SubscriptionId,
     wallet::{
         Currency,
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
     },
 };
-use port::{BillingTerms, PaidOrder, Reference, RunningSubscription};
+use port::{BillingTerms, OrderReference, PaidOrder, RunningSubscription};
 
 use super::{
     Stripe,
@@ -21,11 +21,12 @@ use crate::{
     subscriptions::{Subscription, SubscriptionStatus},
 };
 
-/// A page of them: each may be of some kilobytes.
+/// Subscriptions of a page: each may have some kilobytes.
 const PAGE: u32 = 20;
 
 impl Stripe {
-    /// Subscriptions under a price that are not over, newest first, from behind one on.
+    /// A page of the subscriptions to a price that have not ended, newest first, from behind `after`; and the
+    /// cursor of the next page.
     pub(super) async fn all_running(
         &self,
         price: &str,
@@ -49,26 +50,26 @@ impl Stripe {
         Ok(neutral(self.client.read_with(id, &with).await?))
     }
 
-    /// Writes our price on its own, and answers for it as for an order that was paid with nothing: what runs
-    /// was paid before. Its newest bill is that order's, so that it brings nothing once more.
+    /// Writes our price's id on Stripe's price, and reports the subscription as an order paid with nothing: its
+    /// running cycle was paid before. Its newest invoice is that order's, so that it grants nothing again.
     pub(super) async fn take_over(
         &self,
         id: &SubscriptionId,
-        reference: &Reference,
+        reference: &OrderReference,
     ) -> Result<PaidOrder, Error> {
         let subscription = self.client.read(id).await?;
         let refused = |why: &str| Error::from(port::Error::Refused(why.to_owned()));
         let [item] = subscription.items() else {
-            return Err(refused("the subscription has not exactly one price"));
+            return Err(refused("the subscription does not have exactly one price"));
         };
         let elsewhere = subscription.metadata.project;
         if elsewhere.is_some_and(|project| project != self.project) {
-            return Err(refused("the subscription is another project's"));
+            return Err(refused("the subscription belongs to another project"));
         }
         let theirs = item.price.id.clone();
         match self.our_price(&theirs).await? {
             Some(known) if known != reference.price => {
-                return Err(refused("its price is written down as another one of ours"));
+                return Err(refused("its price is already linked to another price"));
             }
             Some(_) => {}
             None => {
@@ -85,9 +86,9 @@ impl Stripe {
         let (now, _) = self.now(reference.order, &subscription).await?;
         let newest = subscription.latest_invoice.as_ref();
         let invoice = newest.map(|invoice| invoice.id().clone());
-        let billing = first_billing(&now, &subscription, None).map(|billing| Billing {
+        let billing = first_billing(&now, &subscription, None).map(|billing| PaidCycle {
             invoice: invoice.clone(),
-            // Bills of cycles before this one bring nothing.
+            // Invoices of earlier cycles grant nothing.
             cycle_start: item.current_period_end.map_or(billing.cycle_start, |end| {
                 instant(subscription.start_of(Some(item), end))
             }),
@@ -114,7 +115,7 @@ impl Stripe {
     }
 }
 
-/// As a person knows it; `None`: it is billed by nothing.
+/// The subscription in the port's terms; `None`: it has no items.
 fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
     let items = subscription.items();
     let price = items.first()?.price.id.as_str().to_owned();
@@ -142,7 +143,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
     })
 }
 
-/// What it is billed by, where that is one price a month or a year.
+/// What it is billed, where that is a single price each month or year.
 fn charged(subscription: &Subscription) -> Option<BillingTerms> {
     let [item] = subscription.items() else {
         return None;

@@ -1,10 +1,11 @@
-//! What a paid bill of a subscription pays for, by its lines: of the tier that is ours, whatever else is on it.
+//! Finds out from the lines of a subscription's paid invoice what it pays for: those of our tier, whatever else
+//! is on it.
 
 use domain::{
     id::PriceId,
-    wallet::{SubscriptionStatus, bill::Pays, pay::Billing, switch::Proration},
+    wallet::{SubscriptionStatus, bill::Pays, pay::PaidCycle, switch::Proration},
 };
-use port::{InvoiceName, Owners, PaidInvoice, Unplaceable, Unplaced};
+use port::{InvoiceName, NoOrderReason, Owners, PaidInvoice, PaymentWithoutOrder};
 
 use super::{
     Stripe,
@@ -12,22 +13,22 @@ use super::{
 };
 use crate::{
     Error,
-    invoices::{BillingReason, Invoice, Line},
+    invoices::{BillingReason, Invoice, InvoiceLine},
     subscriptions::Subscription,
 };
 
 impl Stripe {
-    /// What a bill after the first pays for, which is paid. Nothing where it is of nothing that is ours.
+    /// What a paid invoice after the first one pays for; empty where nothing on it is ours.
     pub(super) async fn bill(
         &self,
         subscription: &Subscription,
         tier: &Tier<'_>,
         invoice: Invoice,
         owners: &dyn Owners,
-    ) -> Result<Result<Vec<PaidInvoice>, Unplaced>, Error> {
+    ) -> Result<Result<Vec<PaidInvoice>, PaymentWithoutOrder>, Error> {
         let invoice = self.client.complete(invoice).await?;
         let whole = self.own_line(invoice.cycle_lines()).await?;
-        // Changed by hand at Stripe: what is paid is at least what is had.
+        // The price was changed by hand in Stripe: the cycle is paid all the same.
         let whole = whole.or_else(|| Some((invoice.cycle_lines().next()?, None)));
         let reason = invoice.billing_reason;
         let (line, price, pays) = match (reason, whole) {
@@ -35,10 +36,10 @@ impl Stripe {
                 (line, price, Some(Pays::Cycle))
             }
             (Some(BillingReason::SubscriptionCycle), None) => {
-                return Ok(Err(Unplaced {
-                    why: Unplaceable::UnclearBill,
+                return Ok(Err(PaymentWithoutOrder {
+                    why: NoOrderReason::UnclearBill,
                     payment: self.payment_of(&invoice).await?,
-                    billing: Some(Billing {
+                    billing: Some(PaidCycle {
                         paused: false,
                         ..billing_of(subscription, &invoice, (invoice.created, invoice.created))
                     }),
@@ -89,11 +90,11 @@ impl Stripe {
         Ok(Ok(vec![paid]))
     }
 
-    /// The line of these whose price is ours.
+    /// The first of these lines whose price is ours.
     async fn own_line<'a>(
         &self,
-        lines: impl Iterator<Item = &'a Line>,
-    ) -> Result<Option<(&'a Line, Option<PriceId>)>, Error> {
+        lines: impl Iterator<Item = &'a InvoiceLine>,
+    ) -> Result<Option<(&'a InvoiceLine, Option<PriceId>)>, Error> {
         for line in lines {
             if let Some(price) = self.price_of_line(line).await? {
                 return Ok(Some((line, Some(price))));
@@ -102,20 +103,20 @@ impl Stripe {
         Ok(None)
     }
 
-    async fn price_of_line(&self, line: &Line) -> Result<Option<PriceId>, Error> {
+    async fn price_of_line(&self, line: &InvoiceLine) -> Result<Option<PriceId>, Error> {
         match line.price() {
             Some(price) => self.our_price(price).await,
             None => Ok(None),
         }
     }
 
-    /// What a switch in mid-cycle settles: the line of ours that is charged for the rest of the cycle, and
-    /// from when and what on.
+    /// What the invoice of a switch in mid-cycle settles: our line that is charged for the rest of the cycle,
+    /// its price, and when and from which tier the switch was.
     async fn switch<'a>(
         &self,
         invoice: &'a Invoice,
         owners: &dyn Owners,
-    ) -> Result<Option<(&'a Line, PriceId, Option<Pays>)>, Error> {
+    ) -> Result<Option<(&'a InvoiceLine, PriceId, Option<Pays>)>, Error> {
         let lines = || invoice.lines().iter().filter(|line| line.is_proration());
         let charged = self
             .own_line(lines().filter(|line| line.amount >= 0))
@@ -135,12 +136,12 @@ impl Stripe {
         Ok(Some((charged, price, left)))
     }
 
-    /// The switches of the cycle before that the bill of a cycle settles, where they cost something: how
-    /// much, and the lines.
+    /// The switches of the previous cycle that a cycle's invoice settles, where they cost something: the
+    /// amount, and their lines.
     pub(super) async fn carried<'a>(
         &self,
         invoice: &'a Invoice,
-    ) -> Result<Option<(i64, Vec<(&'a Line, PriceId)>)>, Error> {
+    ) -> Result<Option<(i64, Vec<(&'a InvoiceLine, PriceId)>)>, Error> {
         let mut own = Vec::new();
         for line in invoice.lines().iter().filter(|line| line.is_proration()) {
             if let Some(price) = self.price_of_line(line).await? {
@@ -153,8 +154,12 @@ impl Stripe {
     }
 }
 
-fn billing_of(subscription: &Subscription, invoice: &Invoice, (start, end): (i64, i64)) -> Billing {
-    Billing {
+fn billing_of(
+    subscription: &Subscription,
+    invoice: &Invoice,
+    (start, end): (i64, i64),
+) -> PaidCycle {
+    PaidCycle {
         subscription: subscription.id.clone(),
         invoice: Some(invoice.id.clone()),
         cycle_start: instant(start),
@@ -167,7 +172,6 @@ fn billing_of(subscription: &Subscription, invoice: &Invoice, (start, end): (i64
     }
 }
 
-/// A bill's name.
 pub(super) fn name_of(invoice: &Invoice) -> InvoiceName {
     InvoiceName {
         id: invoice.id.clone(),

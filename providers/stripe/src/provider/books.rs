@@ -1,7 +1,7 @@
 //! Stripe's lists of money that moved, as the daily proof reads them.
 
 use domain::{text::PaymentId, time::Timestamp};
-use port::{Book, BookPage, Entry, Movement};
+use port::{Movement, ProviderList, ProviderListItem, ProviderListPage};
 
 use super::{Stripe, look::instant};
 use crate::{
@@ -14,12 +14,15 @@ use crate::{
     refunds::Refund,
 };
 
-/// The most that a page has.
+/// Stripe's largest page of a list, in objects.
 const PAGE: u8 = 100;
 
 impl Stripe {
-    /// The money that a payment took.
-    pub(super) async fn taken(&self, payment: &PaymentId) -> Result<Option<port::Charge>, Error> {
+    /// The charge of a payment, if it took money.
+    pub(super) async fn taken(
+        &self,
+        payment: &PaymentId,
+    ) -> Result<Option<port::ProviderCharge>, Error> {
         let intent = self.client.read(payment).await?;
         let charge = match &intent.latest_charge {
             Some(charge) => self.client.open(charge).await?,
@@ -28,13 +31,13 @@ impl Stripe {
         Ok(charge.took().then(|| self.neutral(charge)))
     }
 
-    /// What was made within a span, however it stands.
+    /// A page of what was created within a span, in any status.
     pub(super) async fn lines(
         &self,
-        book: Book,
+        book: ProviderList,
         (from, until): (Timestamp, Timestamp),
         page: Option<&str>,
-    ) -> Result<BookPage, Error> {
+    ) -> Result<ProviderListPage, Error> {
         let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
         let query = Form::new()
             .with("limit", PAGE)
@@ -42,33 +45,33 @@ impl Stripe {
             .with("created[lt]", seconds(until))
             .with_some("starting_after", page);
         match book {
-            Book::Bills => {
+            ProviderList::Bills => {
                 let query = query.with("status", "paid");
                 let page = self
                     .client
                     .list::<InvoiceId>(&query, &["data.payments"])
                     .await?;
                 let entries = page.data.into_iter().filter_map(|bill| self.billed(bill));
-                Ok(BookPage {
+                Ok(ProviderListPage {
                     entries: entries.collect(),
                     next: page.next,
                 })
             }
-            Book::Charges => {
+            ProviderList::Charges => {
                 let moved = |charge: Charge| {
                     let charge = Expandable::Object(Box::new(charge));
                     (Some(charge), Movement::Taken)
                 };
                 self.page::<ChargeId>(&query, &[], moved).await
             }
-            Book::Refunds => {
+            ProviderList::Refunds => {
                 let moved = |refund: Refund| {
                     let cents = refund.amount;
                     (refund.charge, Movement::Refunded { cents })
                 };
                 self.page::<RefundId>(&query, &["data.charge"], moved).await
             }
-            Book::Disputes => {
+            ProviderList::Disputes => {
                 let moved = |dispute: Dispute| {
                     let withheld_cents = if dispute.took() { dispute.amount } else { 0 };
                     let currency = dispute.currency.to_uppercase().into();
@@ -84,13 +87,13 @@ impl Stripe {
         }
     }
 
-    /// What took no money is left out.
+    /// Reads a page of a list, leaving out charges that took no money.
     async fn page<I: Identifier>(
         &self,
         query: &Form,
         with: &[&str],
         moved: impl Fn(I::Object) -> (Option<Expandable<ChargeId>>, Movement),
-    ) -> Result<BookPage, Error> {
+    ) -> Result<ProviderListPage, Error> {
         let page = self.client.list::<I>(query, with).await?;
         let mut entries = Vec::with_capacity(page.data.len());
         for line in page.data {
@@ -101,27 +104,27 @@ impl Stripe {
             let charge = self.client.open(&charge).await?;
             if charge.took() {
                 let charge = self.neutral(charge);
-                entries.push(Entry {
+                entries.push(ProviderListItem {
                     id,
                     charge,
                     movement,
                 });
             }
         }
-        Ok(BookPage {
+        Ok(ProviderListPage {
             entries,
             next: page.next,
         })
     }
 
-    /// What a bill of a subscription of ours took, if it took anything.
-    fn billed(&self, bill: Invoice) -> Option<Entry> {
+    /// The entry of a paid invoice, if it is for a subscription of ours and took money.
+    fn billed(&self, bill: Invoice) -> Option<ProviderListItem> {
         let order = self.ours(&bill.subscription_metadata())?;
         let mut payments = bill.payments()?;
         let payment = payments.find_map(|payment| payment.intent())?;
-        Some(Entry {
+        Some(ProviderListItem {
             id: bill.id.as_str().to_owned(),
-            charge: port::Charge {
+            charge: port::ProviderCharge {
                 payment: Some(payment.id().clone()),
                 order: Some(order),
                 customer: bill.customer.clone(),
@@ -135,8 +138,8 @@ impl Stripe {
         })
     }
 
-    fn neutral(&self, charge: Charge) -> port::Charge {
-        port::Charge {
+    fn neutral(&self, charge: Charge) -> port::ProviderCharge {
+        port::ProviderCharge {
             order: self.ours(&charge.metadata),
             payment: charge.payment_intent,
             customer: charge.customer,

@@ -5,20 +5,20 @@ use port::{CheckoutRequest, Discount, OpenedCheckout};
 
 use super::Stripe;
 use crate::{
-    Error, Refusal,
+    Error, ErrorResponse,
     checkout_sessions::{self, Session},
     key,
 };
 
-/// What is done differently where Stripe does not know something that it was told before, or refuses what
-/// only helps the buyer.
+/// What another try leaves out or replaces, because Stripe no longer has it, or refuses what only helps the
+/// buyer.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Attempt {
     /// Without the customer: somebody deleted them.
     as_new: bool,
-    /// With a price of its own: somebody archived or deleted it, or its product.
+    /// With a new Stripe price: somebody archived or deleted the old one, or its product.
     repriced: bool,
-    /// Without the address, which only fills in a field.
+    /// Without the email, which only fills in a field.
     without_email: bool,
 }
 
@@ -50,7 +50,7 @@ impl Stripe {
             checkout: session.id,
             url: session
                 .url
-                .ok_or_else(|| Error::garbage("a session has no address"))?,
+                .ok_or_else(|| Error::garbage("a checkout session has no URL"))?,
         })
     }
 
@@ -74,8 +74,8 @@ impl Stripe {
         let tier = match price.interval {
             Interval::OneTime => None,
             Interval::Month | Interval::Year if attempt.repriced => {
-                self.forget_tier(price);
-                Some(self.tier_anew(product, price).await?.id)
+                self.uncache_price(price);
+                Some(self.recreate_price(product, price).await?.id)
             }
             Interval::Month | Interval::Year => Some(self.tier(product, price).await?.id),
         };
@@ -91,21 +91,21 @@ impl Stripe {
 }
 
 impl Attempt {
-    /// What may help against a refusal; the same again where nothing does.
-    fn after(mut self, refusal: &Refusal) -> Self {
+    /// The next try after a refusal; unchanged where nothing would help.
+    fn after(mut self, refusal: &ErrorResponse) -> Self {
         let param = refusal.param.as_deref().unwrap_or_default();
         if refusal.code.as_deref() == Some("email_invalid") || param == "customer_email" {
             self.without_email = true;
         } else if param.starts_with("line_items") {
             self.repriced = true;
         } else if refusal.is_missing() && (param == "customer" || param.is_empty()) {
-            // Where it does not say which: a price that is there is found again.
+            // Also where no parameter is named: a price that exists is found again.
             self.as_new = true;
         }
         self
     }
 
-    /// Another form needs another key.
+    /// A part of the idempotency key: another form needs another key.
     fn number(self) -> u8 {
         let Self {
             as_new,
@@ -116,7 +116,7 @@ impl Attempt {
     }
 }
 
-fn is_about_the_discount(refusal: &Refusal) -> bool {
+fn is_about_the_discount(refusal: &ErrorResponse) -> bool {
     let param = refusal.param.as_deref().unwrap_or_default();
     param.starts_with("discounts")
 }

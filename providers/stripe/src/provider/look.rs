@@ -1,4 +1,4 @@
-//! How something stands now: a page on which a buyer pays, a subscription, a payment.
+//! Reads the current state of a checkout session, a subscription or a payment.
 
 use domain::{
     id::{OrderId, PriceId},
@@ -6,10 +6,10 @@ use domain::{
     time::Timestamp,
     wallet::{
         Currency, Receipt, SubscriptionStatus as Status,
-        pay::{Billing, Payment},
+        pay::{PaidCycle, Payment},
     },
 };
-use port::{ObjectRef, Owners, PaidOrder, Report, SubscriptionNow};
+use port::{ObjectRef, Owners, PaidOrder, Report, SubscriptionState};
 
 use super::{Stripe, money::readable};
 use crate::{
@@ -22,11 +22,11 @@ use crate::{
     subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
 
-/// What a subscription is billed by that is ours.
+/// The item of a subscription that is billed by one of our prices.
 pub(super) struct Tier<'a> {
     /// The item; where none is ours, the first one.
     pub(super) item: Option<&'a SubscriptionItem>,
-    /// Our price of it.
+    /// Our price of that item.
     pub(super) price: Option<PriceId>,
 }
 
@@ -77,7 +77,7 @@ impl Stripe {
                     return Ok(vec![Report::Processing(order)]);
                 }
                 let mut reports = vec![Report::Failed(order)];
-                // It runs on until Stripe gives it up.
+                // The subscription goes on until Stripe gives it up.
                 if let Some(subscription) = subscription {
                     let mut now = self.now(order, &subscription).await?.0;
                     let bill = session.invoice.as_ref().and_then(Expandable::object);
@@ -91,8 +91,8 @@ impl Stripe {
         Ok(vec![report])
     }
 
-    /// Whether the money of a session that is complete and unpaid will not come by itself: by its payment,
-    /// which of a subscription is that of its first bill.
+    /// Whether the payment of a complete, unpaid session will not succeed by itself: judged by its payment
+    /// intent, for a subscription that of the first invoice.
     async fn has_failed(
         &self,
         session: &Session,
@@ -116,7 +116,7 @@ impl Stripe {
             }
             None => None,
         };
-        // Nothing was tried, or what was tried failed; or it was called off.
+        // No attempt was made, or it failed; or the payment was canceled.
         let failed = ["requires_payment_method", "canceled"];
         Ok(status.is_some_and(|status| failed.contains(&&*status)))
     }
@@ -141,7 +141,7 @@ impl Stripe {
                 let page = self.receipt_page(intent).await?;
                 (Some(intent.id().clone()), page)
             }
-            // That of a subscription is its first invoice's.
+            // A subscription's payment is that of its first invoice.
             (None, Some(invoice)) => self.paid_by(invoice).await?,
             (None, None) => (None, None),
         };
@@ -153,7 +153,7 @@ impl Stripe {
             amount_cents: session.amount_total,
             currency: session.currency.as_deref().and_then(Currency::new),
             payment: Payment {
-                // Told beside it, where the provider says it.
+                // Reported beside it, in `PaidOrder::amount_cents`.
                 amount_cents: 0,
                 payment,
                 invoice: bill.map(|bill| bill.id().clone()),
@@ -171,7 +171,7 @@ impl Stripe {
         Ok(vec![Report::Paid(Box::new(paid))])
     }
 
-    /// A subscription with the bills of its running cycle that are paid, and this one.
+    /// Reports a subscription, the paid invoices of its running cycle, and the given invoice.
     async fn subscription(
         &self,
         subscription: Subscription,
@@ -182,7 +182,7 @@ impl Stripe {
         let newest = subscription.latest_invoice.as_ref();
         let newest = newest.and_then(Expandable::object);
         let snapshot = snapshot.or_else(|| newest.map(Invoice::subscription_metadata));
-        // What was placed here is known here; what is written there is for what never was.
+        // An order that was placed here is found here; the metadata counts only where none ever was.
         let written = self.ours(&subscription.metadata);
         let placed = owners.order_of(&ObjectRef::Subscription(subscription.id.clone()))?;
         let billed = || snapshot.as_ref().and_then(|written| self.ours(written));
@@ -206,7 +206,7 @@ impl Stripe {
                 continue;
             }
             let placed = owners.order_of(&ObjectRef::Invoice(invoice.id.clone()))?;
-            if placed.is_some() && !invoice.is_carrying() {
+            if placed.is_some() && !invoice.may_settle_prior_switches() {
                 continue;
             }
             if of_first {
@@ -224,8 +224,8 @@ impl Stripe {
         Ok(reports)
     }
 
-    /// This bill, and those of the running cycle as far as they are not known by it: where the newest one
-    /// began the cycle, there are no others.
+    /// The given invoice, the newest one and, unless that one began the cycle, the other paid ones of the
+    /// running cycle.
     async fn bills(
         &self,
         subscription: &Subscription,
@@ -251,11 +251,12 @@ impl Stripe {
         Ok(bills)
     }
 
-    /// The first bill of a subscription: it pays the order that began it, whatever its checkout says.
+    /// The first invoice of a subscription: it pays the order that began it, whatever its checkout session
+    /// says.
     async fn first_bill(
         &self,
         first: OrderId,
-        now: &SubscriptionNow,
+        now: &SubscriptionState,
         subscription: &Subscription,
         invoice: &Invoice,
     ) -> Result<PaidOrder, Error> {
@@ -269,12 +270,12 @@ impl Stripe {
             currency: Currency::new(&invoice.currency),
             payment: self.payment_of(invoice).await?,
             billing: first_billing(now, subscription, Some(invoice)),
-            // Told after it.
+            // Reported after it.
             subscription: None,
         })
     }
 
-    /// By what an invoice was paid.
+    /// How an invoice was paid.
     pub(super) async fn payment_of(&self, invoice: &Invoice) -> Result<Payment, Error> {
         let (payment, receipt_url) = self.paid_by(invoice).await?;
         Ok(Payment {
@@ -295,10 +296,10 @@ impl Stripe {
         &self,
         first: OrderId,
         subscription: &'a Subscription,
-    ) -> Result<(SubscriptionNow, Tier<'a>), Error> {
+    ) -> Result<(SubscriptionState, Tier<'a>), Error> {
         let tier = self.tier_of(subscription).await?;
         let period_end = tier.item.and_then(|item| item.current_period_end);
-        let now = SubscriptionNow {
+        let now = SubscriptionState {
             first,
             id: subscription.id.clone(),
             status: status(subscription),
@@ -335,7 +336,7 @@ impl Stripe {
         match price.metadata.price {
             Some(ours) => {
                 let theirs = (self.project, price.id.clone());
-                // What is remembered of it may be newer than this subscription.
+                // The cached price may be newer than this copy of the subscription.
                 self.shared.ours.entry(theirs).or_insert(Some(ours));
                 Ok(Some(ours))
             }
@@ -358,8 +359,8 @@ impl Stripe {
         Ok(ours)
     }
 
-    /// Writes on a subscription again whose it is: somebody replaced that. What cannot be written, for want
-    /// of a permission, is not needed.
+    /// Writes our metadata on a subscription again after somebody replaced it. Failing, for example for want of
+    /// a permission, does no harm.
     async fn mark(&self, subscription: &Subscription, first: OrderId) {
         let id = &subscription.id;
         if subscription.metadata.project.is_some() {
@@ -376,7 +377,7 @@ impl Stripe {
         }
     }
 
-    /// What an invoice was paid by, and the page about that.
+    /// The payment of an invoice, and its receipt page.
     async fn paid_by(
         &self,
         invoice: &Invoice,
@@ -396,7 +397,7 @@ impl Stripe {
         }
     }
 
-    /// The page about a payment, where there is one.
+    /// The receipt page of a payment, where there is one.
     async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
         let intent = readable(self.client.open(intent).await)?;
         let charge = intent
@@ -408,12 +409,12 @@ impl Stripe {
     }
 }
 
-/// The cycle that a subscription's first payment begins: before all that follows.
+/// The cycle that a subscription's first payment begins, dated before all that follow.
 pub(super) fn first_billing(
-    now: &SubscriptionNow,
+    now: &SubscriptionState,
     subscription: &Subscription,
     invoice: Option<&Invoice>,
-) -> Option<Billing> {
+) -> Option<PaidCycle> {
     let line = invoice.and_then(|invoice| invoice.cycle_lines().next());
     let ends = line.map(|line| line.period.end);
     let is_trial = match (ends, subscription.trial_end) {
@@ -421,7 +422,7 @@ pub(super) fn first_billing(
         _ => subscription.status == SubscriptionStatus::Trialing,
     };
     let end = ends.map(instant).or(now.current_period_end)?;
-    Some(Billing {
+    Some(PaidCycle {
         subscription: subscription.id.clone(),
         invoice: invoice.map(|invoice| invoice.id.clone()),
         cycle_start: Timestamp(0),
@@ -433,7 +434,7 @@ pub(super) fn first_billing(
     })
 }
 
-/// Whether a bill was paid only when its subscription had ended.
+/// Whether an invoice was paid only after its subscription had ended.
 pub(super) fn is_after_end(subscription: &Subscription, invoice: &Invoice) -> bool {
     let ended = subscription.ended_at;
     ended.is_some_and(|ended| invoice.paid_at() > ended)
@@ -443,7 +444,7 @@ fn email(text: &str) -> Option<domain::text::Email> {
     domain::text::Email::new(text).ok()
 }
 
-/// The address of a page, where it is one.
+/// The URL of a page, where it is a valid one.
 fn page(url: Option<&str>) -> Option<PageUrl> {
     url.and_then(|url| PageUrl::new(url).ok())
 }
@@ -452,7 +453,7 @@ fn page_of(invoice: &Invoice) -> Option<PageUrl> {
     page(invoice.hosted_invoice_url.as_deref())
 }
 
-/// How a subscription stands for a wallet. One that never began, and will not, is over.
+/// A subscription's status for its wallet. One whose first payment never came is canceled.
 pub(super) fn status(subscription: &Subscription) -> Option<Status> {
     match subscription.status {
         SubscriptionStatus::Active | SubscriptionStatus::Trialing => Some(Status::Active),
@@ -465,7 +466,7 @@ pub(super) fn status(subscription: &Subscription) -> Option<Status> {
     }
 }
 
-/// An instant out of Stripe's seconds.
+/// Converts Stripe's seconds since the Unix epoch.
 pub(super) fn instant(seconds: i64) -> Timestamp {
     Timestamp(seconds.saturating_mul(1000))
 }

@@ -1,5 +1,5 @@
-//! The adapter between Stripe's API and the port of payments: what an account's objects are, in Scrip's
-//! own words. It knows orders by the names that it wrote on the objects, and nothing else of them.
+//! The adapter between Stripe's API and the payments port: it translates an account's objects into the port's
+//! types. Of orders it knows only the ids that it wrote on the objects.
 
 mod adopt;
 mod bills;
@@ -20,14 +20,14 @@ use domain::{
     wallet::{ProviderKind, Receipt},
 };
 use port::{
-    Book, BookPage, Charge, CheckoutRequest, ObjectIds, ObjectRef, OpenedCheckout, Operation,
-    Owners, Page, PaidOrder, PortalRequest, Provider, ProviderEvent, ProviderFuture, Reference,
-    RefundRequest, Report, RunningSubscription, Span, WebhookError,
+    CheckoutRequest, EventPage, ObjectIds, ObjectRef, OpenedCheckout, Operation, OrderReference,
+    Owners, PaidOrder, PortalRequest, Provider, ProviderCharge, ProviderEvent, ProviderFuture,
+    ProviderList, ProviderListPage, RefundRequest, Report, RunningSubscription, Span, WebhookError,
 };
 
 use crate::{
     Client, Error, Form,
-    events::Notice,
+    events::StripeEvent,
     id::StripePriceId,
     key,
     metadata::{self, Metadata},
@@ -36,25 +36,25 @@ use crate::{
     subscriptions::{self, Subscription, SubscriptionStatus},
 };
 
-/// For one thing that is asked, however many calls and retries it takes: somebody waits for it.
+/// Timeout of one operation of the port, with all its calls and retries: somebody waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One project's account.
+/// A project's account at Stripe, or at the sandbox.
 #[derive(Clone)]
 pub struct Stripe {
     project: ProjectId,
     client: Client,
-    /// What webhooks may be signed with now.
+    /// The secrets that webhooks may be signed with now.
     secrets: Vec<SigningSecret>,
-    /// Who is called in this form.
+    /// Which provider is called through Stripe's API.
     kind: ProviderKind,
-    /// Whether the key moves real money; `None`: it does not say.
+    /// Whether the key is for live mode; `None`: it does not say.
     livemode: Option<bool>,
-    shared: Arc<Shared>,
+    shared: Arc<PriceCache>,
 }
 
-/// What is remembered of all accounts. It only saves asking: Stripe's own catalog is what counts.
-pub struct Shared {
+/// A cache of all accounts' prices. It only saves requests: Stripe's own catalog is what counts.
+pub struct PriceCache {
     prices: DashMap<(ProjectId, PriceId), StoredPrice>,
     ours: DashMap<(ProjectId, StripePriceId), Option<PriceId>>,
     /// Held while a price is looked for or made, so that two buyers do not make two.
@@ -62,8 +62,8 @@ pub struct Shared {
     memory: Arc<dyn ObjectIds>,
 }
 
-impl Shared {
-    /// Nothing yet, but for what is in the memory.
+impl PriceCache {
+    /// An empty cache over the stored ids in `memory`.
     #[must_use]
     pub fn new(memory: Arc<dyn ObjectIds>) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// Forgets all that is remembered of a project's account: the project has another one.
+    /// Forgets all that is cached and stored for a project, because it has another account now.
     #[must_use]
     pub fn forget(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
         self.prices.retain(|(of, _), _| *of != project);
@@ -84,14 +84,14 @@ impl Shared {
 }
 
 impl Stripe {
-    /// A project's account, by its client and what its webhooks are signed with.
+    /// A project's account, with its client and the secrets that its webhooks are signed with.
     #[must_use]
     pub const fn new(
         project: ProjectId,
         client: Client,
         secrets: Vec<SigningSecret>,
         (kind, livemode): (ProviderKind, Option<bool>),
-        shared: Arc<Shared>,
+        shared: Arc<PriceCache>,
     ) -> Self {
         Self {
             project,
@@ -103,7 +103,7 @@ impl Stripe {
         }
     }
 
-    /// Gives up after a while, whatever was asked. What nobody waits for has its place first.
+    /// Runs an operation until [`PATIENCE`] ends. Background work first waits for one of its places.
     fn asked<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
@@ -116,7 +116,7 @@ impl Stripe {
         })
     }
 
-    /// Who took the money.
+    /// A receipt that says only who took the money.
     fn receipt(&self) -> Receipt {
         Receipt {
             provider: Some(self.kind),
@@ -131,18 +131,18 @@ impl Stripe {
         metadata.order.filter(|_| is_ours)
     }
 
-    /// An event of the other mode is none of this account's key.
-    fn told(&self, notice: &Notice) -> Result<Option<ProviderEvent>, String> {
-        let other = self.livemode.zip(notice.livemode);
+    /// What an event reports; nothing where it is from another mode than the key.
+    fn provider_event(&self, event: &StripeEvent) -> Result<Option<ProviderEvent>, String> {
+        let other = self.livemode.zip(event.livemode);
         match other.is_some_and(|(ours, theirs)| ours != theirs) {
             true => Ok(None),
-            false => notice.told(self.project),
+            false => event.provider_event(self.project),
         }
     }
 }
 
 impl Stripe {
-    /// What a schedule decides about is let go of first: what ends has no next tier.
+    /// Cancels a subscription. It is released from a schedule first: what ends has no next tier.
     async fn end(
         &self,
         id: &SubscriptionId,
@@ -158,7 +158,7 @@ impl Stripe {
         let now = self.client.read(id).await?;
         if let Some(schedule) = &now.schedule {
             let key = anew(operation, "release")?;
-            // The tier that runs stays.
+            // The current tier stays.
             self.change(
                 &["subscription_schedules", schedule.as_str(), "release"],
                 &Form::new(),
@@ -171,7 +171,7 @@ impl Stripe {
         self.change(&path, &ending, &key).await
     }
 
-    /// Whatever it is afterwards.
+    /// Posts a form, ignoring the object in the answer.
     async fn change(&self, path: &[&str], form: &Form, key: &Operation) -> Result<(), Error> {
         let _: serde_json::Value = self.client.post(path, form, key).await?;
         Ok(())
@@ -204,7 +204,7 @@ impl Provider for Stripe {
     ) -> Result<Option<ProviderEvent>, WebhookError> {
         signature::verify(signature, body, &self.secrets, now)
             .map_err(|error| WebhookError::Signature(error.to_string()))?;
-        let told = Notice::parse(body).and_then(|notice| self.told(&notice));
+        let told = StripeEvent::parse(body).and_then(|event| self.provider_event(&event));
         told.map_err(WebhookError::Malformed)
     }
 
@@ -216,22 +216,22 @@ impl Provider for Stripe {
         self.asked(self.client.try_missing())
     }
 
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, Page> {
+    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, EventPage> {
         self.asked(async move {
-            let notices = self.client.events(span, page).await?;
-            let mut events = Vec::with_capacity(notices.data.len());
-            for notice in &notices.data {
-                match self.told(notice) {
+            let page = self.client.events(span, page).await?;
+            let mut events = Vec::with_capacity(page.data.len());
+            for event in &page.data {
+                match self.provider_event(event) {
                     Ok(told) => events.extend(told),
                     // One that is not as it should be must not hide the others.
                     Err(why) => {
-                        tracing::warn!(event.id = %notice.id, why, "An event was passed over")
+                        tracing::warn!(event.id = %event.id, why, "An event was passed over")
                     }
                 }
             }
-            Ok(Page {
+            Ok(EventPage {
                 events,
-                next: notices.next,
+                next: page.next,
             })
         })
     }
@@ -244,17 +244,17 @@ impl Provider for Stripe {
         self.asked(self.reports(subject, owners))
     }
 
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<Charge>> {
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
         self.asked(self.taken(payment))
     }
 
     fn book<'a>(
         &'a self,
-        book: Book,
+        book: ProviderList,
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, BookPage> {
+    ) -> ProviderFuture<'a, ProviderListPage> {
         self.asked(self.lines(book, (from, until), page))
     }
 
@@ -299,7 +299,7 @@ impl Provider for Stripe {
     fn adopt<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-        reference: &'a Reference,
+        reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder> {
         self.asked(self.take_over(subscription, reference))
     }
@@ -332,12 +332,12 @@ impl Provider for Stripe {
     ) -> ProviderFuture<'a, ()> {
         self.asked(async move {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
-            let form = subscriptions::going_on(&now);
+            let form = subscriptions::resume_form(&now);
             if !form.pairs().is_empty() {
                 let key = anew(operation, "set")?;
                 self.change(&["subscriptions", id], &form, &key).await?;
             }
-            // Its trial ended without a card; a cycle begins.
+            // Its trial ended without a card; resuming begins a cycle.
             if now.status == SubscriptionStatus::Paused {
                 let key = anew(operation, "resume")?;
                 self.change(&["subscriptions", id, "resume"], &Form::new(), &key)
@@ -348,7 +348,7 @@ impl Provider for Stripe {
     }
 }
 
-/// Names a step of an operation that may be done again.
+/// A fresh idempotency key for a step of an operation that may be repeated.
 fn anew(operation: &Operation, step: &str) -> Result<Operation, Error> {
     key::anew(format_args!("{}/{step}", operation.as_str()))
 }

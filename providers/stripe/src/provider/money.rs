@@ -1,7 +1,7 @@
-//! How much of a payment is still there, and giving some back.
+//! How much of a payment was refunded or disputed, and making refunds.
 
 use domain::{id::OrderId, wallet::Reversal};
-use port::{ObjectRef, Owners, Part, PaymentReversal, PaymentTarget, RefundRequest, Report};
+use port::{ObjectRef, Owners, PaymentReversal, PaymentTarget, RefundRequest, Report, Share};
 
 use super::{Stripe, anew, bills::name_of};
 use crate::{
@@ -17,10 +17,11 @@ use crate::{
     refunds::Refund,
 };
 
-/// Answers of old that are gone past for one refund; each is a day's at most.
-const MOST_TURNS: u32 = 8;
+/// Idempotency keys to try for one refund, past replayed answers; Stripe keeps each for a day.
+const MAX_REFUND_KEYS: u32 = 8;
 
-/// What a key may not read, or what is not there, must not keep anybody from what they paid for.
+/// Turns a refusal to read into `None`: an object that is missing or forbidden to the key must not keep anybody
+/// from what they paid for.
 pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -29,7 +30,7 @@ pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// What is away of two payments together.
+/// The sum of two payments' reversals.
 fn both(one: Reversal, other: Reversal) -> Reversal {
     let disputes = [one.dispute, other.dispute].into_iter().flatten();
     Reversal {
@@ -41,8 +42,8 @@ fn both(one: Reversal, other: Reversal) -> Reversal {
 }
 
 impl Stripe {
-    /// A payment as it stands: what went back of its charge, and what its disputes withhold or took. Of a
-    /// bill that several payments paid, all of them together.
+    /// A payment's current state: what was refunded of its charge, and what its disputes withhold or took. All
+    /// payments of one invoice are added up.
     pub(super) async fn money(
         &self,
         id: &PaymentId,
@@ -53,7 +54,7 @@ impl Stripe {
         let mut bills = Vec::new();
         if order.is_none() {
             bills = self.client.invoice_payments_of_intent(id).await?;
-            // Its metadata was replaced, if it is ours.
+            // If it is ours, its metadata was replaced.
             order = match bills.is_empty() {
                 true => owners.order_of(&ObjectRef::Payment(id.clone()))?,
                 false => None,
@@ -99,11 +100,11 @@ impl Stripe {
             return Ok(Vec::new());
         };
         let mut carried = None;
-        if invoice.is_carrying() {
+        if invoice.may_settle_prior_switches() {
             let invoice = self.client.complete(invoice).await?;
             let of_cents = invoice.amount_paid;
             let switches = self.carried(&invoice).await?;
-            carried = switches.map(|(cents, _)| Part { cents, of_cents });
+            carried = switches.map(|(cents, _)| Share { cents, of_cents });
         }
         Ok(vec![Report::Reversed(PaymentReversal {
             of,
@@ -112,7 +113,7 @@ impl Stripe {
         })])
     }
 
-    /// The order that began the subscription that a bill is of.
+    /// The order that began an invoice's subscription.
     fn first_of(&self, invoice: &Invoice, owners: &dyn Owners) -> Result<Option<OrderId>, Error> {
         let placed = match invoice.subscription() {
             Some(subscription) => {
@@ -123,9 +124,9 @@ impl Stripe {
         Ok(placed.or_else(|| self.ours(&invoice.subscription_metadata())))
     }
 
-    /// What is away of one payment; `None`: it was never charged. What a bank asks back in another currency
-    /// than was charged cannot be added up: it is about what is left of the charge. Nor can what was charged
-    /// in another currency than was billed: it is about as much as was received.
+    /// The reversal of one payment; `None`: it was never charged. A dispute in another currency than the charge
+    /// cannot be added up: it counts as what is left of the charge. Of a charge in another currency than the
+    /// invoice, the share is taken of what was received.
     async fn away(
         &self,
         intent: &PaymentIntent,
@@ -135,21 +136,21 @@ impl Stripe {
             None => return Ok(None),
             Some(charge) => self.client.open(charge).await?,
         };
-        // More than there can be.
+        // More disputes than one payment can have.
         let query = Form::new()
             .with("payment_intent", &intent.id)
             .with("limit", 100);
         let disputes = match self.client.list::<DisputeId>(&query, &[]).await {
             Ok(disputes) => disputes.data,
-            // A key that may not read disputes keeps no refund from being seen.
+            // Refunds are seen even by a key that may not read disputes.
             Err(error) if error.is_forbidden() && !charge.disputed => Vec::new(),
             Err(error) => return Err(error),
         };
-        let away = away_of(&charge, &disputes);
+        let away = reversal_of(&charge, &disputes);
         if billed_in.is_none_or(|billed| billed == charge.currency) {
             return Ok(Some(away));
         }
-        let part = Part {
+        let part = Share {
             cents: intent.amount_received,
             of_cents: charge.amount,
         };
@@ -160,10 +161,10 @@ impl Stripe {
         }))
     }
 
-    /// Gives money back unless it is back under that name, whatever became of it there. Stripe repeats for
-    /// a day what it answered under a key, also that it failed or refused: then the next key is the one
-    /// to ask under. It is the same one for everybody, so that two who ask at once ask for one refund. What
-    /// broke may be repeated without a word about that: where it left no refund, one other key is tried.
+    /// Makes a refund unless one, in any status, names the operation. Stripe repeats for a day what it answered
+    /// under an idempotency key, failures and refusals included: then the next key is tried. Keys are numbered,
+    /// so that two concurrent callers make one refund. A server error may be repeated without being marked as
+    /// such: where it left no refund, one random key is tried.
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), Error> {
         let intent = &request.payment;
         let name = request.operation.as_str();
@@ -172,7 +173,7 @@ impl Stripe {
             .with("amount", request.amount_cents)
             .with(format!("metadata[{OPERATION}]"), name);
         let mut broke = false;
-        for turn in 1..=MOST_TURNS {
+        for turn in 1..=MAX_REFUND_KEYS {
             if self.client.has_refund(intent, name).await? {
                 return Ok(());
             }
@@ -187,17 +188,17 @@ impl Stripe {
                 .await
             {
                 Ok(_) => return Ok(()),
-                Err(failure) if failure.is_of_old() => {}
+                Err(failure) if failure.is_replay() => {}
                 Err(failure) if failure.broke() && !broke => broke = true,
                 Err(failure) => return Err(failure.error),
             }
         }
-        let why = "it repeats what it answered before";
+        let why = "it only repeats earlier answers";
         Err(Error::unavailable(why, None))
     }
 }
 
-fn away_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
+fn reversal_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
     let refunded_cents = charge.amount_refunded.max(0);
     let left = charge.amount.saturating_sub(refunded_cents).max(0);
     let taken = disputes.iter().filter(|dispute| dispute.took());

@@ -1,16 +1,16 @@
-//! Opening Stripe's customer portal, under a configuration that lists what can be switched between.
+//! Opens Stripe's customer portal, with a configuration that lists the prices to switch between.
 
 use port::PortalRequest;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::Stripe;
-use crate::{Error, Form, Refusal, id::ConfigurationId, key, prices::StoredPrice};
+use crate::{Error, ErrorResponse, Form, id::ConfigurationId, key, prices::StoredPrice};
 
-/// Stripe takes so many products to switch between.
+/// Stripe's limit of products to switch between.
 const MAX_PRODUCTS: usize = 10;
 
-/// What is sent for the portal of a project. Subscriptions can be switched between these prices, at most
+/// The form of a project's portal configuration. Subscriptions can be switched between these prices, at most
 /// [`MAX_PRODUCTS`], each of a product of its own; with none they cannot be switched.
 fn configuration(tiers: &[StoredPrice]) -> Form {
     const UPDATE: &str = "features[subscription_update]";
@@ -23,8 +23,8 @@ fn configuration(tiers: &[StoredPrice]) -> Form {
     if tiers.is_empty() {
         return form;
     }
-    // Up at once and paid at once, since credits follow at once. Down, or to a shorter cycle, when the one
-    // that is paid for ends: what was granted for it is not taken back.
+    // Upgrades apply and are paid at once, since their credits come at once. Downgrades and shorter cycles
+    // apply when the paid cycle ends: what was granted for it is not taken back.
     let down = format!("{UPDATE}[schedule_at_period_end][conditions]");
     form = form
         .with(format!("{UPDATE}[default_allowed_updates][0]"), "price")
@@ -46,16 +46,16 @@ struct Configuration {
     id: ConfigurationId,
 }
 
-/// The way in: whoever has it is the customer, for a short time. Not to be logged or kept, so it cannot be
-/// printed.
+/// A visit to the portal: whoever has its URL is the customer, for a short time. It must not be logged or kept,
+/// so it cannot be printed.
 #[derive(Deserialize)]
 struct PortalSession {
     /// Where to send the customer.
     url: String,
 }
 
-/// Whether a refusal is about what is offered, and not about who visits.
-fn is_about_the_offer(refusal: &Refusal) -> bool {
+/// Whether a refusal is about the offered prices, not the customer.
+fn is_about_the_offer(refusal: &ErrorResponse) -> bool {
     let param = refusal.param.as_deref().unwrap_or_default();
     let listed = param.contains("products") || param.contains("prices");
     listed || refusal.is_missing() && param != "customer"
@@ -65,14 +65,14 @@ impl Stripe {
     pub(super) async fn portal(&self, request: &PortalRequest<'_>) -> Result<String, Error> {
         match self.visit(request).await {
             Err(Error::Refused(refusal)) if is_about_the_offer(&refusal) => {
-                tracing::warn!(error = %refusal, "What the portal offers is not all there any more; looking for it anew");
+                tracing::warn!(error = %refusal, "The portal's configuration or prices are gone from the provider; setting them up again");
             }
             visited => return visited,
         }
-        // The configuration is gone, or something that it lists: archived or deleted.
+        // The configuration, or a price or product that it lists, was archived or deleted.
         self.shared.memory.forget_all(self.project).await?;
         for (_, price) in &request.offered {
-            self.forget_tier(price);
+            self.uncache_price(price);
         }
         self.visit(request).await
     }
@@ -83,14 +83,14 @@ impl Stripe {
             .with("customer", &request.customer)
             .with("configuration", configuration)
             .with_some("return_url", request.return_url);
-        // Each visit is one of its own.
+        // Each visit is a new session.
         let key = key::anew("portal")?;
         let path = ["billing_portal", "sessions"];
         let visit: PortalSession = self.client.post(&path, &form, &key).await?;
         Ok(visit.url)
     }
 
-    /// Named by what it says: another offer is another configuration, the same one is made once.
+    /// The configuration for an offer, stored under a hash of its form: the same offer is created once.
     async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Error> {
         let mut tiers = Vec::new();
         for (product, price) in request.offered.iter().take(MAX_PRODUCTS) {

@@ -1,5 +1,5 @@
-//! Recurring prices in Stripe's catalog, made there the first time that they are bought. Each is found
-//! by ours, which is written on it.
+//! Recurring prices in Stripe's catalog, created there when they are first bought. Each is found by the id of
+//! ours, its lookup key.
 
 use domain::catalog::{Price, Product};
 
@@ -25,14 +25,14 @@ impl Stripe {
             return Ok(known.clone());
         }
         match self.client.find_price(price).await? {
-            Some(found) => Ok(self.keep_tier(price, found)),
+            Some(found) => Ok(self.cache_price(price, found)),
             None => self.make_tier(product, price).await,
         }
     }
 
-    /// A new one in place of one that cannot be sold any more: somebody archived or deleted it, or its
+    /// A new Stripe price in place of one that cannot be sold any more: somebody archived or deleted it, or its
     /// product.
-    pub(super) async fn tier_anew(
+    pub(super) async fn recreate_price(
         &self,
         product: &Product,
         price: &Price,
@@ -41,16 +41,16 @@ impl Stripe {
         self.make_tier(product, price).await
     }
 
-    /// Each time under a name of its own: Stripe repeats for a day what it answered under a name, also
-    /// that a price is there which was archived since, also that it failed.
+    /// Always with a fresh idempotency key: under an old one Stripe repeats its answer for a day, even if that
+    /// was a failure, or the price was archived since.
     async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
         let key = key::anew(format_args!("price/{}", price.id))?;
         let form = prices::form(product, price);
         let made = self.client.post(&["prices"], &form, &key).await;
-        Ok(self.keep_tier(price, made?))
+        Ok(self.cache_price(price, made?))
     }
 
-    fn keep_tier(&self, price: &Price, stored: StoredPrice) -> StoredPrice {
+    fn cache_price(&self, price: &Price, stored: StoredPrice) -> StoredPrice {
         let ours = (price.project, price.id);
         self.shared.prices.insert(ours, stored.clone());
         let theirs = (self.project, stored.id.clone());
@@ -58,8 +58,8 @@ impl Stripe {
         stored
     }
 
-    /// Forgets what was remembered of a price.
-    pub(super) fn forget_tier(&self, price: &Price) {
+    /// Removes a price from the cache.
+    pub(super) fn uncache_price(&self, price: &Price) {
         self.shared.prices.remove(&(price.project, price.id));
     }
 }

@@ -1,4 +1,4 @@
-//! What is believed, and what is not.
+//! Which signatures are accepted, and which are not.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a file comes to, against what the server has.
+//! Tests of the plan for a file, against a server's catalog.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn project_called(name: &str) -> view::Project {
     .unwrap()
 }
 
-/// What the server has after the file was applied.
+/// The server's catalog after the file was applied.
 fn applied() -> Vec<view::Product> {
     serde_json::from_value(json!([
         {
@@ -101,7 +101,7 @@ fn applying_again_changes_nothing() {
         "{steps:?}"
     );
     assert_eq!(prices(&file.products, &ids(), &found).unwrap(), []);
-    assert!(left_alone(&file.products, &ids(), &found).is_empty());
+    assert!(undeclared(&file.products, &ids(), &found).is_empty());
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn other_terms_are_another_price_and_the_old_one_is_left_and_named() {
         panic!("{steps:?}")
     };
     assert_eq!(create["amountCents"], 600);
-    let left = left_alone(&file.products, &ids(), &found);
+    let left = undeclared(&file.products, &ids(), &found);
     assert_eq!(left, ["price 500 EUR of \"Images\" (price_1)"]);
 }
 

@@ -1,10 +1,10 @@
-//! Something that answers as Stripe's API does, and does as each test tells it: it fails, it says
-//! nonsense, it goes silent. What was asked of it is remembered, form by form. It also signs what it
-//! reports. The one double of Stripe, for tests and for the load generator.
+//! The one double of Stripe's API, for tests and for the load generator. It responds as Stripe does, or as a
+//! test tells it: with a failure, garbage or silence. It records requests, form by form, and signs what it
+//! reports.
 //!
-//! It is the sandbox's account, of which nothing happens by itself. It takes what Stripe takes and nothing
-//! else: an unknown path or field, another version, a key used twice for two things fail the test, whatever
-//! became of the answer.
+//! It is built on the sandbox's account, in which nothing happens by itself. It accepts only what Stripe
+//! accepts: an unknown path or field, another API version, or a key used twice for two things fails the test,
+//! whatever the response was. became of the answer.
 
 mod notes;
 #[cfg(test)]
@@ -28,67 +28,67 @@ use serde_json::{Value, json};
 
 use ::stripe::{
     API_VERSION,
-    permissions::{ENDPOINTS, Endpoint},
+    permissions::{ENDPOINTS, StripeEndpoint},
     signature::{SigningSecret, sign},
 };
 use domain::Timestamp;
-use world::World;
+use world::Host;
 
-/// The key of the account.
+/// The account's secret key.
 pub const SECRET_KEY: &str = "sk_test_of_the_shop";
-/// What reports are signed with.
+/// The secret that signs webhooks.
 pub const WEBHOOK_SECRET: &str = "whsec_of_the_shop";
 
-/// The account as a project's provider, said as the administration takes it.
+/// The account as a project's provider, in the admin API's form.
 #[must_use]
 pub fn provider() -> Value {
     json!({"kind": "stripe", "secretKey": SECRET_KEY, "webhookSecret": WEBHOOK_SECRET})
 }
 
-/// What was asked.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// GET, POST, ….
+    /// The method, such as GET or POST.
     pub method: Method,
-    /// Without the query.
+    /// The path without the query.
     pub path: String,
-    /// What `Authorization` said.
+    /// The key in the `Authorization` header.
     pub key: String,
-    /// What `Idempotency-Key` said, or nothing.
+    /// The `Idempotency-Key` header; empty if there is none.
     pub operation: String,
-    /// The body's or the query's pairs.
+    /// The parameters of the body or the query.
     pub form: BTreeMap<String, String>,
 }
 
-/// What is answered out of turn.
+/// A response other than the usual one.
 #[derive(Debug, Clone)]
-pub enum Instead {
-    /// This status and body, with no wish to be asked again.
+pub enum Override {
+    /// This status and body, with `Stripe-Should-Retry: false`.
     Status(u16, Value),
-    /// This status and body, kept under the operation's key and repeated to whoever comes with it.
+    /// This status and body, stored under the idempotency key and replayed to whoever uses it.
     Kept(u16, Value),
-    /// This status and body, with no wish to be asked again; what was asked for is done all the same.
+    /// This status and body, with `Stripe-Should-Retry: false`, although the request was carried out.
     Done(u16, Value),
-    /// No answer, for as long as anybody waits; what was asked for is done all the same.
+    /// No response, although the request was carried out.
     DoneInSilence,
-    /// What no client can read.
+    /// A response that no client can parse.
     Garbage,
-    /// No answer, for as long as anybody waits.
+    /// No response, for as long as the client waits.
     Silence,
 }
 
-/// The provider; it ends with the test's runtime. When the last clone is dropped and something was asked
-/// that Stripe would not have taken, the test fails.
+/// The double; it ends with the test's runtime. When the last clone is dropped and there was a request that
+/// Stripe would not have accepted, the test fails.
 #[derive(Clone)]
 pub struct Stripe {
-    /// Where its API is, without a slash at its end.
+    /// The API's address, without a slash at its end.
     pub base: String,
-    world: Arc<Mutex<World>>,
-    /// Held by tests alone, so that it is dropped with the last of them.
+    world: Arc<Mutex<Host>>,
+    /// Held only by tests, so that it is dropped with the last of them.
     _judge: Arc<Judge>,
 }
 
-struct Judge(Arc<Mutex<World>>);
+struct Judge(Arc<Mutex<Host>>);
 
 impl Drop for Judge {
     fn drop(&mut self) {
@@ -103,17 +103,17 @@ impl Drop for Judge {
 }
 
 impl Stripe {
-    /// Starts with an account in which nothing is.
+    /// Starts with an empty account.
     pub async fn start() -> Self {
-        Self::start_with(World::new(false)).await
+        Self::start_with(Host::new(false)).await
     }
 
-    /// The same for a load: no call is remembered.
+    /// Starts for a load: no request is recorded.
     pub async fn forgetful() -> Self {
-        Self::start_with(World::new(true)).await
+        Self::start_with(Host::new(true)).await
     }
 
-    async fn start_with(world: World) -> Self {
+    async fn start_with(world: Host) -> Self {
         let world = Arc::new(Mutex::new(world));
         let router = Router::new()
             .fallback(answer)
@@ -129,72 +129,72 @@ impl Stripe {
         }
     }
 
-    /// Takes out what was asked that Stripe would not have taken: whoever looks judges it.
+    /// Takes the requests that Stripe would not have accepted: the caller judges them.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         std::mem::take(&mut self.world.lock().complaints)
     }
 
-    /// How many requests there were so far.
+    /// Number of requests so far.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.world.lock().requests
     }
 
-    /// What was asked so far, by path.
+    /// Requests so far with this path.
     pub fn calls(&self, path: &str) -> Vec<Call> {
         let world = self.world.lock();
         let calls = world.calls.iter().filter(|call| call.path == path);
         calls.cloned().collect()
     }
 
-    /// How often anything was read so far.
+    /// Number of reads so far.
     pub fn reads(&self) -> usize {
         let world = self.world.lock();
         let reads = world.calls.iter().filter(|call| call.method == Method::GET);
         reads.count()
     }
 
-    /// Answers the next request of this path otherwise; of this method, where it stands in front of it.
-    pub fn instead(&self, path: &str, instead: Instead) {
+    /// Responds like this to the next request of this path, or of a method when that precedes the path.
+    pub fn instead(&self, path: &str, instead: Override) {
         self.world.lock().instead.push((path.into(), instead));
     }
 
-    /// Answers requests of this path otherwise until [`Self::as_usual`].
-    pub fn from_now_on(&self, path: &str, instead: Instead) {
+    /// Responds like this to requests of this path until [`Self::as_usual`].
+    pub fn from_now_on(&self, path: &str, instead: Override) {
         self.world.lock().always.push((path.into(), instead));
     }
 
-    /// Answers as usual from now on.
+    /// Responds as usual from now on.
     pub fn as_usual(&self) {
         let mut world = self.world.lock();
         world.instead.clear();
         world.always.clear();
     }
 
-    /// Puts an object where it is read.
+    /// Adds an object that can be read at this path.
     pub fn put(&self, path: &str, object: Value) {
         self.world.lock().put(path, &object);
     }
 
-    /// Changes fields of an object; as it is then.
+    /// Changes fields of an object; returns the object.
     pub fn set(&self, path: &str, fields: Value) -> Value {
         self.world.lock().set(path, &fields)
     }
 
-    /// Says of which account a key is; `None`: it may not read that. Every other key is of the shop's.
+    /// Sets the account of a key; `None`: the key may not read it. All other keys belong to the shop's account.
     pub fn account_of(&self, key: &str, account: Option<&str>) {
         let mut world = self.world.lock();
         world.accounts.insert(key.into(), account.map(Into::into));
     }
 
-    /// Lists an event, as the account does whether or not a webhook arrives.
+    /// Adds an event to the list, as the account does whether or not a webhook arrives.
     pub fn list(&self, id: &str, kind: &str, object: &Value, now: i64) {
         let event = plain_event(id, kind, object, now);
         self.put(&format!("/v1/events/{id}"), event);
     }
 
-    /// A payment with its charge, of which so much went back; `marks` is what was written on it.
+    /// A payment with its charge, of which `refunded` was returned; `marks` is its metadata.
     pub fn charged(&self, payment: &str, marks: &Value, cents: i64, refunded: i64) -> Value {
         let mut world = self.world.lock();
         let charge = world.charge_of(payment);
@@ -213,18 +213,18 @@ impl Stripe {
         world.set(&path, &json!({}))
     }
 
-    /// A session, paid.
+    /// Pays a session; returns it.
     pub fn pay(&self, checkout: &str) -> Value {
         self.pay_as(checkout, "buyer@mail.example")
     }
 
-    /// The same by somebody with this address.
+    /// Pays a session with this e-mail address; returns it.
     pub fn pay_as(&self, checkout: &str, email: &str) -> Value {
         let mut world = self.world.lock();
         world.act(checkout, |account, now| account.pay(checkout, email, now))
     }
 
-    /// A session whose buyer is done, and whose money is on its way: [`Self::pay`] has it come.
+    /// Completes a session whose debit is processing: [`Self::pay`] lets it succeed.
     pub fn debit(&self, checkout: &str) -> Value {
         let mut world = self.world.lock();
         world.act(checkout, |account, now| {
@@ -238,7 +238,7 @@ pub fn event(id: &str, kind: &str, object: &Value, now: i64) -> (String, String)
     event_signed(WEBHOOK_SECRET, id, kind, object, now)
 }
 
-/// The same signed with another secret.
+/// An event with its signature header, signed with another secret.
 pub fn event_signed(
     secret: &str,
     id: &str,
@@ -264,7 +264,7 @@ fn signature(secret: &str, body: &str, now: i64) -> String {
 }
 
 async fn answer(
-    State(world): State<Arc<Mutex<World>>>,
+    State(world): State<Arc<Mutex<Host>>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -309,10 +309,10 @@ async fn answer(
     };
     match instead {
         None => {}
-        Some(Instead::Silence) => std::future::pending().await,
-        Some(Instead::Garbage) => return "<html>not what you think</html>".into_response(),
-        Some(Instead::Status(status, body)) => return failure(status, &body),
-        Some(Instead::Kept(status, body)) => {
+        Some(Override::Silence) => std::future::pending().await,
+        Some(Override::Garbage) => return "<html>not what you think</html>".into_response(),
+        Some(Override::Status(status, body)) => return failure(status, &body),
+        Some(Override::Kept(status, body)) => {
             let kept = Answer {
                 status,
                 body: body.clone(),
@@ -320,11 +320,11 @@ async fn answer(
             world.lock().done(&call, Some(kept));
             return failure(status, &body);
         }
-        Some(Instead::Done(status, body)) => {
+        Some(Override::Done(status, body)) => {
             world.lock().done(&call, None);
             return failure(status, &body);
         }
-        Some(Instead::DoneInSilence) => {
+        Some(Override::DoneInSilence) => {
             world.lock().done(&call, None);
             std::future::pending().await
         }
@@ -336,11 +336,11 @@ async fn answer(
     }
 }
 
-/// Answers as unkindly as the account is; `None`: not at all.
-fn as_it_is(world: &mut World, call: &Call) -> Option<Response> {
+/// Responds as the account's unkindness says; `None`: not at all.
+fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
     let (now, millis) = world.time();
     let asked = call.request(now, millis);
-    // Put back below: what is asked kindly needs the rest of the world.
+    // Put back below, as the borrow checker needs the rest of `world` meanwhile.
     let mut unkind = std::mem::take(&mut world.unkind);
     let mut repeated = false;
     let outcome = unkind.answer(&asked, |method, path, form| {
@@ -363,7 +363,7 @@ fn as_it_is(world: &mut World, call: &Call) -> Option<Response> {
             let status = StatusCode::from_u16(answer.status).unwrap();
             Some((status, named(&headers), printed(&answer.body)).into_response())
         }
-        // It comes with no wish to be asked again, so that no test waits for that.
+        // With `Stripe-Should-Retry: false`, so that no test waits for retries.
         Ok(Outcome::Answer { answer, headers }) => {
             let mut response = failure(answer.status, &answer.body);
             response.headers_mut().extend(named(&headers));
@@ -389,7 +389,7 @@ fn named(headers: &[(&'static str, String)]) -> HeaderMap {
     pairs.collect()
 }
 
-/// Whether it only finds out what the key may do: it asks for nothing, or for nothing that there is.
+/// Whether a request only tests a permission: it asks for nothing, or for something that does not exist.
 fn is_trial(call: &Call) -> bool {
     let nobody = call.path.contains("/scrip_permission_check");
     nobody || call.operation.starts_with("permission-check/")
@@ -401,7 +401,7 @@ fn failure(status: u16, body: &Value) -> Response {
     (status, once, body.to_string()).into_response()
 }
 
-/// What Stripe wants of every request.
+/// Checks the headers that Stripe requires of every request.
 fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), String> {
     let version = text("stripe-version");
     if version != API_VERSION {
@@ -418,7 +418,7 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
         if wanted.is_some_and(|wanted| wanted != API_VERSION) {
             return Err(format!("{wanted:?} is not {API_VERSION}"));
         }
-        // Not Stripe's rule: without one a repeat would be done twice.
+        // Not a rule of Stripe's: without a key a retry would be done twice.
         if !(1..=255).contains(&call.operation.len()) {
             return Err("there is no idempotency key".into());
         }
@@ -426,17 +426,17 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
     Ok(())
 }
 
-/// A key may only do what is on the list of what it needs.
+/// Checks that a request needs only permissions that the product declares.
 fn declared(call: &Call) -> Result<(), String> {
     let path = call.path.trim_start_matches("/v1/");
-    let is_it = |endpoint: &Endpoint| endpoint.is(call.method.as_str(), path);
+    let is_it = |endpoint: &StripeEndpoint| endpoint.is(call.method.as_str(), path);
     match ENDPOINTS.iter().any(is_it) {
         true => Ok(()),
         false => Err("no permission is declared for that".into()),
     }
 }
 
-fn complain(world: &mut World, call: &Call, why: &str) -> Response {
+fn complain(world: &mut Host, call: &Call, why: &str) -> Response {
     let Call { method, path, .. } = call;
     world.complaints.push(format!("{method} {path}: {why}"));
     let error = json!({

@@ -1,5 +1,5 @@
-//! Objects that tests put into the account. They say some of what Stripe's objects say; `blank.json` has
-//! what the account keeps of each kind beside that, by where they are listed.
+//! Objects that tests put into the account. They have some of the fields of Stripe's objects; `blank.json` has
+//! the account's other fields for each kind, by where they are listed.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ type Note = Map<String, Value>;
 static BLANK: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("blank.json")).expect("notes"));
 
-/// What is in every account.
+/// The objects of every account.
 pub(super) fn first() -> [Note; 2] {
     let coupon = json!({
         "object": "coupon", "id": "summer", "created": 0, "off": {"percent": 1000},
@@ -23,7 +23,7 @@ pub(super) fn first() -> [Note; 2] {
     [coupon, code].map(|note| note.as_object().expect("a note").clone())
 }
 
-/// One of which nothing is said yet, in the place of a former one.
+/// An empty object, in place of a former one.
 pub(super) fn new(collection: &str, id: &str, former: Option<&Note>, now: i64) -> Note {
     let blank = BLANK.get(collection).and_then(Value::as_object);
     let mut note = blank
@@ -39,12 +39,12 @@ pub(super) fn new(collection: &str, id: &str, former: Option<&Note>, now: i64) -
     note
 }
 
-/// What has no field of this name is kept in another shape, which shows all of it.
+/// Whether the account keeps all of this field, in another shape: then its own view of it is shown.
 pub(super) fn is_whole(name: &str) -> bool {
     name == "lines"
 }
 
-/// A note with what is said of its object.
+/// An object with these fields changed.
 pub(super) fn with(mut note: Note, said: &Value) -> Note {
     let kind = note["object"].clone();
     let mut blanks = BLANK.values().filter(|blank| blank["object"] == kind);
@@ -56,9 +56,9 @@ pub(super) fn with(mut note: Note, said: &Value) -> Note {
     };
     for (name, value) in said.as_object().expect("fields") {
         let is_kept = blank.contains_key(name) || name == "created";
-        // What a session says of itself keeps nobody from paying.
+        // A session's status does not keep anybody from paying.
         let is_shown = kind == "checkout.session" && name.ends_with("status");
-        // Of these the account keeps another shape.
+        // The account keeps these in another shape.
         if is_kept && !is_shown && name != "lines" {
             put(name, value);
         }
@@ -91,7 +91,7 @@ pub(super) fn with(mut note: Note, said: &Value) -> Note {
     note
 }
 
-/// Its items are shown as they are said; by their prices it is found.
+/// Items are shown as given; the subscription is found by their prices.
 fn subscription(said: &Value, mut put: impl FnMut(&str, &Value)) {
     if said["cancel_at"].is_i64() {
         put("cancel_at_period_end", &json!(true));

@@ -1,4 +1,4 @@
-//! The judge is awake.
+//! Tests of the double: it refuses what Stripe would refuse.
 
 use reqwest::RequestBuilder;
 

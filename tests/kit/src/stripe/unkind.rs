@@ -1,11 +1,11 @@
-//! What makes the account as unkind as Stripe, switch by switch.
+//! Switches that make the account as unkind as Stripe.
 
 use serde_json::Value;
 
 use super::{Stripe, Unkindness, WEBHOOK_SECRET, plain_event, signature};
 
 impl Stripe {
-    /// Switches to these settings.
+    /// Sets all switches.
     pub fn unkind(&self, settings: Unkindness) {
         let mut world = self.world.lock();
         let (now, _) = world.time();
@@ -13,19 +13,19 @@ impl Stripe {
         world.unkind.switch(settings, now);
     }
 
-    /// Answers everything with this status, until it is 0 again.
+    /// Responds to everything with this status, until it is 0 again.
     pub fn away(&self, status: u16) {
         let mut settings = self.world.lock().unkind.settings().clone();
         settings.away = status;
         self.unkind(settings);
     }
 
-    /// Takes its time from a clock, in seconds since the Unix epoch, instead of from the machine.
+    /// Takes the time from a clock, in seconds since the Unix epoch, instead of from the machine.
     pub fn follow(&self, clock: impl Fn() -> i64 + Send + 'static) {
         self.world.lock().clock = Some(Box::new(clock));
     }
 
-    /// An event as its webhook brings it, with its signature header: printed as the account prints.
+    /// An event as its webhook sends it, with its signature header, formatted like the account's.
     pub fn event(&self, id: &str, kind: &str, object: &Value, now: i64) -> (String, String) {
         let mut world = self.world.lock();
         let event = world.unkind.event(plain_event(id, kind, object, now));
@@ -34,7 +34,7 @@ impl Stripe {
         (body, header)
     }
 
-    /// The same of the other product on the account: the `number`th sale's.
+    /// The event of the `number`th sale of the other product on the account.
     pub fn foreign_event(&self, number: u32, now: i64) -> Option<(String, String)> {
         let world = self.world.lock();
         let body = world.unkind.print(&world.unkind.foreign_event(number)?);

@@ -1,4 +1,4 @@
-//! The account: the sandbox's, with what tests put over it.
+//! The account: the sandbox's, with the objects and responses that tests set.
 
 use std::{
     collections::HashMap,
@@ -7,43 +7,43 @@ use std::{
 };
 
 use sandbox::{
-    account::{Account, Reply},
+    account::{Account, SandboxReply},
     unkind::{Answer, Form, Request, Unkind},
 };
 use serde_json::{Map, Value, json};
 
-use super::{Call, Instead, notes};
+use super::{Call, Override, notes};
 
-/// Where its pages are.
+/// Base address of its pages.
 const PAGES: &str = "https://pay.example";
 
-pub(super) struct World {
+pub(super) struct Host {
     pub(super) calls: Vec<Call>,
     pub(super) requests: u64,
-    /// What Stripe would not have taken.
+    /// Requests that Stripe would not have accepted.
     pub(super) complaints: Vec<String>,
-    /// By path; each is used once.
-    pub(super) instead: Vec<(String, Instead)>,
-    /// The same for good.
-    pub(super) always: Vec<(String, Instead)>,
+    /// Responses by path; each is used once.
+    pub(super) instead: Vec<(String, Override)>,
+    /// Responses by path that stay.
+    pub(super) always: Vec<(String, Override)>,
     pub(super) account: Account,
-    /// Fields that objects show other than the account has them, by the objects' identifiers. One that
-    /// the account changes is its own again.
+    /// Fields that objects show differently from what the account has, by object id. A field that the account
+    /// changes shows its own value again.
     shown: HashMap<String, Map<String, Value>>,
-    /// Of which account a key is; `None`: it may not read that. Of all others: the shop's.
+    /// The account of a key; `None`: the key may not read it. All other keys belong to the shop's account.
     pub(super) accounts: HashMap<String, Option<String>>,
-    /// Keeps no calls and no answers: a load would fill the memory.
+    /// Whether to record neither requests nor responses, which would fill the memory under load.
     pub(super) forgets: bool,
-    /// What Stripe does on top of answering.
+    /// Stripe's behaviour beyond responses.
     pub(super) unkind: Unkind,
-    /// Its time; `None`: the machine's.
+    /// The clock; `None`: the machine's.
     pub(super) clock: Option<Clock>,
 }
 
 /// Seconds since the Unix epoch.
 pub(super) type Clock = Box<dyn Fn() -> i64 + Send>;
 
-impl World {
+impl Host {
     pub(super) fn new(forgets: bool) -> Self {
         let mut account = Account::counted(PAGES);
         for note in notes::first() {
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// Seconds since the Unix epoch by the account's clock, and milliseconds since any instant.
+    /// Seconds since the Unix epoch by the account's clock, and milliseconds since some instant.
     pub(super) fn time(&self) -> (i64, i64) {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         let millis = i64::try_from(START.elapsed().as_millis()).unwrap();
@@ -78,8 +78,8 @@ impl World {
         (now, millis)
     }
 
-    /// Answers by whose key it is; with this failure from now on, where there is one to be kept.
-    pub(super) fn ask(&mut self, request: &Request<'_>, failure: Option<Answer>) -> Reply {
+    /// Responds for the key's account; with this failure, stored under the idempotency key, if there is one.
+    pub(super) fn ask(&mut self, request: &Request<'_>, failure: Option<Answer>) -> SandboxReply {
         let operation = request.operation.filter(|_| !self.forgets);
         let request = Request {
             operation,
@@ -102,13 +102,13 @@ impl World {
         reply
     }
 
-    /// Does what is asked, though whoever asks is not told so.
+    /// Carries out a request whose client does not see the response.
     pub(super) fn done(&mut self, call: &Call, failure: Option<Answer>) {
         let (now, millis) = self.time();
         drop(self.ask(&call.request(now, millis), failure));
     }
 
-    /// Has a buyer do something; the session as it is then.
+    /// Makes a buyer do something; returns the session.
     pub(super) fn act(
         &mut self,
         session: &str,

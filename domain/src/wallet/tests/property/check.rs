@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     super::{KEY, hold_id, teller::Teller},
     desk,
-    model::{Line, Model, push_line},
+    model::{LedgerRow, Model, push_line},
     purse::Group,
 };
 use crate::{
@@ -171,7 +171,7 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
     }
 }
 
-/// An order's entries come to what it says of itself.
+/// Checks that an order's entries add up to what it says of itself.
 fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
     let own = records.iter().filter_map(Record::entry);
     let own: Vec<_> = own.filter(|entry| entry.order == Some(serial)).collect();
@@ -200,8 +200,8 @@ fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
     );
 }
 
-/// Any prefix of the events gives the wallet that was there then, also when it is taken apart and put
-/// together again after each of them; the history comes out the same.
+/// Checks that replaying any prefix of the events gives the wallet of that time and the same history, also when the
+/// wallet is stored and read back after each event.
 pub(in crate::wallet::tests) fn replays(teller: &Teller) {
     let mut state: Option<Wallet> = None;
     let mut records: Vec<Record> = Vec::new();
@@ -217,7 +217,7 @@ pub(in crate::wallet::tests) fn replays(teller: &Teller) {
     assert_eq!(records, teller.records);
 }
 
-fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
+fn ledger(teller: &Teller, product: ProductId) -> Vec<LedgerRow> {
     let mut lines = Vec::new();
     for record in &teller.records {
         let Some(entry) = record.entry().filter(|entry| entry.product == product) else {
@@ -234,7 +234,7 @@ fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
         let reason = entry.reason;
         push_line(
             &mut lines,
-            Line {
+            LedgerRow {
                 at,
                 reason,
                 delta: entry.delta,
@@ -249,7 +249,7 @@ fn ledger(teller: &Teller, product: ProductId) -> Vec<Line> {
     lines
 }
 
-/// Counted in coins of so many credits.
+/// The coins of each origin, each worth so many credits.
 fn groups(wallet: &Wallet, worth: i64) -> HashMap<Group, i64> {
     let mut groups = HashMap::new();
     let mut count = |group: Group, credits: i64| {

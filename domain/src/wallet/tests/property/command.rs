@@ -1,10 +1,10 @@
-//! What the outside may do to a wallet, drawn at random. Instants lie on a coarse grid, so that
-//! they often coincide with each other and with midnight.
+//! Random commands and steps of time. Instants lie on a coarse grid, so that they often coincide with each other
+//! and with midnight.
 
 use proptest::prelude::*;
 
 use super::{
-    desk::{Asked, asked},
+    desk::{InstructionCommand, asked},
     purchase::{Purchase, purchase},
 };
 use crate::time::Period;
@@ -56,8 +56,8 @@ pub(super) enum Command {
     },
     AddProduct,
     Buy(Purchase),
-    Instruct(Asked),
-    /// A retry: what was asked so many commands ago is asked again.
+    Instruct(InstructionCommand),
+    /// A retry of the command that many commands ago.
     Again {
         back: usize,
     },

@@ -1,5 +1,5 @@
-//! What callers have the provider do, drawn at random, with its naive model: what was asked for is kept
-//! under its key, and counts at its order until it is seen there, refused, or an hour old.
+//! Random instructions to the provider, with their naive model: each is kept under its key, and counts at its order
+//! until the payment shows it, it is refused, or it is an hour old.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Rejection,
-    history::Lookup,
+    history::RecordKey,
     id::OrderSerial,
     wallet::{
         Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
@@ -30,7 +30,7 @@ const HOUR: i64 = 3_600_000;
 
 /// Orders and keys by index.
 #[derive(Debug, Clone)]
-pub(super) enum Asked {
+pub(super) enum InstructionCommand {
     Refund {
         order: u128,
         cents: Option<i64>,
@@ -58,7 +58,7 @@ pub(super) enum Verb {
     Resume,
 }
 
-/// What was wanted under a key: of a refund the order and what was named, of a cancellation how.
+/// The request under a key: of a refund its order and amount, of a cancellation whether at the period's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Refund(u128, Option<i64>),
@@ -67,20 +67,20 @@ enum Wanted {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct ModelInstruction {
     wanted: Wanted,
-    /// Of a refund: what it came to.
+    /// The amount of a refund.
     cents: i64,
     stage: InstructionStage,
 }
 
-/// What was asked for, by key.
+/// All instructions, by key.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
-    kept: BTreeMap<(Verb, u8), Kept>,
+pub(super) struct ModelInstructions {
+    kept: BTreeMap<(Verb, u8), ModelInstruction>,
 }
 
-pub(super) fn asked() -> impl Strategy<Value = Asked> {
+pub(super) fn asked() -> impl Strategy<Value = InstructionCommand> {
     let key = || 0..4_u8;
     let cents = proptest::option::of(0..8_i64);
     let verb = prop::sample::select(vec![
@@ -92,20 +92,20 @@ pub(super) fn asked() -> impl Strategy<Value = Asked> {
     ]);
     prop_oneof![
         5 => (0..10_u128, cents, key())
-            .prop_map(|(order, cents, key)| Asked::Refund { order, cents, key }),
+            .prop_map(|(order, cents, key)| InstructionCommand::Refund { order, cents, key }),
         1 => (any::<bool>(), key())
-            .prop_map(|(at_period_end, key)| Asked::Cancel { at_period_end, key }),
-        1 => key().prop_map(|key| Asked::Resume { key }),
+            .prop_map(|(at_period_end, key)| InstructionCommand::Cancel { at_period_end, key }),
+        1 => key().prop_map(|key| InstructionCommand::Resume { key }),
         4 => (verb, key(), any::<bool>())
-            .prop_map(|(verb, key, refused)| Asked::Close { verb, key, refused }),
+            .prop_map(|(verb, key, refused)| InstructionCommand::Close { verb, key, refused }),
     ]
 }
 
 impl Run {
     /// The wallet's answer and the model's.
-    pub(super) fn both_instruct(&mut self, asked: &Asked) -> (Outcome, Outcome) {
+    pub(super) fn both_instruct(&mut self, asked: &InstructionCommand) -> (Outcome, Outcome) {
         match *asked {
-            Asked::Refund {
+            InstructionCommand::Refund {
                 order,
                 cents,
                 key: name,
@@ -118,7 +118,7 @@ impl Run {
                 let wanted = Wanted::Refund(order, cents);
                 (about(real), self.model.instruct(Verb::Refund, name, wanted))
             }
-            Asked::Cancel {
+            InstructionCommand::Cancel {
                 at_period_end,
                 key: name,
             } => {
@@ -130,7 +130,7 @@ impl Run {
                 let wanted = Wanted::Cancel(at_period_end);
                 (about(real), self.model.instruct(Verb::Cancel, name, wanted))
             }
-            Asked::Resume { key: name } => {
+            InstructionCommand::Resume { key: name } => {
                 let real = self.teller.resume(Resume {
                     product: CLUB,
                     key: key(&name.to_string()),
@@ -138,7 +138,7 @@ impl Run {
                 let model = self.model.instruct(Verb::Resume, name, Wanted::Resume);
                 (about(real), model)
             }
-            Asked::Close { verb, key, refused } => {
+            InstructionCommand::Close { verb, key, refused } => {
                 let stage = if refused {
                     InstructionStage::Refused
                 } else {
@@ -160,16 +160,16 @@ impl Run {
 }
 
 impl Verb {
-    fn lookup(self, name: &str) -> Lookup<'_> {
+    fn lookup(self, name: &str) -> RecordKey<'_> {
         match self {
-            Self::Refund => Lookup::Refund(name),
-            Self::Cancel => Lookup::Cancel(name),
-            Self::Resume => Lookup::Resume(name),
+            Self::Refund => RecordKey::Refund(name),
+            Self::Cancel => RecordKey::Cancel(name),
+            Self::Resume => RecordKey::Resume(name),
         }
     }
 }
 
-/// Replayed: of what.
+/// The outcome; of a replay, its order or product.
 fn about(answer: Result<super::super::teller::Done<Instruction>, Rejection>) -> Outcome {
     outcome(answer, |instruction| match instruction {
         Instruction::Refund { order, .. } => order.0,
@@ -222,7 +222,7 @@ impl Model {
             }
         };
         let stage = InstructionStage::Asked;
-        let kept = Kept {
+        let kept = ModelInstruction {
             wanted,
             cents,
             stage,
@@ -255,7 +255,7 @@ impl Model {
 }
 
 impl ModelOrder {
-    /// What is back once all that was asked for went through.
+    /// What is refunded in total once all requested refunds went through.
     fn back(&self) -> i64 {
         self.away.0.max(self.asked.map_or(0, |(cents, _)| cents))
     }
@@ -270,7 +270,7 @@ impl ModelOrder {
         .max(0)
     }
 
-    /// The payment was looked at: what is seen is waited for no more, nor what should have been.
+    /// Drops requested refunds that the payment shows by now, or should show.
     pub(super) fn see(&mut self) {
         let (refunded, _, asked_at) = self.away;
         let waited = |&(cents, since): &(i64, i64)| cents > refunded && asked_at < since + HOUR;
@@ -278,7 +278,7 @@ impl ModelOrder {
     }
 }
 
-/// What is kept of each key is what the model says.
+/// Checks that the last record of each key is what the model says.
 pub(super) fn same(teller: &Teller, model: &Model) {
     for (&(verb, name), kept) in &model.desk.kept {
         let text = name.to_string();

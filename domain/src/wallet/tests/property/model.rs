@@ -1,9 +1,9 @@
-//! The naive model: what the rules should come to, played with single coins. It shares nothing with
-//! the rules but their vocabulary.
+//! The naive model: what the rules should come to, played with single coins. It shares only vocabulary with the
+//! rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{calendar, desk::Desk, purse::Purse, till::Till};
+use super::{calendar, desk::ModelInstructions, purse::ModelCoins, till::ModelPurchases};
 use crate::{
     MAX_CREDITS, Rejection,
     history::{HoldStatus, Reason},
@@ -23,7 +23,7 @@ pub(super) struct ModelHold {
 
 /// A ledger line; neighbouring expiries of one instant count as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct LedgerRow {
     pub(super) at: i64,
     pub(super) reason: Reason,
     pub(super) delta: i64,
@@ -35,7 +35,7 @@ pub(super) struct Line {
 pub(super) enum Outcome {
     Applied,
     Unchanged,
-    /// What the former use was about: a product or a hold.
+    /// The product or hold of the former use.
     Replayed(u128),
     Refused(Rejection),
 }
@@ -56,10 +56,10 @@ pub(super) struct Model {
     pub(super) free_grants: BTreeMap<ProductId, (i64, Period)>,
     pub(super) holds: BTreeMap<u128, ModelHold>,
     pub(super) features: BTreeSet<String>,
-    pub(super) ledgers: HashMap<ProductId, Vec<Line>>,
-    pub(super) purse: Purse,
-    pub(super) till: Till,
-    pub(super) desk: Desk,
+    pub(super) ledgers: HashMap<ProductId, Vec<LedgerRow>>,
+    pub(super) purse: ModelCoins,
+    pub(super) till: ModelPurchases,
+    pub(super) desk: ModelInstructions,
     last_free: HashMap<ProductId, i64>,
     used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
 }
@@ -75,9 +75,9 @@ impl Model {
             holds: BTreeMap::new(),
             features: BTreeSet::new(),
             ledgers: HashMap::new(),
-            purse: Purse::default(),
-            till: Till::default(),
-            desk: Desk::default(),
+            purse: ModelCoins::default(),
+            till: ModelPurchases::default(),
+            desk: ModelInstructions::default(),
             last_free: HashMap::new(),
             used_keys: HashMap::new(),
         }
@@ -358,7 +358,7 @@ impl Model {
         key: Option<String>,
         order: Option<u128>,
     ) {
-        let line = Line {
+        let line = LedgerRow {
             at: self.touched,
             reason,
             delta: coins * self.worth,
@@ -370,7 +370,7 @@ impl Model {
 }
 
 /// Adds a line, or adds to the one before when both are expiries of one instant.
-pub(super) fn push_line(ledger: &mut Vec<Line>, line: Line) {
+pub(super) fn push_line(ledger: &mut Vec<LedgerRow>, line: LedgerRow) {
     match ledger.last_mut() {
         Some(last)
             if line.reason == Reason::Expiry

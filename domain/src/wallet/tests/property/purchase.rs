@@ -1,4 +1,4 @@
-//! What buyers and the provider do, drawn at random, and given to the wallet and its model alike.
+//! Random acts of buyers and the provider, given to the wallet and its model alike.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{
     Run,
     command::QUARTER,
     model::Outcome,
-    till::{CYCLE, TIERS, TRIAL, Told, Ware, rolls_over, tier_name},
+    till::{CYCLE, ModelReport, TIERS, TRIAL, Ware, rolls_over, tier_name},
 };
 use crate::{
     Timestamp,
@@ -20,7 +20,7 @@ use crate::{
     wallet::{
         OrderStatus, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
-        pay::{Billing, Pay},
+        pay::{PaidCycle, Pay},
         purchase::Purchase as Telling,
         update_subscription::UpdateSubscription,
     },
@@ -89,7 +89,7 @@ pub(super) enum Purchase {
 
 pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
     let order = 0..4_u128;
-    // Renewals have orders of their own, and refunds are of either.
+    // Renewals have orders of their own; refunds are of any order.
     let renewal = || 4..10_u128;
     let since = || -1..9_i64;
     let seldom = || prop::bool::weighted(0.15);
@@ -181,7 +181,7 @@ impl Run {
                 let known = orders.get(&OrderSerial(order));
                 let starts = self.model.till.orders.get(&order);
                 let starts = starts.and_then(|order| order.ware.starts);
-                let told = Told {
+                let told = ModelReport {
                     subscription: starts.unwrap_or(0),
                     tier: known.map_or(0, |order| tier_of(&order.terms)),
                     start: now.0,
@@ -236,7 +236,7 @@ impl Run {
                 paused,
             } => {
                 let ware = self.tier(subscription, tier);
-                let told = Told {
+                let told = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
                     trial,
@@ -266,7 +266,7 @@ impl Run {
                 paused,
             } => {
                 let ware = self.tier(subscription, tier);
-                let told = Told {
+                let told = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
                     trial,
@@ -333,9 +333,9 @@ impl Run {
         }
     }
 
-    fn told(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> Told {
+    fn told(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> ModelReport {
         let now = self.teller.now.0;
-        Told {
+        ModelReport {
             subscription,
             tier,
             start: now,
@@ -394,8 +394,8 @@ fn tier_of(terms: &Terms) -> usize {
     usize::try_from(terms.price.0).unwrap()
 }
 
-fn billing(told: Told) -> Billing {
-    Billing {
+fn billing(told: ModelReport) -> PaidCycle {
+    PaidCycle {
         subscription: sub(told.subscription),
         invoice: None,
         cycle_start: Timestamp(told.start),

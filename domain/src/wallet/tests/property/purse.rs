@@ -1,5 +1,5 @@
-//! Coins, each an object of its own: what is done with many is done one by one, each found by a
-//! search through all of them.
+//! Coins, each an object of its own: operations on many are done one by one, each found by a search through all of
+//! them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use crate::{history::Reason, id::ProductId};
 
 /// Which order brought a coin, and whether by its own payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tag {
+pub(super) struct CoinOrigin {
     pub(super) serial: u128,
     pub(super) own: bool,
 }
@@ -20,19 +20,19 @@ struct Coin {
     end: i64,
     serial: u64,
     held_by: Option<u128>,
-    tag: Option<Tag>,
+    tag: Option<CoinOrigin>,
 }
 
-/// Coins of one origin: whose, from where, until when, by which order, and which hold has them.
+/// Coins of one origin: product, source, end, order, and the hold that has them.
 pub(super) type Group = (ProductId, Reason, i64, Option<u128>, Option<u128>);
 
 #[derive(Debug, Default)]
-pub(super) struct Purse {
+pub(super) struct ModelCoins {
     coins: Vec<Coin>,
     last_serial: u64,
 }
 
-impl Purse {
+impl ModelCoins {
     fn mint(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
         for _ in 0..coins {
             self.last_serial += 1;
@@ -47,8 +47,7 @@ impl Purse {
         }
     }
 
-    /// Coins that no order brought. Those of one source and end take one place in the order in which
-    /// they are burnt.
+    /// Adds coins that no order brought. Those of one source and end share one position in burn order.
     pub(super) fn grant(&mut self, product: ProductId, source: Reason, coins: i64, end: i64) {
         let alike = |c: &&Coin| (c.product, c.source, c.end) == (product, source, end);
         let place = self.coins.iter().find(alike).map(|coin| coin.serial);
@@ -59,8 +58,8 @@ impl Purse {
         }
     }
 
-    /// Coins of an order. Where some of its coins are left, they join them in their place.
-    pub(super) fn mint_for(&mut self, product: ProductId, tag: Tag, coins: i64, end: i64) {
+    /// Adds coins of an order. They join the coins that are left of it, if any, at their position.
+    pub(super) fn mint_for(&mut self, product: ProductId, tag: CoinOrigin, coins: i64, end: i64) {
         let left = self.coins.iter().find(|c| tag.own && c.tag == Some(tag));
         let place = left.map(|coin| coin.serial);
         for _ in 0..coins {
@@ -72,7 +71,7 @@ impl Purse {
     }
 
     /// Takes up to so many free coins of one order; how many there were.
-    pub(super) fn take(&mut self, product: ProductId, tag: Tag, coins: i64) -> i64 {
+    pub(super) fn take(&mut self, product: ProductId, tag: CoinOrigin, coins: i64) -> i64 {
         let free = |c: &Coin| c.product == product && c.tag == Some(tag) && c.held_by.is_none();
         let mut taken = 0;
         while taken < coins

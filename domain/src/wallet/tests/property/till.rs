@@ -1,4 +1,4 @@
-//! The naive model's purchases: orders, refunds, disputes and subscriptions, told coin by coin.
+//! The naive model's purchases: orders, refunds, disputes and subscriptions, coin by coin.
 
 use std::{
     cmp::Ordering,
@@ -8,7 +8,7 @@ use std::{
 use super::{
     command::QUARTER,
     model::{Model, Outcome},
-    purse::Tag,
+    purse::CoinOrigin,
 };
 use crate::{
     Rejection,
@@ -17,8 +17,8 @@ use crate::{
     wallet::{OrderStatus, SubscriptionStatus},
 };
 
-/// Coins of the three tiers.
-/// Far enough apart that a quarter of each difference is whole, as cycles are four quarters long.
+/// Coins of the three tiers, so far apart that a quarter of each difference is whole: cycles are four quarters
+/// long.
 pub(super) const TIERS: [i64; 3] = [1, 5, 9];
 pub(super) const TRIAL: i64 = 2;
 pub(super) const CYCLE: i64 = 4;
@@ -31,11 +31,11 @@ pub(super) struct Ware {
     pub(super) coins: i64,
     pub(super) days: Option<i64>,
     pub(super) feature: Option<String>,
-    /// Which subscription it starts.
+    /// The subscription that it starts.
     pub(super) starts: Option<u128>,
 }
 
-pub(super) type Away = (i64, i64, i64);
+pub(super) type ModelReversal = (i64, i64, i64);
 
 #[derive(Debug)]
 pub(super) struct ModelOrder {
@@ -43,9 +43,9 @@ pub(super) struct ModelOrder {
     pub(super) stage: OrderStatus,
     pub(super) end: i64,
     pub(super) cents: i64,
-    /// Refunded, disputed, as asked when.
-    pub(super) away: Away,
-    /// What is to be back once all that was asked for went through, and since when.
+    /// Refunded cents, disputed cents, and when they were read.
+    pub(super) away: ModelReversal,
+    /// What is refunded in total once all requested refunds went through, and when the last was requested.
     pub(super) asked: Option<(i64, i64)>,
     pub(super) granted: i64,
     pub(super) taken: i64,
@@ -74,9 +74,9 @@ pub(super) struct ModelSubscription {
     reported: i64,
 }
 
-/// What the provider says about a subscription's tier and cycle.
+/// A payment or a report of a subscription's tier and cycle.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct ModelReport {
     pub(super) subscription: u128,
     pub(super) tier: usize,
     pub(super) start: i64,
@@ -87,10 +87,10 @@ pub(super) struct Told {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Till {
+pub(super) struct ModelPurchases {
     pub(super) orders: BTreeMap<u128, ModelOrder>,
     pub(super) subscriptions: BTreeMap<u128, ModelSubscription>,
-    early: BTreeMap<u128, Away>,
+    early: BTreeMap<u128, ModelReversal>,
     gone: BTreeSet<u128>,
 }
 
@@ -115,8 +115,7 @@ impl ModelOrder {
         refunded.saturating_add(disputed)
     }
 
-    /// Something about it changes once more: what comes back is over if its cycle is, also behind a clock
-    /// that stepped back.
+    /// Recalls it for another change: what is given back is over if its cycle is, even if the clock stepped back.
     pub(super) fn recalled(&mut self, over: bool, now: i64) {
         if over || self.ended {
             self.credits_end = self.credits_end.min(now);
@@ -141,8 +140,8 @@ impl ModelSubscription {
         self.status != SubscriptionStatus::Canceled
     }
 
-    /// Whether a payment of a whole cycle is of one before the known one, of that, or of a later one.
-    fn compare(&self, told: Told) -> Ordering {
+    /// Whether a payment of a whole cycle is for one before the known cycle, for that, or for a later one.
+    fn compare(&self, told: ModelReport) -> Ordering {
         let switched = self.switches.iter().map(|&(.., at)| at).max();
         match switched.filter(|_| self.order.is_none()) {
             Some(at) if told.period_end <= at => Ordering::Less,
@@ -158,8 +157,8 @@ impl ModelSubscription {
         self.top = None;
     }
 
-    /// Whether a bill that is newer than all that was said says something itself.
-    fn bill(&mut self, told: Told) {
+    /// Takes the status of an invoice that is newer than all reports.
+    fn bill(&mut self, told: ModelReport) {
         if told.reported > self.reported {
             self.status = told.status();
             (self.said, self.grace_end, self.canceling) = (None, None, false);
@@ -168,7 +167,7 @@ impl ModelSubscription {
     }
 }
 
-impl Told {
+impl ModelReport {
     fn status(self) -> SubscriptionStatus {
         if self.paused {
             SubscriptionStatus::Paused
@@ -225,7 +224,7 @@ impl Model {
         Outcome::Applied
     }
 
-    pub(super) fn pay(&mut self, serial: u128, cents: i64, told: Told) -> Outcome {
+    pub(super) fn pay(&mut self, serial: u128, cents: i64, told: ModelReport) -> Outcome {
         self.touch();
         let Some(order) = self.till.orders.get(&serial) else {
             return Outcome::Refused(Rejection::OrderNotFound);
@@ -240,7 +239,7 @@ impl Model {
             return Outcome::Applied;
         }
         let known = self.current(told.subscription);
-        // The first cycle is before all others.
+        // The first cycle comes before all others.
         let over = self.is_over(told.subscription)
             || known.is_some_and(|known| known.compare(told) != Ordering::Equal);
         self.fulfil(serial, cents, told.coins(cents), subscription, over);
@@ -264,7 +263,7 @@ impl Model {
         }
     }
 
-    pub(super) fn reverse(&mut self, serial: u128, next: Away) -> Outcome {
+    pub(super) fn reverse(&mut self, serial: u128, next: ModelReversal) -> Outcome {
         self.touch();
         let early = self.till.early.get(&serial);
         let order = self.till.orders.get(&serial);
@@ -287,7 +286,13 @@ impl Model {
         Outcome::Applied
     }
 
-    pub(super) fn renew(&mut self, serial: u128, ware: Ware, cents: i64, told: Told) -> Outcome {
+    pub(super) fn renew(
+        &mut self,
+        serial: u128,
+        ware: Ware,
+        cents: i64,
+        told: ModelReport,
+    ) -> Outcome {
         self.touch();
         if self.till.orders.contains_key(&serial) {
             return Outcome::Unchanged;
@@ -307,13 +312,13 @@ impl Model {
         Outcome::Applied
     }
 
-    /// A switch from a tier to the one that is told, so long after the cycle's start.
+    /// A switch from a tier to the given one, so long after the cycle's start.
     pub(super) fn switch(
         &mut self,
         serial: u128,
         (ware, cents): (Ware, i64),
         (old, at): (usize, i64),
-        told: Told,
+        told: ModelReport,
     ) -> Outcome {
         self.touch();
         if self.till.orders.contains_key(&serial) {
@@ -354,8 +359,8 @@ impl Model {
         Outcome::Applied
     }
 
-    /// Coin by coin of what the new tier has over the old one: what its time is worth beyond the time that
-    /// was paid for it before.
+    /// The credits of a switch: for each coin that the new tier has over the old one, the worth of its time beyond
+    /// the time that was paid before.
     fn brought(
         &self,
         known: Option<&ModelSubscription>,
@@ -419,7 +424,7 @@ impl Model {
 
     pub(super) fn report(
         &mut self,
-        told: Told,
+        told: ModelReport,
         status: SubscriptionStatus,
         canceling: bool,
     ) -> Outcome {
@@ -454,7 +459,7 @@ impl Model {
         Outcome::Applied
     }
 
-    /// What pending orders come to at an instant; whether there were any.
+    /// Expires pending orders as of an instant; whether there were any.
     pub(super) fn expire_orders(&mut self, instant: i64) -> bool {
         let pending = |o: &&mut ModelOrder| o.stage == OrderStatus::Pending && o.end <= instant;
         let due = self.till.orders.values_mut().filter(pending);
@@ -522,14 +527,14 @@ impl Model {
         (order.granted, order.credits_end) = (granted, end);
         order.subscription = subscription;
         self.date(self.now);
-        self.bring(ware.fills, Tag { serial, own: true }, granted, end);
+        self.bring(ware.fills, CoinOrigin { serial, own: true }, granted, end);
         self.move_coins(serial);
         if ended {
             self.expire_coins(self.now);
         }
     }
 
-    fn bring(&mut self, product: ProductId, tag: Tag, coins: i64, end: i64) {
+    fn bring(&mut self, product: ProductId, tag: CoinOrigin, coins: i64, end: i64) {
         if coins > 0 {
             self.purse.mint_for(product, tag, coins, end);
             self.write_for(product, Reason::Purchase, coins, tag.serial);
@@ -547,7 +552,7 @@ impl Model {
             order.credits_end,
             order.worth() - order.taken,
         );
-        let tag = Tag { serial, own: true };
+        let tag = CoinOrigin { serial, own: true };
         let moved = if missing > 0 {
             -self.purse.take(product, tag, missing)
         } else {
@@ -561,7 +566,7 @@ impl Model {
         }
     }
 
-    fn take_cycle(&mut self, order: u128, told: Told) {
+    fn take_cycle(&mut self, order: u128, told: ModelReport) {
         let fills = self.till.orders[&order].ware.fills;
         let known = self.current(told.subscription).cloned();
         let mut next = known.unwrap_or_else(|| told.started(told.tier, fills));

@@ -12,21 +12,21 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
     wallet::{
-        ArchivedOrder, Change, Instructed, Instruction, InstructionStage, Order, OrderKind,
+        ArchivedOrder, Change, Instruction, InstructionRecord, InstructionStage, Order, OrderKind,
         OrderStatus, Reversal, Subscription, SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
 
 use super::{World, wallet_key};
-use crate::{Books, Called, Logged, Note, OrderPlace};
+use crate::{Books, Called, LogEvent, Note, OrderPosition};
 
 type Notes = BTreeMap<Box<[u8]>, Box<[u8]>>;
 
 #[derive(Default)]
 pub(super) struct Shop {
     notes: Notes,
-    /// Whether callers have the provider do things.
+    /// Whether callers instruct the provider.
     instructs: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn project(key: WalletKey) -> ProjectId {
 }
 
 fn email(number: u64) -> Email {
-    // The same few, in capitals or not.
+    // A few addresses, in upper and lower case.
     let text = ["Jo@mail.example", "jo@MAIL.example", "ann@mail.example"];
     Email::new(text[number as usize % 3]).unwrap()
 }
@@ -58,19 +58,19 @@ fn payment(order: OrderSerial) -> PaymentId {
     PaymentId::new(format!("pi_{}", order.0)).unwrap()
 }
 
-/// The same few, in several wallets.
+/// A few customers, each in several wallets.
 fn customer(number: u64) -> CustomerId {
     CustomerId::new(format!("cus_{}", number % 3)).unwrap()
 }
 
-/// Under one of a few keys: each of them moves on again and again.
+/// An instruction under one of a few keys, each of which changes its stage again and again.
 fn instructed(number: u64) -> Change {
     let stages = [
         InstructionStage::Asked,
         InstructionStage::Refused,
         InstructionStage::Done,
     ];
-    Change::Instructed(Box::new(Instructed {
+    Change::Instructed(Box::new(InstructionRecord {
         key: IdempotencyKey::new(format!("k{}", number % 5)).unwrap(),
         instruction: Instruction::Cancel {
             subscription: SubscriptionId::new("sub_1").unwrap(),
@@ -107,7 +107,7 @@ impl World {
         self.serial += 1;
         let note = Note { key, body };
         self.keep(&note);
-        self.log.push(Logged::Note(note));
+        self.log.push(LogEvent::Note(note));
     }
 
     pub(super) fn keep(&mut self, Note { key, body }: &Note) {
@@ -178,7 +178,7 @@ impl World {
         self.push(key, change);
     }
 
-    /// Each wallet has subscriptions besides, of which one went on and one is over.
+    /// Adds subscriptions to each wallet, one that was renewed and one that is over.
     pub(in super::super) fn with_subscriptions(mut self) -> Self {
         let wallets: Vec<WalletKey> = self.wallets.keys().copied().collect();
         for (place, key) in wallets.into_iter().enumerate() {
@@ -191,8 +191,7 @@ impl World {
         self
     }
 
-    /// As the rules have it, what is settled leaves its wallet; some of it comes back once, is refunded, and
-    /// leaves again.
+    /// As the rules have it, settled orders leave their wallets; some come back once, are refunded, and leave again.
     pub(in super::super) fn with_archives(mut self) -> Self {
         let wallets: Vec<WalletKey> = self.wallets.keys().copied().collect();
         for key in wallets {
@@ -230,7 +229,7 @@ impl World {
         self
     }
 
-    /// One whose period ends then, or which is over.
+    /// A subscription whose period ends at `end`, or which is over.
     fn subscription(&self, key: WalletKey, number: u64, end: Option<i64>) -> Change {
         let wallet = &self.wallets[&key].0;
         let id = SubscriptionId::new(format!("sub_{number}")).unwrap();
@@ -265,7 +264,7 @@ impl World {
         Change::SubscriptionChanged(Box::new(SubscriptionChanged {
             project: wallet.project,
             former_end,
-            news: None,
+            subscription_event: None,
             subscription,
         }))
     }
@@ -305,7 +304,7 @@ impl World {
     /// Every question about orders and buyers.
     pub(in super::super) fn check_shop(&self, books: &dyn Books) {
         for project in [0, 1, 2, 3, u128::MAX].map(ProjectId) {
-            let place = |at, order| OrderPlace { at, order };
+            let place = |at, order| OrderPosition { at, order };
             let mut newest: Vec<_> = self
                 .orders(project)
                 .map(|(id, order)| place(order.created_at, id))
@@ -313,13 +312,13 @@ impl World {
             newest.sort_by_key(|place| Reverse(place.place()));
             let mut listed = Vec::new();
             while listed.len() < newest.len() {
-                let before = listed.last().map(OrderPlace::place);
+                let before = listed.last().map(OrderPosition::place);
                 let page = books.orders(project, before, 7).unwrap();
                 assert!(!page.is_empty() && page.len() <= 7);
                 listed.extend(page);
             }
             assert_eq!(listed, newest);
-            let end = newest.last().map(OrderPlace::place);
+            let end = newest.last().map(OrderPosition::place);
             let rest = books.orders(project, end.or(Some((Timestamp(0), OrderSerial(0)))), 7);
             assert_eq!(rest.unwrap(), []);
             self.check_due(books, project);
@@ -342,7 +341,9 @@ impl World {
                 let paid = paid.filter(|(_, order)| order.customer.as_ref() == Some(&customer));
                 let wallets: BTreeSet<_> = paid.map(|(id, _)| id.wallet).collect();
                 let name = Called::Customer(&customer);
-                let found = books.all_called(project, name, usize::MAX).unwrap();
+                let found = books
+                    .orders_by_provider_id(project, name, usize::MAX)
+                    .unwrap();
                 let found: Vec<_> = found.iter().map(|order| order.wallet).collect();
                 assert!(found.iter().eq(&wallets));
             }
@@ -376,12 +377,12 @@ impl World {
             .orders(project)
             .filter(|(_, order)| order.status() == OrderStatus::Pending);
         let mut due: Vec<_> = pending
-            .map(|(order, state)| OrderPlace {
+            .map(|(order, state)| OrderPosition {
                 at: state.expires_at,
                 order,
             })
             .collect();
-        due.sort_by_key(OrderPlace::place);
+        due.sort_by_key(OrderPosition::place);
         let all = books.due(project, None, Timestamp::NEVER, usize::MAX);
         assert_eq!(all.unwrap(), due);
         let middle = due.len() / 2;

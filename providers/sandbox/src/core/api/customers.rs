@@ -1,4 +1,4 @@
-//! Customers.
+//! The endpoints of customers.
 
 use crate::core::prelude::*;
 
@@ -17,7 +17,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(customer.view(books))
 }
 
-/// With what a form says.
+/// The customer with a form's fields filled in.
 fn filled(params: &Params, mut customer: Customer) -> Result<Customer> {
     if let Some(text) = params.bounded("email", 512)? {
         email::checked(&text, "email")?;

@@ -1,9 +1,9 @@
-//! Disputes.
+//! The endpoints of disputes.
 
 use super::read;
 use crate::core::prelude::*;
 
-/// Evidence is not kept; sending some is.
+/// Evidence itself is not stored, only that it was sent.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut dispute: Dispute = books.find(id)?;
     params.change_metadata("metadata", &mut dispute.metadata)?;
@@ -22,7 +22,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(dispute.view(books))
 }
 
-/// The shop gives in.
+/// The shop accepts the dispute as lost.
 pub(super) fn close(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     read::changed(books, params, id, |dispute: Dispute, books| {
         disputes::closed().when(!dispute.status.is_open())?;

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::core::{checkout::address, prelude::*};
 
-/// Stripe's own bound.
+/// Stripe's own bound of endpoints.
 const MAX_ENDPOINTS: usize = 16;
 const MAX_KINDS: usize = 200;
 
@@ -19,7 +19,7 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
     };
     match kinds.iter().find(|kind| !known(kind)) {
         Some(wrong) => {
-            let message = format!("Invalid enabled_events: {wrong} is no type of an event");
+            let message = format!("Invalid enabled_events: {wrong} is not an event type");
             Err(Refusal::param(PATH, message))
         }
         None if kinds.len() > MAX_KINDS => Err(Refusal::param(PATH, "Too many types")),
@@ -45,7 +45,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Refusal::invalid(message).when(books.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
     let endpoint = books.kept(endpoint);
     let mut view = endpoint.view(books);
-    // Shown this once.
+    // The secret is shown only here.
     shape::set(&mut view, json!({ "secret": endpoint.secret }));
     Ok(view)
 }
@@ -63,7 +63,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(books.kept(endpoint).view(books))
 }
 
-/// Whose key it is. The name stays as long as the sandbox's address does.
+/// The account of the key. Its id stays as long as the sandbox's URL does.
 pub(super) fn account(books: &Books, params: &Params) -> Result<Value> {
     params.finish()?;
     let digest = HEXLOWER.encode(&Sha256::digest(books.base.as_bytes()));

@@ -1,11 +1,11 @@
-//! What happened, the newest first, for who was not told or missed it.
+//! The list of events, newest first, for callers that missed a webhook.
 
 use super::read::{self, Paging};
 use crate::core::prelude::*;
 
 const MAX_TYPES: usize = 20;
 
-/// `charge.*` stands for all that begin so.
+/// Whether a type is wanted: `charge.*` stands for all that begin with `charge.`.
 pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(beginning) => kind.starts_with(beginning),
@@ -13,7 +13,7 @@ pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     }
 }
 
-/// The types that are asked for; none: all.
+/// The types that are asked for; empty: all.
 fn kinds(params: &Params) -> Result<Vec<String>> {
     let mut kinds = params.list("types")?;
     let message = format!("You may pass up to {MAX_TYPES} types.");
@@ -49,7 +49,7 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
         let (at, n) = place(id, "ending_before")?;
         low = low.max((at, n.saturating_add(1)));
     }
-    // A range that begins behind its end is none at all.
+    // `range` panics on a range that begins behind its end.
     let range = (low <= high).then(|| books.events().range(low..=high));
     let wanted = range.into_iter().flatten().filter_map(|(_, id)| {
         let event = books.get::<Event>(id)?;
@@ -71,12 +71,12 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     Ok(read::list(data, has_more, "/v1/events"))
 }
 
-/// When the oldest that is shown happened.
+/// When the oldest event that is still shown happened, in seconds.
 const fn oldest(books: &Books) -> i64 {
     books.now.saturating_sub(EVENT_SECONDS)
 }
 
-/// As long as it is kept.
+/// A single event, as long as Stripe would keep it.
 pub(super) fn one(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let event: Event = books.find(id)?;

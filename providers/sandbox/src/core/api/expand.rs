@@ -1,11 +1,11 @@
-//! `expand[]`: identifiers in an answer are replaced by what they name, as deep as is asked for.
+//! `expand[]`: replaces ids in an answer by the objects that they name, as deep as is asked for.
 
 use super::read;
 use crate::core::prelude::*;
 
 const MAX_DEPTH: usize = 4;
 
-/// Unfolds an answer.
+/// Expands an answer as the parameters ask.
 pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<()> {
     for path in params.expansions() {
         let names: Vec<&str> = path.split('.').collect();
@@ -22,12 +22,12 @@ pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Resu
     Ok(())
 }
 
-/// `false`: there is nothing of this name to unfold.
+/// Expands one path; `false`: it names nothing that can be expanded.
 fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     if let Value::Array(values) = value {
         return values.iter_mut().all(|value| unfold(books, value, names));
     }
-    // What is null today may be there tomorrow.
+    // A field that is null now may be set later.
     if value.is_null() {
         return true;
     }

@@ -1,4 +1,4 @@
-//! Invoices, what waits for one, and what paid them.
+//! The endpoints of invoices, invoice items and invoice payments.
 
 use super::read::{self, Paging};
 use crate::core::prelude::*;
@@ -32,7 +32,7 @@ pub(super) fn invoice_payments(books: &Books, params: &Params) -> Result<Value> 
     read::some::<InvoicePayment>(books, params, "invoice_payments", &RULES, |_| true)
 }
 
-/// All lines of an invoice, which shows the first ten by itself.
+/// All lines of an invoice, which itself embeds the first ten.
 pub(super) fn lines(books: &Books, params: &Params, id: &str) -> Result<Value> {
     let paging = Paging::read(params)?;
     params.finish()?;
@@ -40,7 +40,7 @@ pub(super) fn lines(books: &Books, params: &Params, id: &str) -> Result<Value> {
     paging.views(&lines, &format!("/v1/invoices/{id}/lines"))
 }
 
-/// Something that is to be on a customer's next invoice.
+/// Creates an item for a customer's next invoice.
 pub(super) fn create_item(books: &mut Books, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
     books.named::<Customer>(&customer, "customer")?;

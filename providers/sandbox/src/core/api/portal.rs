@@ -1,4 +1,4 @@
-//! The customer portal: what it offers, and visits to it.
+//! The endpoints of portal configurations and portal sessions.
 
 use crate::core::{checkout::address, prelude::*};
 
@@ -38,7 +38,7 @@ fn save(books: &mut Books, params: &Params, mut configuration: Configuration) ->
     Ok(books.kept(configuration).view(books))
 }
 
-/// What may be offered.
+/// The features that a configuration may have.
 const FEATURES: [&str; 5] = [
     "customer_update",
     "invoice_history",
@@ -47,7 +47,7 @@ const FEATURES: [&str; 5] = [
     "subscription_update",
 ];
 const BEHAVIORS: [&str; 3] = ["always_invoice", "create_prorations", "none"];
-/// Of features: which words they may say under which name.
+/// Features with a field of words, and the words that it may have.
 const WORDS: [(&str, &str, &[&str]); 3] = [
     (
         "subscription_cancel",

@@ -1,4 +1,4 @@
-//! Products and prices, stored or made up along with something else.
+//! Products and prices, stored or described inline in another request.
 
 use super::read;
 use crate::core::prelude::*;
@@ -6,7 +6,7 @@ use crate::core::prelude::*;
 const MAX_NAME_CHARS: usize = 250;
 
 words! {
-    /// Whether tax is in a price; there is none.
+    /// Whether a price includes tax; the sandbox has no tax.
     TaxBehavior {
         Exclusive "exclusive",
         Inclusive "inclusive",
@@ -15,12 +15,12 @@ words! {
 }
 
 /// A price with a product that may be new.
-pub(crate) struct Made {
+pub(crate) struct PriceWithProduct {
     pub(crate) price: Price,
     pub(crate) product: Product,
 }
 
-/// How often, where it is said.
+/// The billing interval, where the request has one.
 pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> {
     if params.below(path).is_empty() {
         return Ok(None);
@@ -34,7 +34,7 @@ pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> 
     need(params.choice(&path)?, &path).map(Some)
 }
 
-/// The name of a parameter that may be in another.
+/// The path of a parameter, within another one if `path` is not empty.
 fn within(path: &str, name: &str) -> String {
     match path {
         "" => name.to_owned(),
@@ -57,13 +57,13 @@ fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product>
     })
 }
 
-/// A price that is described where it is used.
+/// A price that is described inline, where it is used.
 pub(crate) fn inline_price(
     books: &mut Books,
     params: &Params,
     path: &str,
     interval: Option<Interval>,
-) -> Result<Made> {
+) -> Result<PriceWithProduct> {
     let at = |name: &str| within(path, name);
     let currency = money::currency(&params.required(&at("currency"))?, &at("currency"))?;
     let amount_path = at("unit_amount");
@@ -90,7 +90,7 @@ pub(crate) fn inline_price(
         interval,
         ..Price::default()
     };
-    Ok(Made { price, product })
+    Ok(PriceWithProduct { price, product })
 }
 
 pub(super) fn create_product(books: &mut Books, params: &Params) -> Result<Value> {
@@ -112,7 +112,7 @@ pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Re
     Ok(product.view(books))
 }
 
-/// Only one that never had a price goes; others are archived.
+/// Deletes a product that never had a price; others can only be archived.
 pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let product: Product = books.find(id)?;
@@ -122,7 +122,7 @@ pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Re
     Ok(read::deleted::<Product>(books, id))
 }
 
-/// What a price costs stays; whether it is sold, and how it is called, may change.
+/// Updates whether a price is sold and how it is called; its amount stays.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut price: Price = books.find(id)?;
     price.active = params.flag("active")?.unwrap_or(price.active);
@@ -141,7 +141,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(price.view(books))
 }
 
-/// A lookup key names one price.
+/// Makes sure that a lookup key names only this price.
 fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
     let mut others = books.newest::<Price>(|other| {
         other.lookup_key.is_some()
@@ -164,7 +164,7 @@ fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let every = interval(params, "recurring")?;
-    let Made { mut price, product } = inline_price(books, params, "", every)?;
+    let PriceWithProduct { mut price, product } = inline_price(books, params, "", every)?;
     price.metadata = params.metadata("metadata")?;
     price.nickname = params.bounded("nickname", 250)?;
     price.lookup_key = params.bounded("lookup_key", 200)?;

@@ -3,20 +3,20 @@
 use super::read;
 use crate::core::prelude::*;
 
-/// `12.5` as hundredths of a percent, where it is one.
+/// A text like `12.5` in hundredths of a percent, where it is valid.
 fn percent(text: &str) -> Option<i64> {
     let hundredths = money::decimal(text, 2)?;
     (1..=10_000).contains(&hundredths).then_some(hundredths)
 }
 
-fn off(params: &Params) -> Result<Off> {
+fn off(params: &Params) -> Result<DiscountAmount> {
     let amount = params.integer::<i64>("amount_off")?;
     match (params.text("percent_off")?, amount) {
-        (Some(text), None) => percent(&text).map(Off::Percent).ok_or_else(|| {
+        (Some(text), None) => percent(&text).map(DiscountAmount::Percent).ok_or_else(|| {
             let message = "Invalid percent_off: more than 0 and at most 100";
             Refusal::param("percent_off", message)
         }),
-        (None, Some(amount)) if amount > 0 => Ok(Off::Amount {
+        (None, Some(amount)) if amount > 0 => Ok(DiscountAmount::Amount {
             amount: money::amount(amount, "amount_off")?,
             currency: money::currency(&params.required("currency")?, "currency")?,
         }),

@@ -1,19 +1,19 @@
-//! Reading objects: one, or a page of them, the newest first.
+//! Reading objects: a single one, or a page of them, newest first.
 
 use crate::core::prelude::*;
 
 const USUAL: usize = 10;
 const MOST: usize = 100;
 
-/// One by its identifier.
-pub(super) fn one<T: Kept>(books: &Books, params: &Params, id: &str) -> Result<Value> {
+/// A single object by its id.
+pub(super) fn one<T: StoredObject>(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let object: T = books.find(id)?;
     Ok(object.view(books))
 }
 
-/// What comes of doing something with one that takes no more parameters.
-pub(crate) fn changed<T: Kept>(
+/// Changes an object, given that no more parameters are taken, and returns it.
+pub(crate) fn changed<T: StoredObject>(
     books: &mut Books,
     params: &Params,
     id: &str,
@@ -25,20 +25,24 @@ pub(crate) fn changed<T: Kept>(
     Ok(object.view(books))
 }
 
-/// Forgets one.
-pub(super) fn delete<T: Kept>(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+/// Deletes an object by its id.
+pub(super) fn delete<T: StoredObject>(
+    books: &mut Books,
+    params: &Params,
+    id: &str,
+) -> Result<Value> {
     params.finish()?;
     books.find::<T>(id)?;
     Ok(deleted::<T>(books, id))
 }
 
-/// What is said of one that is no more.
-pub(super) fn deleted<T: Kept>(books: &mut Books, id: &str) -> Value {
+/// Forgets an object and returns the answer that says so.
+pub(super) fn deleted<T: StoredObject>(books: &mut Books, id: &str) -> Value {
     books.forget::<T>(id);
     json!({ "id": id, "object": T::NAME, "deleted": true })
 }
 
-/// Which page.
+/// The page of a list that a request asks for.
 pub(crate) struct Paging {
     pub(crate) limit: usize,
     pub(crate) after: Option<String>,
@@ -57,13 +61,13 @@ impl Paging {
         })
     }
 
-    /// The page of what is there as callers see it.
+    /// The page of objects that are given as callers see them.
     pub(crate) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
         let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
         self.page(found.iter().collect(), id, Value::clone, url)
     }
 
-    /// The page of what is there, each with its identifier.
+    /// The page of `found`, whose ids and views the closures give.
     fn page<'a, T>(
         &self,
         found: Vec<&'a T>,
@@ -95,7 +99,7 @@ impl Paging {
     }
 }
 
-/// A part of a list.
+/// A page in Stripe's form.
 pub(crate) fn list(data: Vec<Value>, has_more: bool, url: &str) -> Value {
     json!({ "object": "list", "has_more": has_more, "data": data, "url": url })
 }
@@ -113,8 +117,8 @@ pub(crate) fn created(params: &Params) -> Result<(i64, i64)> {
     Ok((least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX)))
 }
 
-/// A page of those that pass, and that say of themselves what the parameters of the list ask for.
-pub(super) fn some<T: Kept>(
+/// A page of the objects that pass and match the filters that the list's parameters set.
+pub(super) fn some<T: StoredObject>(
     books: &Books,
     params: &Params,
     path: &str,
@@ -130,7 +134,7 @@ pub(super) fn some<T: Kept>(
     params.finish()?;
     let in_time = |object: &T| (least..=most).contains(&object.head().created);
     let says = |object: &T| {
-        // Texts and numbers alone: this cannot fail.
+        // Only texts and numbers, so this cannot fail.
         let kept = serde_json::to_value(object).unwrap_or_default();
         wanted
             .iter()
@@ -149,8 +153,9 @@ pub(super) fn some<T: Kept>(
     paging.page(found, id, |object: &T| object.view(books), &url)
 }
 
-/// Where an object has to say what, if the parameter of a rule was sent: `name` is a text that objects say
-/// under this name, `name=a|b` one of these words, `name?` a flag, and `names[]=name` one of a list.
+/// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name`
+/// takes a text to compare with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name`
+/// several texts.
 fn asked_for(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
     let at = |field: &str| format!("/{}", field.replace('[', "/").replace(']', ""));
     let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));

@@ -1,14 +1,14 @@
-//! Refunds.
+//! The endpoints of refunds.
 
 use crate::core::{
     prelude::*,
-    refunds::{Wanted, refund},
+    refunds::{RefundParams, refund},
 };
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
-    let wanted = Wanted {
+    let wanted = RefundParams {
         amount: params.integer("amount")?,
         reason: params.word(
             "reason",
@@ -23,7 +23,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Ok(refund.view(books))
 }
 
-/// The charge that a request names, by itself or by its payment.
+/// The charge that a request names, by its own id or its payment intent's.
 pub(in crate::core) fn charge_of(
     books: &Books,
     charge: Option<String>,
@@ -33,7 +33,7 @@ pub(in crate::core) fn charge_of(
         (Some(charge), None) => books.named(&charge, "charge"),
         (None, Some(intent)) => {
             const PARAM: &str = "payment_intent";
-            let intent: Intent = books.named(&intent, PARAM)?;
+            let intent: PaymentIntent = books.named(&intent, PARAM)?;
             let message = "This PaymentIntent does not have a successful charge to refund.";
             let charge = intent.latest_charge;
             let charge = charge.ok_or_else(|| Refusal::param(PARAM, message))?;
@@ -47,7 +47,7 @@ pub(in crate::core) fn charge_of(
     }
 }
 
-/// Only what is written on it changes.
+/// Changes only a refund's metadata.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut refund: Refund = books.find(id)?;
     params.change_metadata("metadata", &mut refund.metadata)?;
@@ -57,7 +57,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(refund.view(books))
 }
 
-/// Refunds to cards are on their way at once, so none waits to be called off.
+/// Always refuses: refunds to cards are on their way at once, so none can be canceled.
 pub(super) fn cancel(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let refund: Refund = books.find(id)?;

@@ -1,4 +1,4 @@
-//! Subscription schedules: the tier that runs, and one that follows.
+//! The endpoints of subscription schedules: the current price, and one that follows.
 
 use super::read;
 use crate::core::{billing::Prorate, prelude::*};
@@ -30,7 +30,7 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     )
 }
 
-/// Two phases: the one that runs, and the one that follows at its end.
+/// Sets up to two phases: the current one, and the one that follows at its end.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut plan: Schedule = books.find(id)?;
     let mut subscription: Subscription = books.find(&plan.subscription)?;
@@ -38,7 +38,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.word("end_behavior", &["release"])?;
     params.choice::<Prorate>("proration_behavior")?;
     let phases = params.below("phases");
-    let message = "A schedule of the sandbox has the phase that runs and one that follows.";
+    let message = "A schedule in the sandbox has the current phase and one that follows.";
     Refusal::param("phases", message).when(phases.len() > 2)?;
     let mut next = None;
     for (place, name) in phases.iter().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         let path = at("[items][0][price]");
         params.integer::<i64>(&at("[items][0][quantity]"))?;
         let price = params.required(&path)?;
-        let message = "The phase that runs keeps its price: switch the subscription for that.";
+        let message = "The current phase keeps its price: update the subscription instead.";
         Refusal::param(&path, message).when(place == 0 && price != subscription.item.price)?;
         if place == 1 {
             next = Some((books.named::<Price>(&price, &path)?, path));
@@ -61,7 +61,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.finish()?;
     books.put(plan.clone());
     if let Some((price, path)) = next {
-        let message = "An active recurring price of the subscription's currency is expected.";
+        let message = "An active recurring price in the subscription's currency is expected.";
         Refusal::param(path, message).when(
             !price.active || price.currency != subscription.currency || price.interval.is_none(),
         )?;

@@ -1,4 +1,4 @@
-//! Checkout sessions.
+//! The endpoints of checkout sessions.
 
 use super::read::{self, Paging};
 use crate::core::prelude::*;
@@ -8,7 +8,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Ok(session.view(books))
 }
 
-/// As it is now: one whose time is over is closed before anybody sees it open.
+/// A session as it is now: one that has expired is closed before anybody sees it open.
 pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     read::changed(books, params, id, |session: Session, books| {
         let is_over = session.status == Status::Open && session.expires_at <= books.now;

@@ -1,4 +1,4 @@
-//! Subscriptions.
+//! The endpoints of subscriptions.
 
 use super::read;
 use crate::core::{
@@ -7,7 +7,7 @@ use crate::core::{
 };
 
 const MAX_QUANTITY: i64 = 999_999;
-/// As Stripe has it.
+/// Stripe's own bound of items.
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
@@ -33,12 +33,12 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     )
 }
 
-/// What a form asks of a subscription.
+/// The changes that a form asks for.
 struct Update {
     change: Option<Change>,
-    /// `Some(None)`: collect again.
+    /// A pause of collection; `Some(None)`: collect again.
     pause: Option<Option<Pause>>,
-    /// `Some(None)`: now.
+    /// A new end of the trial, in seconds; `Some(None)`: now.
     trial_end: Option<Option<i64>>,
     ending: Option<bool>,
     metadata: Metadata,
@@ -58,7 +58,7 @@ impl Update {
             Some(_) => Some(params.integer("trial_end")?),
         };
         let mut ending = params.flag("cancel_at_period_end")?;
-        // Whatever day was said before.
+        // Unsetting it also withdraws a cancellation at the period's end.
         if params.is_unset("cancel_at") {
             let both = ending.replace(false).is_some();
             Refusal::exclusive("cancel_at", "cancel_at, cancel_at_period_end").when(both)?;
@@ -75,7 +75,7 @@ impl Update {
     }
 }
 
-/// What it is to be billed by: an item that is named is changed or deleted, another is added.
+/// The new items: one with an id is changed or deleted, one without is added.
 fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Vec<Item>>> {
     let mut items: Vec<Item> = old.items().cloned().collect();
     let names = params.below("items");
@@ -165,7 +165,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         return Err(Refusal::invalid(message));
     }
     if let Some(change) = update.change {
-        // First, since it alone can still be refused.
+        // First, since this alone can still be refused.
         subscription = subscription.change(books, change)?;
     }
     if let Some(at) = update.trial_end {
@@ -186,7 +186,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(subscription.view(books))
 }
 
-/// One whose trial ended without a card goes on.
+/// Resumes a subscription whose trial ended without a card.
 pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.choice::<Prorate>("proration_behavior")?;

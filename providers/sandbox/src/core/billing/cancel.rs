@@ -1,4 +1,4 @@
-//! How a subscription ends: now, or when what is paid for ends. The latter can be taken back.
+//! How a subscription ends: now, or with its paid period. The latter can be withdrawn.
 
 use crate::core::prelude::*;
 
@@ -7,7 +7,7 @@ impl Subscription {
     pub(crate) fn cancel_at_end(mut self, books: &mut Books, ending: bool) -> Result<Self> {
         self.refusal().when(!self.status.is_running())?;
         if ending {
-            // What ends has no next tier.
+            // A subscription that ends has no next tier.
             self.release(books)?;
         }
         if self.cancel_at_end != ending {
@@ -27,19 +27,19 @@ impl Subscription {
         books.find(&id)
     }
 
-    /// It is over.
+    /// Ends it, with its open invoices and its schedule.
     pub(super) fn end(mut self, books: &mut Books, why: &str) {
         let retry = self.retry.take();
         let unpaid = retry.and_then(|retry| books.get::<Invoice>(&retry.invoice).cloned());
         if let Some(invoice) = unpaid {
-            // Nobody tries any more.
+            // It is not retried any more.
             invoice.give_up(books, false);
         }
         let drafts = books.copies::<Invoice>(|invoice| {
             invoice.subscription == self.head.id && invoice.status == InvoiceStatus::Draft
         });
         for mut draft in drafts {
-            // It stays one until the shop decides.
+            // It stays a draft until the shop decides.
             draft.finalizes_at = None;
             books.put(draft);
         }

@@ -1,34 +1,34 @@
-//! What a subscription is billed by changes now: within its cycle with prorations, or with a whole new
-//! cycle where Stripe begins one: another interval, from free to paid, or when the shop says so.
+//! Changes of a subscription's items that apply now: within its cycle with prorations, or with a whole new
+//! cycle where Stripe begins one: another interval, from free to paid, or when the shop asks for it.
 
 use super::invoicing::sum;
 use crate::core::prelude::*;
 
 words! {
-    /// What becomes of time that is paid for already.
+    /// What happens to time that is paid for already.
     Prorate {
         /// Credited and billed at once.
         AtOnce "always_invoice",
         /// On the next invoice.
         NextTime "create_prorations",
-        /// Nothing.
+        /// It is not credited.
         No "none",
     }
 }
 
-/// What is to change.
+/// A change of items.
 pub(crate) struct Change {
-    /// All that it is to be billed by; what the portal switches comes first.
+    /// All items afterwards; the one that the portal switches comes first.
     pub(crate) items: Vec<Item>,
     pub(crate) prorate: Prorate,
-    /// Whether a new cycle begins now whatever else.
+    /// Whether a new cycle begins now in any case.
     pub(crate) anchored_now: bool,
-    /// Whether it is refused where it cannot be paid.
+    /// Whether the change is refused where it cannot be paid.
     pub(crate) must_pay: bool,
 }
 
 impl Subscription {
-    /// Changes it.
+    /// Changes its items, and bills the difference.
     pub(crate) fn change(mut self, books: &mut Books, wanted: Change) -> Result<Self> {
         let before: Vec<Item> = self.items().cloned().collect();
         if before == wanted.items && !wanted.anchored_now {
@@ -37,7 +37,7 @@ impl Subscription {
         let interval = self.fitting(books, &before, &wanted.items)?;
         self.refusal().when(!self.status.is_running())?;
         if matches!(self.status, Standing::Trialing | Standing::Paused) {
-            // Nothing was paid for, and nothing is asked for before its time.
+            // Nothing was paid for yet, and nothing is billed before the trial or the pause ends.
             self.set_items(wanted.items);
             self.interval = interval;
             self.updated(books);
@@ -81,7 +81,7 @@ impl Subscription {
             self.updated(books);
             return Ok(self);
         }
-        // Where the card declines it is refused, or the subscription is past due.
+        // A declined card means a refusal or, unless `must_pay`, a subscription that is past due.
         let refused = sum(&lines) > off && books.declines(&self.customer);
         Refusal::declined().when(refused && wanted.must_pay)?;
         let invoice = self.draw_up(books, Reason::Update, lines, off);
@@ -93,7 +93,7 @@ impl Subscription {
         Ok(self)
     }
 
-    /// Whether it can be billed by such items; how often then.
+    /// Checks that it can have these items, and returns their interval.
     fn fitting(&self, books: &Books, before: &[Item], items: &[Item]) -> Result<Interval> {
         const PARAM: &str = "items[0][price]";
         let mut common = None;
@@ -112,14 +112,14 @@ impl Subscription {
                            accepts prices with `type=recurring`.";
             let once = || Refusal::param(PARAM, message);
             let interval = price.interval.ok_or_else(once)?;
-            let message = "All items of a subscription of the sandbox have one interval.";
+            let message = "All items of a subscription in the sandbox must have one interval.";
             Refusal::param(PARAM, message).when(*common.get_or_insert(interval) != interval)?;
         }
         let message = "A subscription must have at least one item.";
         common.ok_or_else(|| Refusal::param("items", message))
     }
 
-    /// What the rest of the period is worth of an item.
+    /// The line of what the rest of the period is worth of an item.
     fn prorated(&self, books: &mut Books, item: &Item, what: &str) -> Result<InvoiceLine> {
         let price: Price = books.find(&item.price)?;
         let left = self.period_end.saturating_sub(books.now).max(0);
@@ -143,7 +143,7 @@ impl Subscription {
     }
 }
 
-/// What a cycle of these costs.
+/// What a cycle of these items costs.
 fn worth(books: &Books, items: &[Item]) -> i64 {
     let amounts = items.iter().map(|item| {
         let price = books.get::<Price>(&item.price);

@@ -1,9 +1,9 @@
-//! A renewal that is not paid is tried again some days later, and again; then the subscription ends.
+//! Retries of an unpaid renewal over some days, after which the subscription ends.
 
 use crate::core::prelude::*;
 
 const DAY: i64 = 24 * 3600;
-/// Days after the first failure at which it is tried again.
+/// Days after the first failure at which the payment is retried.
 const RETRY_DAYS: [i64; 3] = [1, 3, 5];
 
 fn retry_at(failed_at: i64, made: u32) -> Option<i64> {
@@ -12,7 +12,7 @@ fn retry_at(failed_at: i64, made: u32) -> Option<i64> {
 }
 
 impl Subscription {
-    /// The card declined: it is past due, and its invoice is tried again.
+    /// After a declined card: it is past due, and its invoice will be retried.
     pub(super) fn fall_due(mut self, books: &mut Books, invoice: Invoice) -> Result<Self> {
         let next_at = retry_at(books.now, 0).unwrap_or(books.now);
         self.status = Standing::PastDue;
@@ -27,7 +27,7 @@ impl Subscription {
         Ok(self)
     }
 
-    /// Tries again. The books' instant is the one that was set for it.
+    /// Retries the payment. The books' instant is the one that the retry was due at.
     pub(super) fn retry(self, books: &mut Books) {
         let kept = self.clone();
         if self.again(books).is_err() {
@@ -40,7 +40,7 @@ impl Subscription {
             return self.recover(books);
         }
         let retry = self.retry.take();
-        let mut retry = retry.ok_or_else(|| Refusal::invalid("Nothing is to be tried again."))?;
+        let mut retry = retry.ok_or_else(|| Refusal::invalid("There is no payment to retry."))?;
         let invoice: Invoice = books.find(&retry.invoice)?;
         retry.made = retry.made.saturating_add(1);
         let next = retry_at(retry.failed_at, retry.made);
@@ -55,7 +55,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// The customer pays what is due.
+    /// The customer pays what is due by hand.
     pub(crate) fn pay_now(self, books: &mut Books) -> Result<()> {
         if self.status == Standing::Active {
             return Ok(());
@@ -68,7 +68,7 @@ impl Subscription {
 
     fn recover(mut self, books: &mut Books) -> Result<()> {
         let invoice = self.retry.take().map(|retry| retry.invoice);
-        // A first payment that failed late is not tried again by itself.
+        // A first payment that failed late is not retried by itself.
         let invoice = invoice.or_else(|| self.latest_invoice.clone());
         let invoice: Invoice = books.find(&invoice.unwrap_or_default())?;
         self.status = Standing::Active;

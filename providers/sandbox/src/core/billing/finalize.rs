@@ -1,10 +1,10 @@
-//! An invoice stops being a draft, is paid, or is given up.
+//! An invoice is finalized, paid, or given up.
 
 use crate::core::prelude::*;
 
 impl Invoice {
-    /// Writes it out, with what the customer has of money from before.
-    pub(super) fn write_out(mut self, books: &mut Books) -> Self {
+    /// Opens a draft for payment, using up the customer's balance.
+    pub(super) fn open_for_payment(mut self, books: &mut Books) -> Self {
         if let Some(mut customer) = books.get::<Customer>(&self.customer).cloned() {
             self.balance = customer.balance;
             if customer.balance != self.balance_after() {
@@ -19,14 +19,14 @@ impl Invoice {
         self
     }
 
-    /// A draft's hour is over, or the shop says so: it is written out and paid, or tried again later.
+    /// Finalizes a draft after its hour, or when the shop asks: it is opened and paid, or retried later.
     pub(crate) fn finalize(self, books: &mut Books) -> Result<()> {
         let message =
             "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
         Refusal::invalid(message)
             .with_code("invoice_not_editable")
             .when(self.status != InvoiceStatus::Draft)?;
-        let invoice = self.write_out(books);
+        let invoice = self.open_for_payment(books);
         let subscription = books.get::<Subscription>(&invoice.subscription);
         let declines = books.declines(&invoice.customer);
         match subscription.filter(|one| one.no_card || declines).cloned() {
@@ -40,7 +40,7 @@ impl Invoice {
         }
     }
 
-    /// The shop has it paid now.
+    /// Pays it now, on the shop's request.
     pub(crate) fn pay(self, books: &mut Books) -> Result<()> {
         match self.status {
             InvoiceStatus::Draft => self.finalize(books),
@@ -66,11 +66,11 @@ impl Invoice {
         }
     }
 
-    /// A part of it is paid, by a payment of its own.
+    /// Pays a part of it, by a payment of its own.
     pub(crate) fn pay_part(mut self, books: &mut Books, amount: i64) -> Result<()> {
         Refusal::invalid("Only an open invoice can be paid in parts.")
             .when(self.status != InvoiceStatus::Open)?;
-        let message = "A part of an invoice is more than nothing and less than what is left.";
+        let message = "A partial payment must be above 0 and below the remaining amount.";
         Refusal::param("amount", message).when(!(1..self.remaining()).contains(&amount))?;
         let intent = self.begin_payment(books, amount);
         self.paid_by(books, &intent, Some(books.now));
@@ -80,7 +80,7 @@ impl Invoice {
         Ok(())
     }
 
-    /// The shop wants nothing for it.
+    /// Voids it, on the shop's request.
     pub(crate) fn void(self, books: &mut Books) -> Result<()> {
         Refusal::invalid("You can only void an invoice that is open.")
             .with_code("invoice_not_editable")
@@ -89,7 +89,7 @@ impl Invoice {
         Ok(())
     }
 
-    /// It is given up, as void or uncollectible.
+    /// Gives it up, as void or uncollectible.
     pub(super) fn give_up(mut self, books: &mut Books, void: bool) {
         let (status, kind) = match void {
             true => (InvoiceStatus::Void, "invoice.voided"),
@@ -101,12 +101,12 @@ impl Invoice {
         books.tell(kind, &self);
     }
 
-    /// The payment that is to pay what is left of it; begun once.
-    pub(super) fn payment(&mut self, books: &mut Books) -> Result<Intent> {
+    /// The payment intent for the remaining amount; created once.
+    pub(super) fn payment(&mut self, books: &mut Books) -> Result<PaymentIntent> {
         let amount = self.remaining();
         if let Some(intent) = &self.intent {
-            let intent: Intent = books.find(intent)?;
-            return Ok(Intent { amount, ..intent });
+            let intent: PaymentIntent = books.find(intent)?;
+            return Ok(PaymentIntent { amount, ..intent });
         }
         let intent = self.begin_payment(books, amount);
         self.intent = Some(intent.head.id.clone());
@@ -115,26 +115,26 @@ impl Invoice {
         Ok(intent)
     }
 
-    fn begin_payment(&self, books: &mut Books, amount: i64) -> Intent {
+    fn begin_payment(&self, books: &mut Books, amount: i64) -> PaymentIntent {
         let description = match self.reason {
             Reason::Create => "Subscription creation",
             Reason::Cycle | Reason::Update | Reason::Manual => "Subscription update",
         };
-        let intent = Intent {
+        let intent = PaymentIntent {
             head: books.head("pi_"),
             amount,
             currency: self.currency.clone(),
             customer: Some(self.customer.clone()),
             email: self.email.clone(),
             description: Some(description.into()),
-            // What is written on the subscription is not copied here.
-            ..Intent::default()
+            // The subscription's metadata is not copied here, as at Stripe.
+            ..PaymentIntent::default()
         };
         books.kept(intent)
     }
 
-    /// Says which payment is of it.
-    pub(super) fn paid_by(&self, books: &mut Books, intent: &Intent, paid_at: Option<i64>) {
+    /// Records that a payment intent is for it.
+    pub(super) fn paid_by(&self, books: &mut Books, intent: &PaymentIntent, paid_at: Option<i64>) {
         let payment = InvoicePayment {
             head: books.head("inpay_"),
             invoice: self.head.id.clone(),
@@ -147,7 +147,7 @@ impl Invoice {
         books.put(payment);
     }
 
-    /// Pays it, or finds that nothing is to be paid.
+    /// Pays it, unless nothing remains to be paid.
     pub(super) fn collect(mut self, books: &mut Books) -> Result<()> {
         if self.remaining() > 0 {
             let intent = self.payment(books)?;
@@ -166,7 +166,7 @@ impl Invoice {
         Ok(())
     }
 
-    /// All of it is paid.
+    /// Marks it as paid in full.
     pub(super) fn is_paid(&mut self, books: &mut Books) {
         self.attempts = self.attempts.saturating_add(1);
         self.status = InvoiceStatus::Paid;
@@ -176,7 +176,7 @@ impl Invoice {
         books.emit("invoice.payment_succeeded", self);
     }
 
-    /// It was tried and is not paid.
+    /// Records a failed attempt to pay it.
     pub(super) fn miss(mut self, books: &mut Books, next_attempt: Option<i64>) -> Result<()> {
         let intent = self.payment(books)?;
         intent.fail(books);

@@ -1,17 +1,17 @@
-//! Invoices of a subscription: what is on one, and what waits to be on it.
+//! Invoices of a subscription: their lines, and the pending items that are added.
 
 use std::collections::BTreeSet;
 
 use crate::core::prelude::*;
 
-/// So long a renewal's invoice is a draft.
+/// Seconds for which a renewal's invoice is a draft.
 const DRAFT_SECONDS: i64 = 3600;
 
-/// What waits to be on an invoice of a customer: it and what is told of it have to stay small.
+/// Most pending items of a customer: an invoice and its events have to stay small.
 const MAX_PENDING: usize = 40;
 
 impl Books {
-    /// What people call a product.
+    /// A product's name for people.
     pub(crate) fn product_name(&self, product: &str) -> String {
         let product = self.get::<Product>(product);
         product.map_or_else(|| "Subscription".into(), |product| product.name.clone())
@@ -23,14 +23,14 @@ impl Books {
         customer.is_some_and(|customer| customer.declines)
     }
 
-    /// Has something wait for the customer's next invoice, or that of a subscription.
+    /// Adds an item to the customer's next invoice, or to a subscription's.
     pub(crate) fn wait(&mut self, item: InvoiceItem) -> Result<InvoiceItem> {
-        let message = format!("At most {MAX_PENDING} items of a customer wait for an invoice.");
+        let message = format!("A customer can have at most {MAX_PENDING} pending items.");
         Refusal::invalid(message).when(self.pending(&item.customer).len() >= MAX_PENDING)?;
         Ok(self.kept(item))
     }
 
-    /// What of a customer is on no invoice yet, the newest first.
+    /// A customer's items that are on no invoice yet, newest first.
     fn pending(&self, customer: &str) -> Vec<&InvoiceItem> {
         let billed = self.all::<Invoice>();
         let billed = billed.filter(|one| one.customer == customer);
@@ -42,25 +42,25 @@ impl Books {
     }
 }
 
-/// What lines come to.
+/// The sum of lines' amounts.
 pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
     let amounts = lines.iter().map(|line| line.amount);
     amounts.fold(0, i64::saturating_add)
 }
 
 impl Subscription {
-    /// What its lasting discount takes off an amount now.
+    /// What its recurring discount takes off an amount now.
     pub(super) fn discount_of(&self, books: &Books, amount: i64) -> i64 {
-        let lasts = |term: &&TermDiscount| match term.until {
-            Until::Forever => true,
-            Until::Time(end) => books.now < end,
+        let lasts = |term: &&RecurringDiscount| match term.until {
+            DiscountEnd::Forever => true,
+            DiscountEnd::Time(end) => books.now < end,
         };
         let term = self.discount.as_ref().filter(lasts);
         let coupon = term.and_then(|term| books.get::<Coupon>(&term.coupon));
         coupon.map_or(0, |coupon| coupon.off.of(amount))
     }
 
-    /// The lines of a whole cycle, the one that runs: the newest item first. With what a discount takes off.
+    /// The lines of the whole current cycle, newest item first, and what a discount takes off.
     pub(super) fn cycle_lines(&self, books: &mut Books) -> Result<(Vec<InvoiceLine>, i64)> {
         let line = |item: &Item| -> Result<InvoiceLine> {
             let price: Price = books.find(&item.price)?;
@@ -82,7 +82,7 @@ impl Subscription {
         Ok((lines, off))
     }
 
-    /// Forgets the prorations of one that ends.
+    /// Forgets its pending prorations, when it ends.
     pub(super) fn drop_prorations(&self, books: &mut Books) {
         let gone = books.pending(&self.customer).into_iter();
         let gone = gone.filter(|item| {
@@ -93,7 +93,7 @@ impl Subscription {
         }
     }
 
-    /// An invoice that is written out at once, and not paid yet.
+    /// Creates an invoice that is finalized at once, and not paid yet.
     pub(super) fn draw_up(
         &mut self,
         books: &mut Books,
@@ -104,10 +104,10 @@ impl Subscription {
         let mut invoice = self.draft(books, reason, lines, discount);
         invoice.finalizes_at = None;
         books.emit("invoice.created", &invoice);
-        invoice.write_out(books)
+        invoice.open_for_payment(books)
     }
 
-    /// An invoice that may still change, with what waited for it in front.
+    /// Creates a draft invoice, with pending items in front.
     pub(super) fn draft(
         &mut self,
         books: &mut Books,
@@ -117,7 +117,7 @@ impl Subscription {
     ) -> Invoice {
         let waits = |item: &&InvoiceItem| {
             let of = item.subscription.as_ref();
-            // Checkout has said what the first one comes to.
+            // The first invoice comes to what checkout showed.
             reason != Reason::Create
                 && item.currency == self.currency
                 && of.is_none_or(|of| *of == self.head.id)
@@ -142,7 +142,7 @@ impl Subscription {
         books.kept(invoice)
     }
 
-    /// Bills the cycle that runs at once, and tells of the subscription so.
+    /// Bills the current cycle at once, with an event of type `told` about the subscription.
     pub(super) fn bill_cycle(mut self, books: &mut Books, told: &str) -> Result<Self> {
         let (lines, off) = self.cycle_lines(books)?;
         Refusal::declined().when(sum(&lines) > off && books.declines(&self.customer))?;
@@ -154,7 +154,7 @@ impl Subscription {
         Ok(self)
     }
 
-    /// It is another one now.
+    /// Stores it, with an event that it was updated.
     pub(crate) fn updated(&self, books: &mut Books) {
         books.tell("customer.subscription.updated", self);
     }

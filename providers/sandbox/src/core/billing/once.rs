@@ -1,10 +1,10 @@
-//! An invoice for something that was bought once, paid already.
+//! The invoice of a single purchase, which is paid already.
 
 use crate::core::prelude::*;
 
 impl Session {
-    /// Draws it up, paid by the session's payment.
-    pub(crate) fn invoice_once(&mut self, books: &mut Books, intent: &Intent) {
+    /// Creates the invoice, paid by the session's payment.
+    pub(crate) fn invoice_once(&mut self, books: &mut Books, intent: &PaymentIntent) {
         let now = books.now;
         let lines = self.lines.iter().map(|line| InvoiceLine {
             id: books.ids.usual("il_"),

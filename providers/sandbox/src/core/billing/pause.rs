@@ -1,10 +1,10 @@
-//! Two kinds of rest: the shop collects nothing for a while though cycles go on, or a subscription
-//! without a card waits after its trial until somebody resumes it.
+//! Two kinds of pause: the shop collects nothing for a while though cycles go on, or a subscription without a
+//! card waits after its trial until somebody resumes it.
 
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Collects nothing from now on, or as it was told anew.
+    /// Pauses collection from now on, or changes the pause.
     pub(crate) fn pause_collection(mut self, books: &mut Books, pause: Pause) -> Result<Self> {
         Refusal::param(
             "pause_collection[resumes_at]",
@@ -26,7 +26,7 @@ impl Subscription {
         self
     }
 
-    /// It waits: a trial ended without a card.
+    /// Pauses it after a trial without a card.
     pub(crate) fn suspend(mut self, books: &mut Books) -> Result<Self> {
         match self.status {
             Standing::Paused => return Ok(self),
@@ -38,7 +38,7 @@ impl Subscription {
         Ok(self)
     }
 
-    /// It goes on, with a cycle that begins now and is paid for at once.
+    /// Resumes it. Unless its paid period still runs, a cycle is billed at once, from now if `anchored_now`.
     pub(crate) fn resume(mut self, books: &mut Books, anchored_now: bool) -> Result<Self> {
         const TOLD: &str = "customer.subscription.resumed";
         let message = format!(
@@ -48,7 +48,7 @@ impl Subscription {
         );
         Refusal::invalid(message).when(self.status != Standing::Paused)?;
         if !anchored_now && books.now < self.period_end {
-            // What was paid for already goes on.
+            // The cycle that was paid for already goes on.
             self.status = Standing::Active;
             self.no_card = false;
             books.tell(TOLD, &self);

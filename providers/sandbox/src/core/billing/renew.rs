@@ -4,7 +4,7 @@
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Does what is due. The books' instant is the one that was set for it.
+    /// Does what is due. The books' instant is the one that it was due at.
     pub(crate) fn step(self, books: &mut Books) {
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= books.now);
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
@@ -20,7 +20,7 @@ impl Subscription {
         }
     }
 
-    /// The end of a period.
+    /// Ends a period: renews, or ends the subscription.
     fn renew(self, books: &mut Books) {
         if self.cancel_at_end {
             return self.end(books, "cancellation_requested");
@@ -31,12 +31,12 @@ impl Subscription {
             _ => self.bill(books),
         };
         if outcome.is_err() {
-            // A price that is gone: books that cannot be billed must not be tried for ever.
+            // For example a price is gone: a subscription that cannot be billed must not be retried for ever.
             kept.end(books, "payment_failed");
         }
     }
 
-    /// Begins the next period and draws up what it costs.
+    /// Begins the next period and creates its invoice.
     fn bill(mut self, books: &mut Books) -> Result<()> {
         self.advance_schedule(books)?;
         if let Some(next) = self.scheduled.take() {
@@ -53,7 +53,7 @@ impl Subscription {
         self.draw_up_cycle(books)
     }
 
-    /// Draws up what the period that runs now costs.
+    /// Creates the invoice of the current period.
     pub(super) fn draw_up_cycle(mut self, books: &mut Books) -> Result<()> {
         let (lines, discount) = self.cycle_lines(books)?;
         let mut invoice = self.draft(books, Reason::Cycle, lines, discount);
@@ -64,9 +64,9 @@ impl Subscription {
         books.put(invoice.clone());
         self.updated(books);
         books.emit("invoice.created", &invoice);
-        // While nothing is collected, an invoice is given up as soon as it is there.
+        // While collection is paused, an invoice is given up as soon as it exists.
         if let Some(Meanwhile::Void | Meanwhile::MarkUncollectible) = meanwhile {
-            let invoice = invoice.write_out(books);
+            let invoice = invoice.open_for_payment(books);
             invoice.give_up(books, meanwhile == Some(Meanwhile::Void));
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! Schedules: the tier that runs now and the one that follows when its time is over. The portal makes
-//! one for a switch down; a shop may make them by the API.
+//! Schedules: the current price and the one that follows at its end. The portal makes one for a switch down; a
+//! shop may make them by the API.
 
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Makes a schedule for the tier that runs.
+    /// Creates a schedule with the current price.
     pub(crate) fn schedule(&mut self, books: &mut Books, metadata: Metadata) -> Result<Schedule> {
         Refusal::param(
             "from_subscription",
@@ -26,12 +26,12 @@ impl Subscription {
         Ok(plan)
     }
 
-    /// The schedule that it has.
+    /// Its schedule, if it has one.
     pub(super) fn running_schedule(&self, books: &Books) -> Option<Schedule> {
         books.get(self.schedule.as_deref()?).cloned()
     }
 
-    /// The phase that runs.
+    /// The current price and period as a phase.
     fn running_phase(&self) -> Phase {
         Phase {
             price: self.item.price.clone(),
@@ -41,7 +41,7 @@ impl Subscription {
         }
     }
 
-    /// Says what follows the tier that runs.
+    /// Sets the price that follows the current one.
     pub(crate) fn plan(
         &mut self,
         books: &mut Books,
@@ -71,7 +71,7 @@ impl Subscription {
         Ok(plan)
     }
 
-    /// The period of the tier that ran is over. A schedule whose last phase is over lets go.
+    /// Moves the schedule on when a period ends. After its last phase it is released.
     pub(super) fn advance_schedule(&mut self, books: &mut Books) -> Result<()> {
         let Some(id) = &self.schedule else {
             return Ok(());
@@ -85,7 +85,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// The tier that runs stays, and nothing follows it by itself.
+    /// Releases the schedule: the current price stays, and nothing follows it by itself.
     pub(crate) fn release(&mut self, books: &mut Books) -> Result<()> {
         if let Some(id) = &self.schedule {
             let plan = books.find(id)?;
@@ -97,7 +97,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// It is over, and with it what was planned.
+    /// Cancels the schedule, when the subscription ends.
     pub(super) fn end_schedule(&mut self, books: &mut Books) {
         if let Some(plan) = self.running_schedule(books) {
             self.let_go(books, plan, ScheduleStatus::Canceled);
@@ -117,7 +117,7 @@ impl Subscription {
 }
 
 impl Schedule {
-    /// Calls it off, and its subscription with it.
+    /// Cancels it, and its subscription with it.
     pub(crate) fn call_off(self, books: &mut Books) -> Result<Self> {
         let message = format!("This schedule is {}.", self.status.word());
         Refusal::invalid(message).when(self.status != ScheduleStatus::Active)?;

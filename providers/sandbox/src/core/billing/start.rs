@@ -1,9 +1,9 @@
-//! A subscription begins with its checkout: at once, or when the money of it comes.
+//! A subscription begins with its checkout: at once, or when a pending payment arrives.
 
 use crate::core::prelude::*;
 
 impl Session {
-    /// Makes subscription and first invoice, and pays it where the money is there.
+    /// Creates the subscription and its first invoice, paid if `paid`.
     pub(crate) fn start(&mut self, books: &mut Books, paid: bool) -> Result<()> {
         let mut subscription = self.subscription(books, paid)?;
         let (mut lines, _) = subscription.cycle_lines(books)?;
@@ -74,17 +74,17 @@ impl Session {
         })
     }
 
-    /// The discount that later cycles have too.
-    fn lasting_discount(&self, books: &mut Books) -> Option<TermDiscount> {
+    /// The discount that later cycles have, too.
+    fn lasting_discount(&self, books: &mut Books) -> Option<RecurringDiscount> {
         let coupon = books.get::<Coupon>(self.coupon.as_deref()?)?.clone();
         let until = match coupon.duration {
             Duration::Once => return None,
-            Duration::Forever => Until::Forever,
+            Duration::Forever => DiscountEnd::Forever,
             Duration::Months(months) => {
-                Until::Time(after(books.now, Interval::Month, i64::from(months)))
+                DiscountEnd::Time(after(books.now, Interval::Month, i64::from(months)))
             }
         };
-        Some(TermDiscount {
+        Some(RecurringDiscount {
             id: books.ids.usual("di_"),
             coupon: coupon.head.id,
             code: self.code.clone(),
@@ -99,19 +99,20 @@ impl Session {
         Ok((subscription, books.find(&id(&self.invoice))?))
     }
 
-    /// The money of the first invoice came.
+    /// The pending payment of the first invoice succeeded.
     pub(crate) fn settle_first(&self, books: &mut Books) -> Result<()> {
         let (mut subscription, invoice) = self.started(books)?;
         subscription.status = Standing::Active;
         if subscription.period_end <= books.now {
-            // It came after what it was for: the cycle begins with the money.
+            // It came after its cycle had ended: the cycle begins with the payment.
             subscription.begin(books.now);
         }
         subscription.updated(books);
         invoice.collect(books)
     }
 
-    /// It will not come. A debit that a bank gives back late leaves an invoice that can still be paid.
+    /// The pending payment of the first invoice failed. A bank debit that is returned late leaves an invoice
+    /// that can still be paid.
     pub(crate) fn fail_first(&self, books: &mut Books, late: bool) -> Result<()> {
         let (mut subscription, invoice) = self.started(books)?;
         let id = invoice.head.id.clone();

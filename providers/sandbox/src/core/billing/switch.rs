@@ -1,29 +1,29 @@
-//! Switching tiers in the portal: at once, or when what is paid for ends, as the portal's
-//! configuration asks for.
+//! Switching tiers in the portal: at once, or when the paid period ends, as the portal's configuration asks
+//! for.
 
 use super::change::{Change, Prorate};
 use crate::core::prelude::*;
 
-/// When a switch counts.
+/// When a switch takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    /// It is the tier already.
+pub(crate) enum SwitchTiming {
+    /// It already has this price.
     Same,
     AtOnce,
     AtEnd,
 }
 
-/// Which way a switch goes.
-pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> How {
+/// When a switch between two prices takes effect.
+pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> SwitchTiming {
     let shorter = from.interval == Some(Interval::Year) && to.interval == Some(Interval::Month);
     if from.head.id == to.head.id {
-        How::Same
+        SwitchTiming::Same
     } else if (offer.waits("decreasing_item_amount") && to.unit_amount < from.unit_amount)
         || (offer.waits("shortening_interval") && shorter)
     {
-        How::AtEnd
+        SwitchTiming::AtEnd
     } else {
-        How::AtOnce
+        SwitchTiming::AtOnce
     }
 }
 
@@ -41,22 +41,22 @@ impl Subscription {
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
         let runs = matches!(self.status, Standing::Active | Standing::Trialing);
         Refusal::invalid(message).when(!runs)?;
-        Refusal::invalid("This subscription is about to end: take that back first.")
+        Refusal::invalid("This subscription is about to end: withdraw the cancellation first.")
             .when(self.cancel_at_end && to.head.id != from.head.id)?;
         match how(offer, &from, &to) {
-            How::Same if self.scheduled.is_none() => {}
-            How::Same => {
+            SwitchTiming::Same if self.scheduled.is_none() => {}
+            SwitchTiming::Same => {
                 self.release(books)?;
                 books.emit("customer.subscription.updated", &self);
             }
-            How::AtEnd => {
+            SwitchTiming::AtEnd => {
                 let plan = match self.running_schedule(books) {
                     Some(running) => running,
                     None => self.schedule(books, Metadata::new())?,
                 };
                 self.plan(books, plan, &to)?;
             }
-            How::AtOnce => {
+            SwitchTiming::AtOnce => {
                 self.release(books)?;
                 let switched = Item {
                     price: to.head.id,

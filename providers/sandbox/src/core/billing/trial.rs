@@ -1,12 +1,12 @@
-//! Trials: time that costs nothing, announced before it is over, then billed, paused or ended.
+//! Trials: their end is announced, then the subscription is billed, paused or ended.
 
 use crate::core::prelude::*;
 
-/// Stripe's own bound.
+/// Stripe's own bound of a trial, in days.
 pub(crate) const MAX_TRIAL_DAYS: i64 = 730;
 
 impl Subscription {
-    /// It is told that the trial will be over soon.
+    /// Announces that the trial will end soon.
     pub(super) fn announce(mut self, books: &mut Books) {
         if let Some(trial) = &mut self.trial {
             trial.announced = true;
@@ -14,7 +14,7 @@ impl Subscription {
         books.tell("customer.subscription.trial_will_end", &self);
     }
 
-    /// It is over. The books' instant is its end.
+    /// Ends the trial. The books' instant is its end.
     pub(super) fn trial_over(mut self, books: &mut Books) -> Result<()> {
         let cardless = self.trial.as_ref().map(|trial| trial.cardless);
         match cardless.filter(|_| self.no_card) {
@@ -30,7 +30,7 @@ impl Subscription {
         self.draw_up_cycle(books)
     }
 
-    /// Sets when a trial is over, or has one: `None` is now.
+    /// Sets the end of a trial, or begins one; `None`: it ends now.
     pub(crate) fn set_trial_end(mut self, books: &mut Books, at: Option<i64>) -> Result<Self> {
         let trialing = self.status == Standing::Trialing;
         self.refusal()
@@ -42,7 +42,7 @@ impl Subscription {
             if let Some(trial) = &mut self.trial {
                 trial.end = books.now;
             }
-            // The first paid cycle begins now, and nobody waits an hour for it.
+            // The first paid cycle begins now, without an hour as a draft.
             self.begin(books.now);
             return self.bill_cycle(books, "customer.subscription.updated");
         };

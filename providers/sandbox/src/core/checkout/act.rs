@@ -1,26 +1,26 @@
-//! What can be done with a session, and when. Doing again what was done is fine; what cannot be
-//! done any more is said plainly.
+//! What can be done with a session, and when. Repeating an action is fine; one that is no longer possible is
+//! refused with the reason.
 
 use super::create::one_currency;
 use crate::core::prelude::*;
 
 words! {
-    /// What a buyer does.
+    /// What a buyer, or a bank, does.
     Action {
         Pay "pay",
         PayLater "pay_later",
         Settle "settle",
         Fail "fail",
-        /// A debit is given back by a bank, days later.
+        /// The bank returns a debit, days later.
         FailLate "fail_late",
         Decline "decline",
         Expire "expire",
         Promotion "promotion",
-        /// Pays with a card whose bank asks who they are.
+        /// Pays with a card that needs 3-D Secure.
         Challenge "challenge",
-        /// Says it.
+        /// Passes 3-D Secure.
         Authenticate "authenticate",
-        /// Does not.
+        /// Fails 3-D Secure.
         FailAuthentication "fail_authentication",
     }
 }
@@ -30,11 +30,11 @@ words! {
 pub(crate) struct Buyer {
     pub(crate) email: Option<String>,
     pub(crate) code: Option<String>,
-    /// Whether they left the box unticked by which they agree to the terms. A script has no box.
+    /// Whether they left the box for the terms unticked. A script has no box.
     pub(crate) disagrees: bool,
 }
 
-/// Does it.
+/// Does an action on a session.
 pub(crate) fn act(books: &mut Books, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
     let mut session: Session = books.find(id)?;
     if session.status == Status::Open && session.expires_at <= books.now {
@@ -73,7 +73,7 @@ fn on_open(
     let challenged = session.challenge.is_some();
     match action {
         Action::Authenticate | Action::FailAuthentication if !challenged => {
-            return Err(Refusal::impossible("Nobody asks this buyer who they are."));
+            return Err(Refusal::impossible("No 3-D Secure check is pending here."));
         }
         Action::Authenticate => return session.authenticated(books),
         Action::FailAuthentication => return Ok(session.not_authenticated(books)),
@@ -92,7 +92,7 @@ fn on_open(
         Action::Challenge => Ok(session.challenge(books, buyer.email.clone())),
         Action::PayLater => session.pay_later(books, buyer.email.as_deref()),
         Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
-            "Nothing is to be paid here, so no payment can fail.",
+            "There is nothing to pay here, so no payment can fail.",
         )),
         Action::Fail | Action::FailLate => {
             let session = session.pay_later(books, buyer.email.as_deref())?;
@@ -126,10 +126,10 @@ fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Se
     }
 }
 
-/// A buyer typed a promotion code.
+/// Applies a promotion code that a buyer typed.
 fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
     const PARAM: &str = "promotionCode";
-    let message = "This checkout takes no promotion codes.";
+    let message = "This checkout does not accept promotion codes.";
     Refusal::param(PARAM, message).when(!session.codes_allowed)?;
     let code = promotions::typed(books, text, session.customer.as_deref());
     let code = code.ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?;
@@ -137,7 +137,7 @@ fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
     applied.map_err(|refusal| refusal.of_param(PARAM))
 }
 
-/// Nobody paid in time, or the shop called it off.
+/// Expires a session: nobody paid in time, or the shop canceled it.
 pub(crate) fn close(books: &mut Books, mut session: Session) -> Session {
     session.status = Status::Expired;
     books.tell("checkout.session.expired", &session);

@@ -1,4 +1,4 @@
-//! A buyer is done: the customer, payment, subscription and first invoice that come of a session.
+//! Completing a session: its customer, payment, subscription and first invoice.
 
 use crate::core::prelude::*;
 
@@ -12,8 +12,8 @@ impl Session {
             }
             Mode::Payment => {
                 let intent = match &self.intent {
-                    // Begun before the bank asked: now it is known whose it is.
-                    Some(id) => Intent {
+                    // Created before 3-D Secure, when its customer was not known yet.
+                    Some(id) => PaymentIntent {
                         customer: self.customer.clone(),
                         email: self.email.clone(),
                         ..books.find(id)?
@@ -35,7 +35,7 @@ impl Session {
         Ok(self)
     }
 
-    /// Pays with a card whose bank asks who pays. With nothing to pay nobody asks.
+    /// Pays with a card that needs 3-D Secure. Only a payment of more than zero has an intent for it.
     pub(super) fn challenge(mut self, books: &mut Books, email: Option<String>) -> Self {
         let asked = self.mode == Mode::Payment && self.total() > 0;
         let intent = asked.then(|| {
@@ -47,7 +47,7 @@ impl Session {
         books.kept(self)
     }
 
-    /// They are who they say.
+    /// Pays after 3-D Secure was passed.
     pub(super) fn authenticated(mut self, books: &mut Books) -> Result<Self> {
         let challenge = self.challenge.take();
         let (email, intent) = challenge.map(|asked| (asked.email, asked.intent)).unzip();
@@ -55,16 +55,16 @@ impl Session {
         self.pay(books, email.flatten().as_deref())
     }
 
-    /// They are not, or gave up: another card may do.
+    /// 3-D Secure failed or was abandoned: the buyer may use another card.
     pub(super) fn not_authenticated(mut self, books: &mut Books) -> Self {
         let intent = self.challenge.take().and_then(|asked| asked.intent);
-        if let Some(intent) = intent.and_then(|id| books.get::<Intent>(&id).cloned()) {
+        if let Some(intent) = intent.and_then(|id| books.get::<PaymentIntent>(&id).cloned()) {
             intent.fail(books);
         }
         books.kept(self)
     }
 
-    /// Pays by a method whose money comes later. With nothing to pay it is as good as a card.
+    /// Pays by a method whose money comes later. A total of zero completes at once, as with a card.
     pub(super) fn pay_later(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
         if self.total() == 0 {
             return self.pay(books, email);
@@ -79,7 +79,7 @@ impl Session {
         Ok(self)
     }
 
-    /// The money came.
+    /// The pending payment succeeded.
     pub(super) fn settle(mut self, books: &mut Books) -> Result<Self> {
         self.later = Some(Later::Settled);
         match (self.mode, &self.intent) {
@@ -94,11 +94,11 @@ impl Session {
         Ok(self)
     }
 
-    /// It will not come; or it came, and a bank took it back.
+    /// The pending payment failed, or the bank returned it late.
     pub(super) fn fail(mut self, books: &mut Books, late: bool) -> Result<Self> {
         self.later = Some(Later::Failed);
         match (self.mode, &self.intent) {
-            (Mode::Payment, Some(intent)) => books.find::<Intent>(intent)?.fail(books),
+            (Mode::Payment, Some(intent)) => books.find::<PaymentIntent>(intent)?.fail(books),
             _ => self.fail_first(books, late)?,
         }
         books.tell("checkout.session.async_payment_failed", &self);
@@ -108,7 +108,7 @@ impl Session {
     fn complete(&mut self, books: &mut Books, email: Option<&str>) -> Result<()> {
         self.status = Status::Complete;
         match &self.customer {
-            // A customer's email is theirs to change elsewhere, as on Stripe's page.
+            // A customer cannot change their email here, as on Stripe's page.
             Some(id) => self.email = books.find::<Customer>(id)?.email,
             None => {
                 let email = email.map(Into::into);
@@ -128,8 +128,8 @@ impl Session {
         Ok(())
     }
 
-    /// Its money is here.
-    fn paid_by(&mut self, books: &mut Books, intent: Intent) {
+    /// Its payment succeeded.
+    fn paid_by(&mut self, books: &mut Books, intent: PaymentIntent) {
         if self.wishes.invoice {
             self.invoice_once(books, &intent);
         }
@@ -137,9 +137,9 @@ impl Session {
         self.payment_status = PaymentStatus::Paid;
     }
 
-    /// Its money is on the way.
-    fn begin_payment(&self, books: &mut Books) -> Intent {
-        let intent = Intent {
+    /// Creates its payment intent, which is pending.
+    fn begin_payment(&self, books: &mut Books) -> PaymentIntent {
+        let intent = PaymentIntent {
             head: books.head("pi_"),
             amount: self.total(),
             currency: self.currency.clone(),
@@ -147,7 +147,7 @@ impl Session {
             email: self.email.clone(),
             description: self.description.clone(),
             metadata: self.inner.clone(),
-            ..Intent::default()
+            ..PaymentIntent::default()
         };
         books.kept(intent)
     }

@@ -1,4 +1,4 @@
-//! Making a session, as strictly as Stripe does: what would be refused there is refused here.
+//! Creating a session, as strictly as Stripe does: what would be refused there is refused here.
 
 use url::Url;
 
@@ -13,10 +13,10 @@ const MAX_QUANTITY: i64 = 999_999;
 const MINUTE: i64 = 60;
 const SHORTEST: i64 = 30 * MINUTE;
 const LONGEST: i64 = 24 * 60 * MINUTE;
-/// The shop's clock is not ours.
+/// Tolerated difference between the shop's clock and ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
-/// Makes one.
+/// Creates a session from a request's parameters.
 pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mode = need(params.choice("mode")?, "mode")?;
     let (customer, customer_email) = buyer(books, params)?;
@@ -42,7 +42,7 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     };
     without_effect(params, mode)?;
     let discount = discount(params, codes_allowed.is_some())?;
-    // Last, since what it names is looked up.
+    // Last, since the prices that it names are looked up.
     let basket = basket(books, params, mode)?;
     session.head = books.secret_head("cs_test_");
     session.currency = basket.currency;
@@ -60,7 +60,7 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     Ok(books.kept(session))
 }
 
-/// Whether a buyer who is unknown becomes a customer.
+/// Whether a new buyer always becomes a customer.
 fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool> {
     const PATH: &str = "customer_creation";
     let message = match params.word(PATH, &["always", "if_required"])? {
@@ -75,7 +75,7 @@ fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool> {
     Err(Refusal::param(PATH, message))
 }
 
-/// Takes what changes nothing here.
+/// Takes parameters that have no effect here.
 fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     let words = ["auto", "book", "donate", "pay", "subscribe"];
     params.word("submit_type", &words)?;
@@ -89,7 +89,7 @@ fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     Ok(())
 }
 
-/// Puts on a session the discount that it was asked for with.
+/// Applies the requested discount to a session.
 fn take_off(books: &Books, session: &mut Session, discount: Option<Discount>) -> Result<()> {
     let Some((kind, id)) = discount else {
         return Ok(());
@@ -124,7 +124,7 @@ pub(super) fn one_currency(books: &Books, session: &Session) -> Result<()> {
     })
 }
 
-/// An absolute address that a browser can be sent to.
+/// An absolute URL that a browser can be sent to.
 pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>> {
     let Some(text) = params.text(path)? else {
         return Ok(None);
@@ -133,7 +133,7 @@ pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>> {
     if parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
         return Ok(Some(text));
     }
-    let message = "Not a valid URL: an absolute http or https address is expected";
+    let message = "Not a valid URL: an absolute http or https URL is expected";
     Err(Refusal::param(path, message).with_code("url_invalid"))
 }
 
@@ -167,7 +167,7 @@ fn closing(params: &Params, now: i64) -> Result<i64> {
     Ok(at)
 }
 
-/// Where the metadata of what the session makes is; never that of the other mode.
+/// The parameter with the metadata for what the session creates; that of the other mode is refused.
 fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     let (ours, theirs, name) = match mode {
         Mode::Payment => ("payment_intent_data", "subscription_data", "subscription"),
@@ -180,7 +180,7 @@ fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     Err(Refusal::param(theirs, message))
 }
 
-/// A `coupon` or a `promotion_code`, by its identifier.
+/// A `coupon` or a `promotion_code`, by its id.
 type Discount = (&'static str, String);
 
 fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
@@ -208,9 +208,9 @@ fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
 #[derive(Default)]
 struct Basket {
     currency: String,
-    lines: Vec<Line>,
-    /// Recurring prices that were made up with their line: renewals need them.
-    inline: Vec<crate::core::api::prices::Made>,
+    lines: Vec<CheckoutLine>,
+    /// Recurring prices that were described inline: renewals need them.
+    inline: Vec<crate::core::api::prices::PriceWithProduct>,
 }
 
 fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
@@ -238,13 +238,13 @@ fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
         Refusal::param(&path, message)
             .when(!basket.lines.is_empty() && currency != basket.currency)?;
         let first = basket.lines.first();
-        let message = "All items of a subscription of the sandbox have one interval.";
+        let message = "All items of a subscription in the sandbox must have one interval.";
         Refusal::param(&path, message)
             .when(first.is_some_and(|first| first.interval != line.interval))?;
         basket.currency = currency;
         basket.lines.push(line);
     }
-    let amounts = basket.lines.iter().map(Line::amount);
+    let amounts = basket.lines.iter().map(CheckoutLine::amount);
     let sum = amounts.fold(0, i64::saturating_add);
     money::amount(sum, "line_items")?;
     Ok(basket)
@@ -255,7 +255,7 @@ fn line(
     params: &Params,
     path: &str,
     basket: &mut Basket,
-) -> Result<(Line, String)> {
+) -> Result<(CheckoutLine, String)> {
     let quantity_path = format!("{path}[quantity]");
     let quantity = need(params.integer(&quantity_path)?, &quantity_path)?;
     Refusal::not_positive(&quantity_path).when(!(1..=MAX_QUANTITY).contains(&quantity))?;
@@ -292,7 +292,7 @@ fn line(
         }
         None => return Err(Refusal::missing(price_path)),
     };
-    let line = Line {
+    let line = CheckoutLine {
         id,
         name,
         price: price.head.id,

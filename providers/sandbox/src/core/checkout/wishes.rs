@@ -1,15 +1,15 @@
-//! What a shop wants of a session beside the money: trials, taxes, addresses, invoices, consent.
+//! What a shop asks of a session besides the payment: trials, taxes, addresses, invoices, consent.
 
 use crate::core::{billing::MAX_TRIAL_DAYS, prelude::*};
 
-/// A trial ends so many seconds from now, at least.
+/// Least seconds from now to a trial's end.
 const SOONEST_TRIAL_END: i64 = 48 * 3600;
 
-/// Those languages that Checkout speaks.
+/// The locales that Checkout supports.
 const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt \
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 
-/// Whether Checkout speaks it.
+/// Refuses a locale that Checkout does not support.
 pub(crate) fn check_locale(text: &str) -> Result<()> {
     if LOCALES.split(' ').any(|known| known == text) {
         return Ok(());
@@ -20,7 +20,7 @@ pub(crate) fn check_locale(text: &str) -> Result<()> {
     Err(Refusal::param("locale", message))
 }
 
-/// Time that is to cost nothing, and what happens after it to who gave no card.
+/// The trial, and what happens after it without a card.
 pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<TrialOffer>> {
     const METHOD: &str = "payment_method_collection";
     const DAYS: &str = "subscription_data[trial_period_days]";
@@ -54,8 +54,8 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     }))
 }
 
-/// Everything else, as it was asked for.
-pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes> {
+/// All other settings that were asked for.
+pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<CheckoutOptions> {
     let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
     let locale = params.text("locale")?;
     if let Some(text) = &locale {
@@ -94,7 +94,7 @@ pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Wishes>
         "consent_collection[terms_of_service]",
         &["none", "required"],
     )?;
-    Ok(Wishes {
+    Ok(CheckoutOptions {
         locale,
         tax,
         tax_ids,

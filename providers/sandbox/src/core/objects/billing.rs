@@ -1,15 +1,15 @@
-//! Subscriptions.
+//! Subscriptions, their items, trials, pauses and retries.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
 words! {
-    /// How a subscription is.
+    /// The status of a subscription.
     Standing {
-        /// The first payment is on its way.
+        /// The first payment is pending.
         Incomplete "incomplete",
-        /// It did not come.
+        /// The first payment failed.
         IncompleteExpired "incomplete_expired",
         Trialing "trialing",
         Active "active",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl Standing {
-    /// Whether it runs.
+    /// Whether it has begun and has not ended.
     pub(crate) const fn is_running(self) -> bool {
         matches!(
             self,
@@ -33,19 +33,19 @@ impl Standing {
 /// How long a discount lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Until {
+pub(crate) enum DiscountEnd {
     Forever,
-    /// In seconds.
+    /// Until an instant, in seconds.
     Time(i64),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct TermDiscount {
+pub(crate) struct RecurringDiscount {
     pub(crate) id: String,
     pub(crate) coupon: String,
     pub(crate) code: Option<String>,
     pub(crate) start: i64,
-    pub(crate) until: Until,
+    pub(crate) until: DiscountEnd,
 }
 
 /// A renewal that is not paid yet.
@@ -53,13 +53,13 @@ pub(crate) struct TermDiscount {
 pub(crate) struct Retry {
     pub(crate) invoice: String,
     pub(crate) failed_at: i64,
-    /// Retries made.
+    /// Number of retries so far.
     pub(crate) made: u32,
     pub(crate) next_at: i64,
 }
 
 words! {
-    /// What becomes of invoices while nothing is collected.
+    /// What happens to invoices while collection is paused.
     Meanwhile {
         KeepAsDraft "keep_as_draft",
         MarkUncollectible "mark_uncollectible",
@@ -67,7 +67,7 @@ words! {
     }
 }
 
-/// The shop collects nothing for now.
+/// A pause of collection by the shop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pause {
     pub(crate) behavior: Meanwhile,
@@ -75,7 +75,7 @@ pub(crate) struct Pause {
 }
 
 words! {
-    /// What happens when a trial ends and there is no card.
+    /// What happens when a trial ends without a card.
     Cardless {
         Cancel "cancel",
         CreateInvoice "create_invoice",
@@ -83,24 +83,24 @@ words! {
     }
 }
 
-/// Time that costs nothing.
+/// A trial of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) start: i64,
     pub(crate) end: i64,
     pub(crate) cardless: Cardless,
-    /// Whether it was told that it will end soon.
+    /// Whether the event that it will end soon was sent.
     pub(crate) announced: bool,
 }
 
-/// A trial's end is announced so long before.
+/// How long before its end a trial's end is announced.
 const ANNOUNCED_SECONDS: i64 = 3 * 24 * 3600;
 
-/// What of a subscription is billed by one price.
+/// An item of a subscription, billed by one price.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub(crate) id: String,
-    /// In seconds.
+    /// Creation time in seconds.
     pub(crate) created: i64,
     pub(crate) price: String,
     pub(crate) quantity: i64,
@@ -110,19 +110,19 @@ pub(crate) struct Item {
 pub(crate) struct Subscription {
     #[serde(flatten)]
     pub(crate) head: Head,
-    /// What the portal switches.
+    /// The item that the portal switches.
     pub(crate) item: Item,
-    /// What came to it, the oldest first.
+    /// Further items, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) addons: Vec<Item>,
     pub(crate) customer: String,
     pub(crate) status: Standing,
     pub(crate) interval: Interval,
     pub(crate) currency: String,
-    /// From where cycles are counted.
+    /// The instant that cycles are counted from, in seconds.
     #[serde(rename = "billing_cycle_anchor")]
     pub(crate) anchor: i64,
-    /// Which cycle since then runs, from 1.
+    /// Number of the current cycle since then, from 1.
     pub(crate) cycle: i64,
     pub(crate) period_start: i64,
     pub(crate) period_end: i64,
@@ -133,11 +133,11 @@ pub(crate) struct Subscription {
     pub(crate) why_ended: Option<String>,
     pub(crate) latest_invoice: Option<String>,
     pub(crate) metadata: Metadata,
-    pub(crate) discount: Option<TermDiscount>,
-    /// The tier of the next cycle, where it is another one.
+    pub(crate) discount: Option<RecurringDiscount>,
+    /// The price of the next cycle, where it is another one.
     pub(crate) scheduled: Option<String>,
     pub(crate) retry: Option<Retry>,
-    /// The plan that changes tiers by itself.
+    /// The schedule that changes its price by itself.
     pub(crate) schedule: Option<String>,
     #[serde(rename = "pause_collection")]
     pub(crate) pause: Option<Pause>,
@@ -147,12 +147,12 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// All that it is billed by, the oldest first.
+    /// All its items, oldest first.
     pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = &Item> {
         std::iter::once(&self.item).chain(&self.addons)
     }
 
-    /// Has it billed by these from now on: none changes nothing.
+    /// Replaces its items; an empty list changes nothing.
     pub(crate) fn set_items(&mut self, items: Vec<Item>) {
         let mut items = items.into_iter();
         if let Some(first) = items.next() {
@@ -161,7 +161,7 @@ impl Subscription {
         }
     }
 
-    /// Has its cycles counted from an instant, the first of which begins then.
+    /// Begins the first cycle at an instant, from which cycles are counted.
     pub(crate) fn begin(&mut self, now: i64) {
         self.anchor = now;
         self.cycle = 1;
@@ -169,19 +169,19 @@ impl Subscription {
         self.period_end = after(now, self.interval, 1);
     }
 
-    /// The next cycle begins where one ends.
+    /// Begins the next cycle where the current one ends.
     pub(crate) fn advance(&mut self) {
         self.cycle = self.cycle.saturating_add(1);
         self.period_start = self.period_end;
         self.period_end = after(self.anchor, self.interval, self.cycle);
     }
 
-    /// That nothing of the kind can be done with one in its state.
+    /// The refusal of an action that its status does not allow.
     pub(crate) fn refusal(&self) -> Refusal {
         Refusal::invalid(format!("This subscription is {}.", self.status.word()))
     }
 
-    /// When it is to be told that the trial ends soon, if it was not yet.
+    /// When to announce that the trial ends soon, in seconds, unless that was done.
     pub(crate) fn announces_at(&self) -> Option<i64> {
         let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
         let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);

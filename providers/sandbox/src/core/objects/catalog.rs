@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::prelude::*;
 
-/// Something that is sold.
+/// A product that is sold.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Product {
     #[serde(flatten)]
@@ -21,7 +21,7 @@ impl Object for Product {
     }
 }
 
-/// What it costs. Never changed but for its labels.
+/// A price of a product. Only its labels and whether it is active ever change.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Price {
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct Price {
     pub(crate) active: bool,
     pub(crate) currency: String,
     pub(crate) unit_amount: i64,
-    /// `None`: paid once.
+    /// The billing interval; `None`: paid once.
     #[serde(rename = "recurring", default, with = "recurring")]
     pub(crate) interval: Option<Interval>,
     pub(crate) lookup_key: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Price {
     pub(crate) metadata: Metadata,
 }
 
-/// How often, as a price says it.
+/// The form of a price's interval in JSON.
 mod recurring {
     use super::{Deserialize, Deserializer, Interval, Serialize, Serializer};
 
@@ -69,7 +69,7 @@ impl Object for Price {
     }
 }
 
-/// What a price that was made up with its line has in common with a stored one.
+/// The fields that stored prices and those described inline have in common.
 pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
     json!({
         "recurring": interval.map(|interval| json!({ "interval": interval.word() })),
@@ -82,8 +82,8 @@ pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
 /// How much a coupon takes off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Off {
-    /// In hundredths of a percent.
+pub(crate) enum DiscountAmount {
+    /// A share of the amount, in hundredths of a percent.
     Percent(i64),
     Amount {
         amount: i64,
@@ -91,14 +91,14 @@ pub(crate) enum Off {
     },
 }
 
-impl Default for Off {
+impl Default for DiscountAmount {
     fn default() -> Self {
         Self::Percent(0)
     }
 }
 
-impl Off {
-    /// What it takes off an amount: never more than that.
+impl DiscountAmount {
+    /// What it takes off an amount: at most all of it.
     pub(crate) fn of(&self, amount: i64) -> i64 {
         let off = match self {
             Self::Percent(hundredths) => share(amount, *hundredths, 10_000),
@@ -108,7 +108,7 @@ impl Off {
     }
 }
 
-/// For how long a coupon counts on a subscription.
+/// How long a coupon applies to a subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Duration {
@@ -123,7 +123,7 @@ pub(crate) struct Coupon {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) name: Option<String>,
-    pub(crate) off: Off,
+    pub(crate) off: DiscountAmount,
     pub(crate) duration: Duration,
     pub(crate) max_redemptions: Option<u32>,
     pub(crate) redeem_by: Option<i64>,
@@ -143,8 +143,10 @@ impl Coupon {
 impl Object for Coupon {
     fn shown(&self, _: &Books) -> Value {
         let (percent_off, amount_off, currency) = match &self.off {
-            Off::Percent(hundredths) => (percent(*hundredths), None, None),
-            Off::Amount { amount, currency } => (Value::Null, Some(amount), Some(currency)),
+            DiscountAmount::Percent(hundredths) => (percent(*hundredths), None, None),
+            DiscountAmount::Amount { amount, currency } => {
+                (Value::Null, Some(amount), Some(currency))
+            }
         };
         let (duration, months) = match self.duration {
             Duration::Once => ("once", None),
@@ -159,7 +161,7 @@ impl Object for Coupon {
     }
 }
 
-/// Hundredths of a percent as the number that Stripe has.
+/// Hundredths of a percent as Stripe's number of percent.
 fn percent(hundredths: i64) -> Value {
     let (whole, part) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));
     let text = match part {
@@ -169,7 +171,7 @@ fn percent(hundredths: i64) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
-/// What people type.
+/// A promotion code, which buyers type.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PromotionCode {
     #[serde(flatten)]
@@ -221,7 +223,7 @@ pub(crate) struct Customer {
     pub(crate) metadata: Metadata,
     /// Whether their card is to be declined: a switch on the portal's page.
     pub(crate) declines: bool,
-    /// Below zero: what the next invoices are paid with first.
+    /// Customer balance; below zero it is credit that the next invoices use up first.
     pub(crate) balance: i64,
 }
 

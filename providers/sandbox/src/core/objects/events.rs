@@ -1,11 +1,11 @@
-//! What happened, who is to hear of it, and what was done under which key.
+//! Events, webhook endpoints, and the answers that idempotency keys keep.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stripe::API_VERSION;
 
 use crate::core::prelude::*;
 
-/// Something that happened, and how far the telling is.
+/// An event, and which targets have yet to accept it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     #[serde(flatten)]
@@ -13,11 +13,11 @@ pub(crate) struct Event {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     /// The object as it was then.
-    pub(crate) told: Told,
-    /// Copies that the project's own address took.
+    pub(crate) told: ObjectSnapshot,
+    /// Copies that the project's own URL accepted.
     pub(crate) delivered: u32,
     pub(crate) request: Request,
-    /// Who was not reached yet.
+    /// The targets that have not accepted it yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
 }
@@ -40,7 +40,7 @@ impl Object for Event {
     }
 }
 
-/// The request that something was done by; of neither where it happened by itself.
+/// The request that caused an event; both fields are empty where it happened by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) id: Option<String>,
@@ -48,50 +48,50 @@ pub(crate) struct Request {
     pub(crate) key: Option<String>,
 }
 
-/// An object as it was when something happened to it: its note, which is a third of what callers see.
-/// One text, since there may be many.
+/// An object as it was at an event: in its stored form, a third the size of what callers see. Kept as one text,
+/// since there may be many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told(String);
+pub(crate) struct ObjectSnapshot(String);
 
-impl Told {
+impl ObjectSnapshot {
     pub(crate) fn new(note: &Note) -> Self {
         Self(note.text())
     }
 
-    /// As callers see it.
+    /// The object as callers see it.
     pub(crate) fn view(&self, books: &Books) -> Value {
         let note = serde_json::from_str::<Note>(&self.0);
         note.map_or(Value::Null, |note| note.view(books))
     }
 }
 
-impl Serialize for Told {
+impl Serialize for ObjectSnapshot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let value: Value = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
         value.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Told {
+impl<'de> Deserialize<'de> for ObjectSnapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(Value::deserialize(deserializer)?.to_string()))
     }
 }
 
-/// Stripe keeps events for so long.
+/// Seconds for which Stripe keeps events.
 pub(crate) const EVENT_SECONDS: i64 = 30 * 24 * 3600;
-/// And operation keys for so long.
+/// Seconds for which Stripe keeps idempotency keys.
 const OPERATION_SECONDS: i64 = 24 * 3600;
 
-/// An operation that was done under a key of the caller's: no object of Stripe's.
+/// The answer that an idempotency key keeps; not an object of Stripe's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Operation {
     #[serde(flatten)]
     pub(crate) head: Head,
-    /// Of method, path and parameters.
+    /// Hash of method, path and parameters.
     pub(crate) digest: String,
     pub(crate) status: u16,
-    /// What was answered, as a text: it has nulls that count.
+    /// The body of the answer, as a text, since its nulls have to be kept.
     pub(crate) body: String,
 }
 
@@ -101,13 +101,13 @@ impl Object for Operation {
     }
 }
 
-/// An address that a shop registered.
+/// A webhook endpoint that a shop registered.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Endpoint {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) url: String,
-    /// What its webhooks are signed with. Shown by who makes it, once.
+    /// Signing secret of its webhooks, shown only when it is created.
     pub(crate) secret: String,
     #[serde(rename = "enabled_events")]
     pub(crate) kinds: Vec<String>,
@@ -123,14 +123,14 @@ impl Object for Endpoint {
     }
 }
 
-/// An event on its way to somebody.
+/// One receiver that has yet to accept an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
-    /// One that the shop registered; `None`: the project's own address.
+    /// An endpoint that the shop registered; `None`: the project's own URL.
     pub(crate) endpoint: Option<String>,
     /// Deliveries that failed.
     pub(crate) failures: u32,
-    /// After a failure: not before this second.
+    /// After a failure, the second of the next attempt.
     pub(crate) retry_at: Option<i64>,
 }
 

@@ -1,13 +1,13 @@
-//! Invoices, what waits to be on one, and what pays them.
+//! Invoices, pending invoice items, and invoice payments.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
 words! {
-    /// How an invoice is.
+    /// The status of an invoice.
     InvoiceStatus {
-        /// It may still change, and nobody pays it.
+        /// It may still change, and cannot be paid.
         Draft "draft",
         Open "open",
         Paid "paid",
@@ -17,18 +17,18 @@ words! {
 }
 
 words! {
-    /// Why there is an invoice.
+    /// Why an invoice was created.
     Reason {
         Create "subscription_create",
         Cycle "subscription_cycle",
         Update "subscription_update",
-        /// Of something that was bought once.
+        /// For a single purchase.
         Manual "manual",
     }
 }
 
-/// A line of an invoice. What it has not is empty; of what waited for the invoice it says little more than
-/// that, since an invoice is told of again and again.
+/// A line of an invoice. Fields that do not apply are empty. For a pending item it has little more than the
+/// item's id, to keep the many events about an invoice small.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct InvoiceLine {
@@ -66,7 +66,7 @@ fn named(id: &str) -> Option<&str> {
 }
 
 impl InvoiceLine {
-    /// What stands on an invoice for something that waited for it.
+    /// The line of an invoice for a pending item.
     pub(crate) fn of_item(item: &InvoiceItem) -> Self {
         Self {
             amount: item.line.amount,
@@ -76,7 +76,7 @@ impl InvoiceLine {
         }
     }
 
-    /// With all that it says.
+    /// The line with all of its fields.
     fn whole(&self, books: &Books) -> Self {
         let item = books.get::<InvoiceItem>(&self.invoice_item);
         match item.filter(|_| self.id.is_empty()) {
@@ -132,13 +132,13 @@ impl InvoiceLine {
     }
 }
 
-/// What is to be on a customer's next invoice.
+/// A pending item for a customer's next invoice.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct InvoiceItem {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) customer: String,
-    /// `None`: on whichever comes first.
+    /// The subscription on whose invoice it goes; `None`: on the customer's next one.
     pub(crate) subscription: Option<String>,
     pub(crate) currency: String,
     pub(crate) line: InvoiceLine,
@@ -176,9 +176,9 @@ impl Object for InvoiceItem {
 /// How invoices show their lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listing {
-    /// So many by themselves; the others are in their list.
+    /// Lines embedded in an invoice; the others are in its list of lines.
     pub(crate) embedded: usize,
-    /// So many of another product in front of a renewal's own, for nothing.
+    /// Lines of another product in front of a renewal's own, with amount zero.
     pub(crate) in_front: u32,
 }
 
@@ -198,7 +198,7 @@ pub(crate) struct Invoice {
     pub(crate) customer: String,
     #[serde(rename = "customer_email")]
     pub(crate) email: Option<String>,
-    /// Empty: of none.
+    /// The subscription that it bills; empty: none.
     pub(crate) subscription: String,
     pub(crate) status: InvoiceStatus,
     #[serde(rename = "billing_reason")]
@@ -211,21 +211,21 @@ pub(crate) struct Invoice {
     #[serde(rename = "next_payment_attempt")]
     pub(crate) next_attempt: Option<i64>,
     pub(crate) paid_at: Option<i64>,
-    /// The subscription's when it was made.
+    /// The subscription's metadata when the invoice was created.
     pub(crate) subscription_metadata: Metadata,
-    /// The payment of what is left to pay.
+    /// The payment intent for the remaining amount.
     pub(crate) intent: Option<String>,
-    /// What was paid of it by other payments.
+    /// The amount that other payments paid of it.
     pub(crate) parts: i64,
-    /// Where it is a draft: when it stops being one by itself.
+    /// When a draft is finalized by itself, in seconds.
     #[serde(rename = "automatically_finalizes_at")]
     pub(crate) finalizes_at: Option<i64>,
-    /// Where it was one.
+    /// When a draft was finalized, in seconds.
     pub(crate) finalized_at: Option<i64>,
-    /// Of the customer's money from before: below zero is theirs.
+    /// The customer's balance before it: below zero it is their credit.
     #[serde(rename = "starting_balance")]
     pub(crate) balance: i64,
-    /// When it was given up, as void or uncollectible.
+    /// When it became void or uncollectible, in seconds.
     pub(crate) ended_at: Option<i64>,
 }
 
@@ -235,17 +235,17 @@ impl Invoice {
         amounts.fold(0, i64::saturating_add)
     }
 
-    /// What it comes to: below zero where more is given back than asked for.
+    /// The total: below zero where credits exceed charges.
     pub(crate) fn total(&self) -> i64 {
         self.subtotal().saturating_sub(self.discount)
     }
 
-    /// What is to be paid: never less than nothing.
+    /// The amount to pay: never below zero.
     pub(crate) fn due_amount(&self) -> i64 {
         self.total().saturating_add(self.balance).max(0)
     }
 
-    /// What of the customer's money is left after it, below zero.
+    /// The customer's balance after it: zero, or credit below zero.
     pub(crate) fn balance_after(&self) -> i64 {
         self.total().saturating_add(self.balance).min(0)
     }
@@ -258,22 +258,22 @@ impl Invoice {
         }
     }
 
-    /// What is still to be paid.
+    /// The amount that is still to be paid.
     pub(crate) fn remaining(&self) -> i64 {
         self.due_amount().saturating_sub(self.paid())
     }
 
-    /// What people call it.
+    /// The invoice number for people.
     pub(crate) fn number(&self) -> String {
         format!("SANDBOX-{:06}", self.head.n)
     }
 
-    /// Its lines with all that they say.
-    pub(crate) fn whole_lines(&self, books: &Books) -> Vec<InvoiceLine> {
+    /// Its lines with all of their fields.
+    pub(crate) fn full_lines(&self, books: &Books) -> Vec<InvoiceLine> {
         self.lines.iter().map(|line| line.whole(books)).collect()
     }
 
-    /// The same with what stands in front of them, the newest first.
+    /// The same with another product's lines in front, newest first.
     fn listed(&self, books: &Books) -> Vec<InvoiceLine> {
         let renewal = self.reason == Reason::Cycle;
         let in_front = if renewal { books.listing.in_front } else { 0 };
@@ -288,7 +288,7 @@ impl Invoice {
             invoice_item: format!("ii_1Pending{number:03}"),
             ..InvoiceLine::default()
         });
-        pending.chain(self.whole_lines(books)).collect()
+        pending.chain(self.full_lines(books)).collect()
     }
 
     /// All of its lines as callers see them.
@@ -351,12 +351,12 @@ impl Object for Invoice {
     }
 }
 
-/// Where anybody who knows the address sees an invoice.
+/// URL of an invoice's page, open to anybody who knows it.
 pub(crate) fn invoice_url(books: &Books, id: &str) -> String {
     format!("{}/invoices/{id}", books.base)
 }
 
-/// What pays an invoice.
+/// The link between an invoice and a payment intent that pays it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct InvoicePayment {
     #[serde(flatten)]
@@ -366,7 +366,7 @@ pub(crate) struct InvoicePayment {
     #[serde(rename = "amount_requested")]
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    /// Whether it is the one of what is left to pay.
+    /// Whether it pays the remaining amount, rather than a part.
     pub(crate) is_default: bool,
     pub(crate) paid_at: Option<i64>,
 }

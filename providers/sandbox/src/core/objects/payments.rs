@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    /// How a payment is.
+    /// The status of a payment intent.
     IntentStatus {
-        /// On its way.
+        /// The payment is pending.
         Processing "processing",
         Succeeded "succeeded",
-        /// The buyer's bank asks them who they are.
+        /// The buyer has to pass 3-D Secure.
         RequiresAction "requires_action",
-        /// It did not come.
+        /// The payment failed.
         RequiresPaymentMethod "requires_payment_method",
     }
 }
 
-/// A payment to be made, and then made.
+/// A payment intent: a payment to be made, and then made.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Intent {
+pub(crate) struct PaymentIntent {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) amount: i64,
@@ -33,7 +33,7 @@ pub(crate) struct Intent {
     pub(crate) metadata: Metadata,
 }
 
-impl Object for Intent {
+impl Object for PaymentIntent {
     fn shown(&self, _: &Books) -> Value {
         let (error, action) = match self.status {
             IntentStatus::RequiresPaymentMethod => (
@@ -73,16 +73,16 @@ pub(crate) struct Charge {
     pub(crate) description: Option<String>,
     #[serde(rename = "receipt_email")]
     pub(crate) email: Option<String>,
-    /// The intent's when it was charged.
+    /// The payment intent's metadata when it was charged.
     pub(crate) metadata: Metadata,
-    /// The newest.
+    /// The newest dispute's id.
     pub(crate) dispute: Option<String>,
-    /// How refunds of it begin.
+    /// The first status of its refunds.
     pub(crate) refunds: RefundStatus,
 }
 
 impl Charge {
-    /// What could still go back.
+    /// The amount that can still be refunded.
     pub(crate) const fn left(&self) -> i64 {
         self.amount.saturating_sub(self.amount_refunded)
     }
@@ -94,7 +94,7 @@ impl Object for Charge {
             "amount_captured": self.amount,
             "billing_details": { "email": self.email },
             "disputed": self.dispute.is_some(),
-            // Anybody who knows the address sees what was paid.
+            // Open to anybody who knows the URL.
             "receipt_url": format!("{}/receipts/{}", books.base, self.head.id),
             "refunded": self.amount > 0 && self.left() == 0,
         })
@@ -102,25 +102,25 @@ impl Object for Charge {
 }
 
 words! {
-    /// How a refund is.
+    /// The status of a refund.
     RefundStatus {
         Succeeded "succeeded",
-        /// On its way back.
+        /// The money is on its way back.
         Pending "pending",
-        /// The buyer's bank did not take it.
+        /// The buyer's bank did not accept it.
         Failed "failed",
         Canceled "canceled",
     }
 }
 
 impl RefundStatus {
-    /// Whether its amount is away from the charge.
+    /// Whether its amount counts as refunded from the charge.
     pub(crate) const fn takes(self) -> bool {
         matches!(self, Self::Succeeded | Self::Pending)
     }
 }
 
-/// Money that went back, or was to.
+/// A refund, whether or not it succeeded.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Refund {
     #[serde(flatten)]
@@ -148,9 +148,9 @@ impl Object for Refund {
 }
 
 words! {
-    /// How a dispute is.
+    /// The status of a dispute.
     DisputeStatus {
-        /// A bank asks, and has taken nothing.
+        /// An inquiry: the bank has withdrawn nothing.
         WarningNeedsResponse "warning_needs_response",
         WarningUnderReview "warning_under_review",
         WarningClosed "warning_closed",
@@ -162,7 +162,7 @@ words! {
 }
 
 impl DisputeStatus {
-    /// Whether it is a bank's question only.
+    /// Whether it is only an inquiry.
     pub(crate) const fn is_inquiry(self) -> bool {
         matches!(
             self,
@@ -175,7 +175,7 @@ impl DisputeStatus {
         !matches!(self, Self::WarningClosed | Self::Won | Self::Lost)
     }
 
-    /// Whether the bank has the money.
+    /// Whether the bank holds the money.
     pub(crate) const fn holds(self) -> bool {
         matches!(self, Self::NeedsResponse | Self::UnderReview | Self::Lost)
     }
@@ -188,7 +188,7 @@ pub(crate) struct Movement {
     pub(crate) at: i64,
 }
 
-/// A bank asks for the money back.
+/// A dispute of a charge by the buyer's bank.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     #[serde(flatten)]
@@ -199,7 +199,7 @@ pub(crate) struct Dispute {
     #[serde(rename = "payment_intent")]
     pub(crate) intent: String,
     pub(crate) status: DisputeStatus,
-    /// The bank's word for it.
+    /// Stripe's code for the bank's reason.
     pub(crate) reason: String,
     pub(crate) withdrawn: Option<Movement>,
     pub(crate) reinstated: Option<Movement>,
@@ -208,13 +208,13 @@ pub(crate) struct Dispute {
     pub(crate) metadata: Metadata,
 }
 
-/// What a bank takes for its trouble, whoever is right.
+/// Fee of a dispute in minor units, whoever wins.
 const DISPUTE_FEE: i64 = 1500;
-/// Days in which a shop may answer.
+/// Seconds in which a shop may respond.
 const ANSWER_SECONDS: i64 = 7 * 24 * 3600;
 
 impl Dispute {
-    /// Money that went, and money that came back.
+    /// The balance transaction of a withdrawal, or of money that came back.
     fn movement(&self, movement: &Movement, back: bool) -> Value {
         let (amount, fee, category, what) = if back {
             (self.amount, 0, "dispute_reversal", "reversal")

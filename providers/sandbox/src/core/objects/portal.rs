@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
-/// What the portal offers.
+/// A portal configuration: what the portal offers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     #[serde(flatten)]
@@ -14,12 +14,12 @@ pub(crate) struct Configuration {
     pub(crate) name: Option<String>,
     pub(crate) default_return_url: Option<String>,
     pub(crate) metadata: Metadata,
-    /// As Stripe has them; what is not said is as usual.
+    /// Stripe's fields; those that are absent have their defaults.
     pub(crate) features: Value,
 }
 
 impl Configuration {
-    /// A word that it says, such as of `/subscription_cancel/mode`.
+    /// The text of a feature's field, for example `/subscription_cancel/mode`.
     fn word(&self, path: &str) -> Option<&str> {
         self.features.pointer(path)?.as_str()
     }
@@ -29,13 +29,13 @@ impl Configuration {
         list.into_iter().flatten()
     }
 
-    /// Whether it offers this.
+    /// Whether it offers a feature.
     pub(crate) fn offers(&self, feature: &str) -> bool {
         let enabled = self.features.pointer(&format!("/{feature}/enabled"));
         enabled == Some(&Value::Bool(true))
     }
 
-    /// Whether a cancellation counts at once.
+    /// Whether a cancellation takes effect at once.
     pub(crate) fn cancels_now(&self) -> bool {
         self.word("/subscription_cancel/mode") == Some("immediately")
     }
@@ -47,13 +47,13 @@ impl Configuration {
         prices.flatten().filter_map(Value::as_str)
     }
 
-    /// What becomes of time that was paid for.
+    /// Stripe's `proration_behavior` of a switch.
     pub(crate) fn proration(&self) -> &str {
         let word = self.word("/subscription_update/proration_behavior");
         word.unwrap_or("none")
     }
 
-    /// Whether a switch waits for the period's end where it is such.
+    /// Whether a switch under this condition waits for the period's end.
     pub(crate) fn waits(&self, condition: &str) -> bool {
         let mut all = self.list("/subscription_update/schedule_at_period_end/conditions");
         all.any(|one| one.get("type").and_then(Value::as_str) == Some(condition))
@@ -101,7 +101,7 @@ impl Object for PortalSession {
     }
 }
 
-/// Where a customer looks after what they bought.
+/// URL of a portal session's page.
 pub(crate) fn portal_url(books: &Books, id: &str) -> String {
     format!("{}/portal/{id}", books.base)
 }

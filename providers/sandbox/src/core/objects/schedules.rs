@@ -1,11 +1,11 @@
-//! Subscription schedules.
+//! Subscription schedules and their phases.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
 words! {
-    /// How a schedule is.
+    /// The status of a schedule.
     ScheduleStatus {
         Active "active",
         Released "released",
@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// A stretch of a schedule.
+/// A phase of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Phase {
     pub(crate) price: String,
@@ -24,7 +24,7 @@ pub(crate) struct Phase {
     pub(crate) end: i64,
 }
 
-/// A plan for a subscription: the tier that runs, and what comes after it.
+/// A schedule of a subscription: the current price, and the one that follows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Schedule {
     #[serde(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct Schedule {
     pub(crate) currency: String,
     pub(crate) status: ScheduleStatus,
     pub(crate) phases: Vec<Phase>,
-    /// When it was let go or called off.
+    /// When it was released or canceled, in seconds.
     pub(crate) ended_at: Option<i64>,
     pub(crate) metadata: Metadata,
 }

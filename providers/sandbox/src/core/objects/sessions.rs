@@ -1,4 +1,4 @@
-//! Checkout sessions and what is in their baskets.
+//! Checkout sessions and their line items.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::catalog::unit;
 use crate::core::prelude::*;
 
 words! {
-    /// What is to be done.
+    /// What a session sells: a payment or a subscription.
     Mode {
         Payment "payment",
         Subscription "subscription",
@@ -14,7 +14,7 @@ words! {
 }
 
 words! {
-    /// How a session is.
+    /// The status of a session.
     Status {
         Open "open",
         Complete "complete",
@@ -23,7 +23,7 @@ words! {
 }
 
 words! {
-    /// How its payment is.
+    /// Stripe's payment status of a session.
     PaymentStatus {
         Unpaid "unpaid",
         Paid "paid",
@@ -32,7 +32,7 @@ words! {
 }
 
 words! {
-    /// How an asynchronous payment stands.
+    /// The state of an asynchronous payment.
     Later {
         Outstanding "outstanding",
         Settled "settled",
@@ -40,11 +40,11 @@ words! {
     }
 }
 
-/// Something in the basket.
+/// A line item of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct CheckoutLine {
     pub(crate) id: String,
-    /// Of a stored price, or one that was made up with the line.
+    /// The id of a stored price, or of one described inline.
     pub(crate) price: String,
     pub(crate) product: String,
     pub(crate) name: String,
@@ -53,7 +53,7 @@ pub(crate) struct Line {
     pub(crate) interval: Option<Interval>,
 }
 
-impl Line {
+impl CheckoutLine {
     pub(crate) const fn amount(&self) -> i64 {
         self.unit_amount.saturating_mul(self.quantity)
     }
@@ -68,11 +68,11 @@ pub(crate) struct Session {
     pub(crate) payment_status: PaymentStatus,
     pub(crate) later: Option<Later>,
     pub(crate) currency: String,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<CheckoutLine>,
     pub(crate) customer: Option<String>,
-    /// As it was filled in by the shop.
+    /// The email as the shop filled it in.
     pub(crate) customer_email: Option<String>,
-    /// As the buyer entered it.
+    /// The email as the buyer entered it.
     pub(crate) email: Option<String>,
     pub(crate) always_customer: bool,
     pub(crate) success_url: String,
@@ -81,7 +81,7 @@ pub(crate) struct Session {
     #[serde(rename = "client_reference_id")]
     pub(crate) reference: Option<String>,
     pub(crate) metadata: Metadata,
-    /// For the payment intent or the subscription.
+    /// Metadata for the payment intent or the subscription.
     pub(crate) inner: Metadata,
     pub(crate) description: Option<String>,
     pub(crate) codes_allowed: bool,
@@ -92,16 +92,16 @@ pub(crate) struct Session {
     pub(crate) intent: Option<String>,
     pub(crate) subscription: Option<String>,
     pub(crate) invoice: Option<String>,
-    /// Of the subscription.
+    /// The trial of the subscription.
     pub(crate) trial: Option<TrialOffer>,
-    pub(crate) wishes: Wishes,
-    /// The buyer's bank asks them who they are.
+    pub(crate) wishes: CheckoutOptions,
+    /// The 3-D Secure challenge that the buyer has to pass.
     pub(crate) challenge: Option<Challenge>,
 }
 
-/// What the shop wants beside the money.
+/// What the shop wants besides the payment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Wishes {
+pub(crate) struct CheckoutOptions {
     pub(crate) locale: Option<String>,
     pub(crate) tax: bool,
     pub(crate) tax_ids: bool,
@@ -110,19 +110,19 @@ pub(crate) struct Wishes {
     pub(crate) terms: bool,
 }
 
-/// A payment that waits for the buyer to prove who they are.
+/// A payment that waits for 3-D Secure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Challenge {
     pub(crate) email: Option<String>,
-    /// Of a payment; a subscription has none before it begins.
+    /// The payment intent; a subscription has none before it begins.
     pub(crate) intent: Option<String>,
 }
 
-/// Time that is to cost nothing.
+/// A trial that a subscription is to begin with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TrialOffer {
     pub(crate) days: Option<i64>,
-    /// In seconds, where it is not said in days.
+    /// Its end in seconds, where it is not given in days.
     pub(crate) until: Option<i64>,
     pub(crate) cardless: Cardless,
     /// Whether the buyer gives no card.
@@ -130,7 +130,7 @@ pub(crate) struct TrialOffer {
 }
 
 impl TrialOffer {
-    /// When it is over.
+    /// When the trial ends, in seconds.
     pub(crate) fn ends(&self, now: i64) -> i64 {
         let days = self.days.unwrap_or(0).saturating_mul(24 * 3600);
         self.until.unwrap_or_else(|| now.saturating_add(days))
@@ -139,7 +139,7 @@ impl TrialOffer {
 
 impl Session {
     pub(crate) fn subtotal(&self) -> i64 {
-        let amounts = self.lines.iter().map(Line::amount);
+        let amounts = self.lines.iter().map(CheckoutLine::amount);
         amounts.fold(0, i64::saturating_add)
     }
 
@@ -151,7 +151,7 @@ impl Session {
     }
 }
 
-/// Where a buyer pays.
+/// URL of a session's page.
 pub(crate) fn checkout_url(books: &Books, id: &str) -> String {
     format!("{}/checkout/{id}", books.base)
 }
@@ -201,13 +201,13 @@ impl Object for Session {
     }
 }
 
-/// What is in the basket.
+/// The line items as callers see them.
 pub(crate) fn line_items(session: &Session, books: &Books) -> Vec<Value> {
     let lines = session.lines.iter();
     lines.map(|line| line_item(line, session, books)).collect()
 }
 
-fn line_item(line: &Line, session: &Session, books: &Books) -> Value {
+fn line_item(line: &CheckoutLine, session: &Session, books: &Books) -> Value {
     let price = books.get::<Price>(&line.price);
     let price = price.map(|price| price.view(books)).unwrap_or_else(|| {
         let mut price = unit(line.unit_amount, line.interval);
@@ -218,7 +218,7 @@ fn line_item(line: &Line, session: &Session, books: &Books) -> Value {
         shape::set(&mut price, made);
         price
     });
-    // A discount is on the basket; with one thing in it, on that.
+    // A discount is on the whole session; with a single line it is on that.
     let discount = match session.lines.len() {
         1 => session.discount,
         _ => 0,

@@ -1,4 +1,4 @@
-//! Subscriptions over months, in no time.
+//! Subscriptions over months of a simulated clock.
 
 use super::*;
 use crate::core::objects::{InvoiceStatus, Reason, Standing};

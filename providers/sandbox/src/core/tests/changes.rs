@@ -1,4 +1,4 @@
-//! Subscriptions change: within a cycle, with a whole new one, or when it ends.
+//! Changes of subscriptions: within a cycle, with a whole new one, or at its end.
 
 use super::*;
 use crate::core::{
@@ -14,7 +14,7 @@ struct Tiers {
 }
 
 impl Tiers {
-    /// Half of a cycle later.
+    /// A shop with a subscription that is half a cycle old.
     fn new() -> Self {
         let mut shop = Shop::new();
         let small = shop.price("Small", 1000, "month");
@@ -36,7 +36,7 @@ impl Tiers {
         self.shop.post(&path, &format!("{form}&{more}"))
     }
 
-    /// What the latest invoice has: each line's amount, and whether it is a proration.
+    /// Each line of the latest invoice: its amount, and whether it is a proration.
     fn lines(&self) -> Vec<(i64, bool)> {
         let invoice = self.shop.invoice_of(&self.subscription);
         let lines = invoice.lines.iter();
@@ -269,7 +269,7 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
     let form = "cancel_at_period_end=true";
     let refusal = shop.call("POST", &format!("subscriptions/{subscription}"), form);
     assert!(refusal.unwrap_err().message.contains(&schedule));
-    // Taken back, and done again.
+    // The switch is withdrawn, and made again.
     switch(shop, &large);
     assert_eq!(shop.get(&path)["status"], "released");
     assert_eq!(shop.subscription(&subscription).schedule, None);
@@ -323,7 +323,7 @@ fn a_shop_plans_the_next_tier_by_the_api() {
     assert_eq!(list["data"][0]["id"], plan["id"]);
 }
 
-/// As many as may wait, under the largest metadata.
+/// A subscription with the most pending items and the largest metadata.
 fn piled_up() -> Tiers {
     let mut tiers = Tiers::new();
     let (small, large) = (tiers.small.clone(), tiers.large.clone());

@@ -1,4 +1,4 @@
-//! Sessions: what is refused, and what comes of each button.
+//! Sessions: what is refused, and what each button does.
 
 use super::*;
 use crate::core::{
@@ -39,7 +39,7 @@ fn a_payment_makes_customer_intent_and_charge() {
     ));
     assert_eq!(charge["metadata"]["order"], "7");
     assert_eq!(charge["customer"], view["customer"]);
-    // Doing it again changes nothing.
+    // A repeat changes nothing.
     shop.act(&session, Action::Pay).unwrap();
     assert!(shop.told().is_empty());
     assert_eq!(shop.act(&session, Action::Expire).unwrap_err().status, 409);

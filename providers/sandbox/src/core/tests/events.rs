@@ -1,4 +1,4 @@
-//! The list of what happened.
+//! The list of events.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! What is kept of each kind of object stays readable: `kept.jsonl` has them as they were first
-//! written. A kind that is written another way needs a new version of its note, and keeps its line.
+//! Stored objects of each kind stay readable: `kept.jsonl` has them as they were first written. A kind that is
+//! written differently needs a new version of its note, and keeps its line.
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::core::script;
 
 impl Shop {
-    /// What happens at a bank.
+    /// Calls a script route.
     fn script(&mut self, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
         script::call(&mut self.books, "POST", path, &params)
@@ -191,7 +191,7 @@ fn a_dispute_that_is_won_stays_so_and_shows_what_moved() {
             .collect();
         assert_eq!(amounts, moved);
         if word == "lose" {
-            // A bank may think again.
+            // A bank may reverse its decision.
             shop.script(&format!("{path}/win"), "").unwrap();
             assert_eq!(shop.get(&path)["status"], "won");
             let kinds = ["charge.dispute.closed", "charge.dispute.funds_reinstated"];

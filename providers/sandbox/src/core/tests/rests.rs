@@ -1,4 +1,4 @@
-//! The hour of a draft, pauses of both kinds, and trials.
+//! The hour for which invoices are drafts, both kinds of pause, and trials.
 
 use super::*;
 use crate::core::{

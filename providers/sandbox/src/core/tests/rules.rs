@@ -1,4 +1,4 @@
-//! What Stripe would refuse, and what a shop may wish for.
+//! What Stripe would refuse, and the settings that a shop may ask for.
 
 use super::*;
 use crate::core::objects::Status;
@@ -36,7 +36,7 @@ fn what_is_below_a_currencys_minimum_is_not_sold() {
             "{currency} {amount}"
         );
     }
-    // A promotion may make it nothing, but not too little.
+    // A promotion may make the total zero, but not less than the minimum otherwise.
     let form = format!("{}&discounts[0][coupon]=sandbox20", basket("usd", 60));
     let refusal = shop.call("POST", "checkout/sessions", &form).unwrap_err();
     assert_eq!(refusal.code, Some("amount_too_small"));
@@ -76,7 +76,7 @@ fn a_customer_has_subscriptions_in_one_currency() {
     shop.post("checkout/sessions", &once);
     shop.call("DELETE", &format!("subscriptions/{subscription}"), "")
         .unwrap();
-    // Two that were opened before either was paid.
+    // Two sessions that were opened before either was paid.
     let (one, other) = (
         id(&shop.post("checkout/sessions", &form(&dollars))),
         id(&shop.post("checkout/sessions", &form(&euros))),

@@ -1,0 +1,59 @@
+//! What all commands have in common. A command is an operation on a wallet: a type with the operation's fields, in a
+//! file of its own here. It decides on a wallet that exists, that the caller may see, and that has caught up
+//! with the clock. Waking, waiting, turns and sending the answer are done for it.
+
+use domain::{Rejection, wallet::Created};
+
+use super::{Caller, Reply, Rules, Turn, WalletState, turn::CatchUp};
+use crate::{answer::Error, executor::Task};
+
+/// An operation on a wallet.
+pub(crate) trait Command: Send + 'static {
+    /// The answer, sent once it is durable.
+    type Answer: Send + 'static;
+
+    /// The answer where the wallet does not exist or the caller may not see it.
+    const ABSENT: Rejection = Rejection::WalletNotFound;
+
+    /// Whether [`Command::run`] itself creates a missing wallet, in the append of its own events.
+    const CREATES_ALONG: bool = false;
+
+    /// How the wallet is created, should it not exist.
+    fn creates(&self) -> Option<&Created> {
+        None
+    }
+
+    /// Does the work that has to precede [`Command::run`], as much as fits one turn.
+    fn clear(&self, _turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
+        Ok(CatchUp::Up)
+    }
+
+    /// Decides, and logs the events of the decision.
+    fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error>;
+}
+
+/// A command on its way to a wallet, with its caller and the rules of its request.
+pub(crate) struct CommandTask<V: Command> {
+    pub(crate) command: V,
+    pub(crate) caller: Caller,
+    pub(crate) rules: Rules,
+    pub(crate) reply: Reply<V::Answer>,
+}
+
+impl<V: Command> Task for CommandTask<V> {
+    fn run(self, wallet: &mut WalletState) -> Option<Self> {
+        let mut turn = Turn::new(wallet, &self.rules);
+        let ready = turn.prepare(&self.command, self.caller);
+        let answer = match ready {
+            Ok(CatchUp::Behind) => {
+                wallet.hand_over(None);
+                return Some(self);
+            }
+            Ok(CatchUp::Up) => self.command.run(&mut turn),
+            Err(error) => Err(error),
+        };
+        let reply = self.reply;
+        wallet.finish(move |durable| reply.send(durable.and(answer)));
+        None
+    }
+}

@@ -1,0 +1,490 @@
+//! Project events to a project's own servers about its wallets: an order was paid, credits were added, a balance ran
+//! low. A project event follows from events of one wallet and is logged with them, so that a crash loses none and
+//! invents none.
+//!
+//! Its content is fixed when it is logged: every later reader reads the same. All changes of one step of a wallet
+//! become visible together, so a project event shows the state after the step.
+
+use crate::{
+    history::{Reason, Record},
+    id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
+    text::{ExternalUserId, Feature},
+    time::Timestamp,
+    wallet::{
+        Change, Dispute, Event, LastTier, OpenInvoice, Order, Owner, Subscription,
+        SubscriptionStatus, Wallet, event::SubscriptionEvent,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+/// One project event, with the wallet that it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectEvent {
+    /// The project whose servers are notified.
+    pub project: ProjectId,
+    /// When it happened, by the project's clock. That may be long before it was recorded: the expiries of a wallet
+    /// are applied when somebody next uses it.
+    pub at: Timestamp,
+    /// When it was recorded, by the server's clock. Project events are kept for a time from then on.
+    pub recorded: Timestamp,
+    /// The wallet's address in the store.
+    pub key: WalletKey,
+    /// The wallet's identifier for callers.
+    pub wallet: WalletId,
+    /// The user whose wallet it is; `None` for an anonymous one.
+    pub user: Option<ExternalUserId>,
+    /// What happened to the wallet.
+    pub data: EventData,
+}
+
+impl ProjectEvent {
+    /// Whether it happened or was recorded at this instant or later, and so is new to a reader who knows everything
+    /// before. Both times count, because a sandbox's clock may be ahead of the server's.
+    #[must_use]
+    pub fn is_since(&self, instant: Timestamp) -> bool {
+        self.at.max(self.recorded) >= instant
+    }
+}
+
+/// What happened to an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OrderEvent {
+    /// It was paid.
+    Paid,
+    /// Its payment failed.
+    Failed,
+    /// It was not paid in time.
+    Expired,
+    /// All of its money was refunded.
+    Refunded,
+    /// The buyer's bank opened a dispute or an inquiry, or opened it again.
+    Disputed,
+    /// The dispute or inquiry was closed.
+    DisputeClosed,
+}
+
+/// The state of an order, for a project event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderSnapshot {
+    /// The order's serial, unique within the wallet.
+    pub serial: OrderSerial,
+    /// The order, without its features and its price's label: project events do not show them, and an append of the log
+    /// has little room.
+    pub order: Order,
+    /// The spendable credits of the product that the order fills.
+    pub balance: i64,
+    /// The recovery code of an anonymous wallet, encrypted under the server key. If there is no user either, nobody
+    /// can use the wallet yet: it waits for its first payment.
+    pub code: Option<Box<[u8]>>,
+}
+
+/// A subscription as its wallet's owner sees it; in a project event, as it was then: when that is sent, the wallet may
+/// not have the subscription any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionSnapshot {
+    /// The product that is subscribed to.
+    pub product: ProductId,
+    /// The tier in force.
+    pub price: PriceId,
+    /// The tier's label.
+    pub label: Option<Box<str>>,
+    /// The subscription's status.
+    pub status: SubscriptionStatus,
+    /// When its current period ends.
+    pub current_period_end: Timestamp,
+    /// Whether it ends with that period.
+    pub cancel_at_period_end: bool,
+    /// The invoice that the buyer has yet to pay, while it is past due.
+    pub open_invoice: Option<Box<OpenInvoice>>,
+    /// Whether payments for it are not collected at present.
+    pub collection_paused: bool,
+}
+
+/// What a project event is about: something that happened to a wallet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EventData {
+    /// A wallet was created that somebody can use.
+    WalletCreated,
+    /// An order of the wallet changed.
+    Order(OrderEvent, Box<OrderSnapshot>),
+    /// A subscription of the wallet changed.
+    Subscription(SubscriptionEvent, Box<SubscriptionSnapshot>),
+    /// Credits were added.
+    Credited {
+        /// The product whose credits these are.
+        product: ProductId,
+        /// Credits added, at least 1.
+        delta: i64,
+        /// Why they were added.
+        reason: Reason,
+        /// The order that brought them, if one did.
+        order: Option<OrderSerial>,
+        /// Spendable credits after the step.
+        balance: i64,
+    },
+    /// The spendable credits fell from above the product's threshold to it or below.
+    BalanceLow {
+        /// The product whose credits these are.
+        product: ProductId,
+        /// The spendable credits left.
+        balance: i64,
+    },
+    /// The spendable credits fell to 0.
+    Depleted {
+        /// The product whose credits these are.
+        product: ProductId,
+    },
+    /// The features that the wallet unlocks changed.
+    Features {
+        /// All features that it unlocks now, sorted; `None`: they are more than a project event carries.
+        features: Option<Vec<Feature>>,
+        /// Features that it did not unlock before, sorted.
+        added: Vec<Feature>,
+        /// Features that it does not unlock any more, sorted.
+        removed: Vec<Feature>,
+    },
+}
+
+/// A product's threshold for a low balance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LowBalance {
+    /// The product that it is set for.
+    pub product: ProductId,
+    /// A balance of this many credits or fewer is low.
+    pub credits: i64,
+}
+
+impl From<&Subscription> for SubscriptionSnapshot {
+    fn from(subscription: &Subscription) -> Self {
+        let tier = subscription.tier();
+        Self {
+            product: tier.product,
+            price: tier.price,
+            label: tier.label.as_deref().map(Box::from),
+            status: subscription.status,
+            current_period_end: subscription.current_period_end,
+            cancel_at_period_end: subscription.cancel_at_period_end,
+            open_invoice: subscription
+                .open_invoice
+                .clone()
+                .filter(|_| subscription.status == SubscriptionStatus::PastDue),
+            collection_paused: subscription.collection_paused,
+        }
+    }
+}
+
+impl From<&LastTier> for SubscriptionSnapshot {
+    /// A subscription that has ended.
+    fn from(last: &LastTier) -> Self {
+        Self {
+            product: last.product,
+            price: last.price,
+            label: last.label.clone(),
+            status: SubscriptionStatus::Canceled,
+            current_period_end: last.current_period_end,
+            cancel_at_period_end: false,
+            open_invoice: None,
+            collection_paused: false,
+        }
+    }
+}
+
+/// The longest list of all features of a wallet that a project event carries, in bytes.
+const MAX_FEATURES_BYTES: usize = 12 * 1024;
+
+/// Finds the project events of one step of a wallet. A step is one event, or several that become visible together:
+/// nobody can spend what comes and goes within it, so that only the balances and features before the step and after it
+/// count.
+#[derive(Debug, Default)]
+pub struct EventCollector {
+    data: Vec<EventData>,
+    /// The balance before the step. Nearly always there is one at most, which costs no allocation.
+    balance: Option<Balance>,
+    others: Vec<Balance>,
+    features: Option<Vec<Feature>>,
+}
+
+/// A product's spendable credits before a step.
+#[derive(Debug, Clone, Copy)]
+struct Balance {
+    product: ProductId,
+    credits: i64,
+    /// The product's threshold for a low balance.
+    low: Option<i64>,
+}
+
+/// What one event is about, as it was before the event.
+#[derive(Debug, Default)]
+pub struct Subject {
+    created: bool,
+    order: Option<(OrderSerial, Step)>,
+    subscription: Option<(SubscriptionEvent, Box<SubscriptionSnapshot>)>,
+}
+
+#[derive(Debug)]
+enum Step {
+    News(OrderEvent),
+    /// The refunded or disputed amount changed.
+    Reversed {
+        was_refunded: bool,
+        dispute: Option<Dispute>,
+    },
+}
+
+impl EventCollector {
+    /// Notes the state that an event of the step may change. To be called before the event is applied.
+    pub fn before(
+        &mut self,
+        wallet: Option<&Wallet>,
+        event: &Event,
+        thresholds: &[LowBalance],
+    ) -> Subject {
+        let mut subject = Subject::default();
+        let product = match &event.change {
+            Change::Deducted { product, .. }
+            | Change::Granted { product, .. }
+            | Change::FreeGranted { product, .. }
+            | Change::LotExpired { product, .. }
+            | Change::HoldPlaced { product, .. } => Some(*product),
+            Change::HoldSettled { hold, .. }
+            | Change::HoldReleased { hold }
+            | Change::HoldExpired { hold } => wallet
+                .and_then(|wallet| wallet.hold(hold))
+                .map(|hold| hold.product),
+            Change::Created(created) => {
+                subject.created = created.owner != Owner::Order;
+                None
+            }
+            // A payment minted the code: until then nobody could use the wallet.
+            Change::CodeRotated { former, .. } => {
+                subject.created = former.is_none();
+                None
+            }
+            Change::FeatureGranted { .. } | Change::FeatureRevoked { .. } => {
+                self.features(wallet, event.at);
+                None
+            }
+            Change::OrderPaid(paid) => {
+                self.features(wallet, event.at);
+                subject.order = Some((paid.order, Step::News(OrderEvent::Paid)));
+                fills(wallet, paid.order)
+            }
+            Change::OrderFailed(closed) => {
+                subject.order = Some((closed.order, Step::News(OrderEvent::Failed)));
+                None
+            }
+            Change::OrderExpired(closed) => {
+                subject.order = Some((closed.order, Step::News(OrderEvent::Expired)));
+                None
+            }
+            Change::OrderReversed { order, .. } => {
+                self.features(wallet, event.at);
+                let known = wallet.and_then(|wallet| wallet.order(*order));
+                let step = Step::Reversed {
+                    was_refunded: known.is_none_or(Order::is_refunded),
+                    dispute: known.and_then(|order| order.reversal.dispute),
+                };
+                subject.order = Some((*order, step));
+                fills(wallet, *order)
+            }
+            Change::SubscriptionChanged(changed) => {
+                self.features(wallet, event.at);
+                let facts = || Box::new((&changed.subscription).into());
+                subject.subscription = changed.subscription_event.map(|data| (data, facts()));
+                None
+            }
+            Change::HoldExtended { .. }
+            | Change::OrderPlaced(_)
+            | Change::OrderProcessing { .. }
+            | Change::SubscriptionGone { .. }
+            | Change::CycleEnded { .. }
+            | Change::OrderArchived { .. }
+            | Change::Instructed(_)
+            | Change::OrderRecalled(_) => None,
+        };
+        if let Some(product) = product {
+            self.balance(wallet, product, thresholds);
+        }
+        subject
+    }
+
+    fn balance(&mut self, wallet: Option<&Wallet>, product: ProductId, thresholds: &[LowBalance]) {
+        let mut known = self.balance.iter().chain(&self.others);
+        if known.any(|known| known.product == product) {
+            return;
+        }
+        let low = thresholds.iter().find(|rule| rule.product == product);
+        let before = Balance {
+            product,
+            credits: wallet.map_or(0, |wallet| wallet.available(product)),
+            low: low.map(|rule| rule.credits),
+        };
+        match self.balance {
+            None => self.balance = Some(before),
+            Some(_) => self.others.push(before),
+        }
+    }
+
+    fn features(&mut self, wallet: Option<&Wallet>, at: Timestamp) {
+        if self.features.is_none() {
+            self.features = Some(wallet.map_or_else(Vec::new, |wallet| features(wallet, at)));
+        }
+    }
+
+    /// Collects the project events of an event. To be called after it is applied, with the record that it left.
+    pub fn after(&mut self, subject: Subject, wallet: &Wallet, record: Option<&Record>) {
+        if subject.created {
+            // It comes first, whatever else the step did.
+            self.data.insert(0, EventData::WalletCreated);
+        }
+        let order = subject.order;
+        if let Some((order, (serial, step))) = order.and_then(|it| Some((wallet.order(it.0)?, it)))
+        {
+            let is_refunded = order.is_refunded();
+            let dispute = order.reversal.dispute;
+            let (data, refunded, disputed) = match step {
+                // A refund or dispute may have been reported before the payment.
+                Step::News(OrderEvent::Paid) => {
+                    let disputed = Dispute::order_event(None, dispute);
+                    (Some(OrderEvent::Paid), is_refunded, disputed)
+                }
+                Step::News(data) => (Some(data), false, None),
+                Step::Reversed {
+                    was_refunded,
+                    dispute: former,
+                } => {
+                    let disputed = Dispute::order_event(former, dispute);
+                    (None, is_refunded && !was_refunded, disputed)
+                }
+            };
+            let refunded = refunded.then_some(OrderEvent::Refunded);
+            for data in data.into_iter().chain(disputed).chain(refunded) {
+                let facts = OrderSnapshot::of(serial, order);
+                self.data.push(EventData::Order(data, Box::new(facts)));
+            }
+        }
+        if let Some((data, facts)) = subject.subscription {
+            self.data.push(EventData::Subscription(data, facts));
+        }
+        let entry = record.and_then(Record::entry).filter(|it| it.delta > 0);
+        let mut watched = self.balance.iter().chain(&self.others);
+        let entry = entry.filter(|entry| watched.any(|it| it.product == entry.product));
+        self.data.extend(entry.map(|entry| EventData::Credited {
+            product: entry.product,
+            delta: entry.delta,
+            reason: entry.reason,
+            order: entry.order,
+            balance: 0,
+        }));
+    }
+
+    /// The project events so far, with the balances as they are now. Low balances and changed features are found only
+    /// at the step's end, by [`EventCollector::end`].
+    pub fn data(&mut self, wallet: &Wallet) -> Vec<EventData> {
+        let mut all = std::mem::take(&mut self.data);
+        for data in &mut all {
+            match data {
+                EventData::Order(_, facts) => {
+                    facts.balance = wallet.available(facts.order.terms.fills);
+                    facts.code = match &wallet.owner {
+                        Owner::Code { sealed, .. } => Some(sealed.clone()),
+                        Owner::External(_) | Owner::Order => None,
+                    };
+                }
+                EventData::Credited {
+                    product, balance, ..
+                } => *balance = wallet.available(*product),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The remaining project events at the end of a step. A deduction that crosses no threshold has none. If the step
+    /// goes on after all, it is compared with the state at this call, so that nothing is notified twice.
+    pub fn end(&mut self, wallet: &Wallet, at: Timestamp) -> Vec<EventData> {
+        let mut all = self.data(wallet);
+        for before in self.balance.iter_mut().chain(&mut self.others) {
+            before.push_crossed_thresholds(wallet, &mut all);
+        }
+        if let Some(before) = &mut self.features {
+            let now = features(wallet, at);
+            let missing = |of: &[Feature], from: &[Feature]| -> Vec<Feature> {
+                let missing = of.iter().filter(|it| from.binary_search(it).is_err());
+                missing.cloned().collect()
+            };
+            let (added, removed) = (missing(&now, before), missing(before, &now));
+            if !added.is_empty() || !removed.is_empty() {
+                let bytes: usize = now.iter().map(|it| it.as_str().len()).sum();
+                all.push(EventData::Features {
+                    features: (bytes <= MAX_FEATURES_BYTES).then(|| now.clone()),
+                    added,
+                    removed,
+                });
+            }
+            *before = now;
+        }
+        all
+    }
+}
+
+impl Balance {
+    fn push_crossed_thresholds(&mut self, wallet: &Wallet, all: &mut Vec<EventData>) {
+        let (product, balance) = (self.product, wallet.available(self.product));
+        if balance >= self.credits {
+            return;
+        }
+        let was_above = |low: &i64| self.credits > *low && balance <= *low;
+        if self.low.as_ref().is_some_and(was_above) {
+            all.push(EventData::BalanceLow { product, balance });
+        }
+        if balance == 0 {
+            all.push(EventData::Depleted { product });
+        }
+        self.credits = balance;
+    }
+}
+
+impl OrderSnapshot {
+    /// Balance and code are filled in once the step is over.
+    fn of(serial: OrderSerial, order: &Order) -> Self {
+        let mut order = order.clone();
+        order.terms.features.clear();
+        order.terms.label = None;
+        Self {
+            serial,
+            order,
+            balance: 0,
+            code: None,
+        }
+    }
+}
+
+/// The product that an order fills.
+fn fills(wallet: Option<&Wallet>, order: OrderSerial) -> Option<ProductId> {
+    Some(wallet?.order(order)?.terms.fills)
+}
+
+fn features(wallet: &Wallet, at: Timestamp) -> Vec<Feature> {
+    wallet.unlocked(at).into_iter().cloned().collect()
+}
+
+impl EventData {
+    /// The project event of this, for a wallet as it is after the step.
+    #[must_use]
+    pub fn of(self, wallet: &Wallet, at: Timestamp, recorded: Timestamp) -> ProjectEvent {
+        let user = match &wallet.owner {
+            Owner::External(user) => Some(user.clone()),
+            Owner::Code { .. } | Owner::Order => None,
+        };
+        ProjectEvent {
+            project: wallet.project,
+            at,
+            recorded,
+            key: wallet.key,
+            wallet: wallet.id,
+            user,
+            data: self,
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! Which of a wallet's events a project's servers are told about.
+
+use proptest::prelude::*;
+
+use super::{
+    GOLD, TIN, credit, deduct, hold, hold_id,
+    shop::{DAY, pack, tier, unlock},
+    teller::Teller,
+};
+use crate::{
+    history::Reason,
+    id::{OrderSerial, ProductId},
+    project_event::{EventCollector, EventData, LowBalance, OrderEvent},
+    terms::Terms,
+    text::Feature,
+    wallet::{
+        Currency, Dispute, DisputeReason, OrderStatus, Owner, Reversal,
+        SubscriptionStatus::{Canceled, PastDue},
+        event::SubscriptionEvent,
+        feature::FeatureAction,
+    },
+};
+
+const LOW: [LowBalance; 2] = [low(GOLD, 20), low(TIN, 5)];
+
+const fn low(product: ProductId, credits: i64) -> LowBalance {
+    LowBalance { product, credits }
+}
+
+/// A project event in short: an order's by serial and status.
+#[derive(Debug, Clone, PartialEq)]
+enum ExpectedEvent {
+    Order(OrderEvent, u128, OrderStatus),
+    Other(EventData),
+}
+
+impl From<EventData> for ExpectedEvent {
+    fn from(subscription_event: EventData) -> Self {
+        match subscription_event {
+            EventData::Order(subscription_event, facts) => {
+                Self::Order(subscription_event, facts.serial.0, facts.order.status())
+            }
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// All project events so far, in order.
+fn all_news(teller: &Teller) -> Vec<EventData> {
+    let mut records = teller.records.iter().peekable();
+    let (mut all, mut watch) = (Vec::new(), EventCollector::default());
+    for (place, event) in teller.events.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| &teller.states[before]);
+        let after = &teller.states[place];
+        let subject = watch.before(before, event, &LOW);
+        let record = records.next_if(|record| record.seq == after.version);
+        watch.after(subject, after, record);
+        let next = teller.events.get(place + 1);
+        let goes_on = next.is_some_and(|next| next.at == event.at);
+        if !goes_on || teller.steps.contains(&(place + 1)) {
+            all.extend(watch.end(after, event.at));
+            watch = EventCollector::default();
+        }
+    }
+    all
+}
+
+fn told(teller: &Teller) -> Vec<ExpectedEvent> {
+    all_news(teller)
+        .into_iter()
+        .map(ExpectedEvent::from)
+        .collect()
+}
+
+fn credited(delta: i64, reason: Reason, order: Option<u128>, balance: i64) -> ExpectedEvent {
+    ExpectedEvent::Other(EventData::Credited {
+        product: GOLD,
+        delta,
+        reason,
+        order: order.map(OrderSerial),
+        balance,
+    })
+}
+
+const fn is_low(balance: i64) -> ExpectedEvent {
+    ExpectedEvent::Other(EventData::BalanceLow {
+        product: GOLD,
+        balance,
+    })
+}
+
+const DEPLETED: ExpectedEvent = ExpectedEvent::Other(EventData::Depleted { product: GOLD });
+
+/// A project event of these features, and of what changed.
+fn features(now: &[&str], added: &[&str], removed: &[&str]) -> ExpectedEvent {
+    let all = |slugs: &[&str]| slugs.iter().map(|it| Feature::new(*it).unwrap()).collect();
+    ExpectedEvent::Other(EventData::Features {
+        features: Some(all(now)),
+        added: all(added),
+        removed: all(removed),
+    })
+}
+
+const fn order(subscription_event: OrderEvent, serial: u128) -> ExpectedEvent {
+    let status = match subscription_event {
+        OrderEvent::Paid => OrderStatus::Paid,
+        OrderEvent::Failed => OrderStatus::Failed,
+        OrderEvent::Expired => OrderStatus::Expired,
+        OrderEvent::Refunded | OrderEvent::Disputed | OrderEvent::DisputeClosed => {
+            OrderStatus::Refunded
+        }
+    };
+    ExpectedEvent::Order(subscription_event, serial, status)
+}
+
+/// A wallet with so many credits, after the project events of its creation and grant.
+fn with(credits: i64) -> Teller {
+    let mut teller = Teller::new();
+    teller.credit(credit("start", credits, None)).unwrap();
+    assert_eq!(
+        told(&teller),
+        [
+            ExpectedEvent::Other(EventData::WalletCreated),
+            credited(credits, Reason::Manual, None, credits)
+        ]
+    );
+    teller
+}
+
+fn since(teller: &Teller, known: usize) -> Vec<ExpectedEvent> {
+    told(teller).split_off(known)
+}
+
+#[test]
+fn a_balance_is_low_once_each_time_it_falls_to_the_threshold() {
+    let mut teller = with(30);
+    teller.deduct(deduct("a", 9)).unwrap();
+    assert_eq!(since(&teller, 2), [], "21 are above it");
+    teller.deduct(deduct("b", 1)).unwrap();
+    teller.deduct(deduct("c", 1)).unwrap();
+    assert_eq!(since(&teller, 2), [is_low(20)], "and it stays below");
+    teller.credit(credit("more", 2, None)).unwrap();
+    teller.deduct(deduct("d", 3)).unwrap();
+    assert_eq!(
+        since(&teller, 3),
+        [credited(2, Reason::Manual, None, 21), is_low(18)]
+    );
+}
+
+#[test]
+fn what_crosses_both_thresholds_tells_both() {
+    let mut teller = with(30);
+    teller.deduct(deduct("all", 30)).unwrap();
+    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+}
+
+#[test]
+fn held_credits_cannot_be_spent() {
+    let mut teller = with(30);
+    let end = teller.after_seconds(DAY);
+    teller.place(hold(1, 30, end)).unwrap();
+    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+    teller.settle(hold_id(1), 5).unwrap();
+    assert_eq!(since(&teller, 4), [], "25 came back, which nobody gave");
+    teller.place(hold(2, 10, end)).unwrap();
+    assert_eq!(since(&teller, 4), [is_low(15)]);
+    teller.pass_seconds(DAY);
+    assert_eq!(since(&teller, 5), []);
+}
+
+#[test]
+fn credits_that_expire_can_leave_nothing() {
+    let mut teller = Teller::new();
+    let end = teller.after_seconds(DAY);
+    teller.credit(credit("soon", 30, Some(end))).unwrap();
+    teller.pass_seconds(DAY);
+    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+}
+
+#[test]
+fn credits_that_come_back_past_their_end_are_told_of_once() {
+    let mut teller = Teller::new();
+    let (soon, later) = (teller.after_seconds(10), teller.after_seconds(DAY));
+    teller.credit(credit("soon", 30, Some(soon))).unwrap();
+    for (id, amount) in [(1, 10), (2, 10), (3, 10)] {
+        teller.place(hold(id, amount, later)).unwrap();
+    }
+    let known = told(&teller).len();
+    assert_eq!(since(&teller, known - 1), [DEPLETED]);
+    teller.pass_seconds(20);
+    teller.release(hold_id(1)).unwrap();
+    teller.settle(hold_id(2), 3).unwrap();
+    teller.pass_seconds(DAY);
+    assert_eq!(teller.expiries().len(), 3, "each gave back what was gone");
+    assert_eq!(since(&teller, known), [], "nobody could spend them");
+}
+
+#[test]
+fn an_order_is_told_as_it_stood() {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    teller.deduct(deduct("some", 90)).unwrap();
+    assert!(teller.refund(1, 1000));
+    let orders = all_news(&teller)
+        .into_iter()
+        .filter_map(|subscription_event| match subscription_event {
+            EventData::Order(_, facts) => {
+                Some((facts.order.reversal.refunded_cents, facts.balance))
+            }
+            _ => None,
+        });
+    assert_eq!(orders.collect::<Vec<_>>(), [(0, 100), (1000, 0)]);
+}
+
+#[test]
+fn a_payment_makes_a_wallet_before_it_brings_anything() {
+    let mut teller = Teller::born(Teller::new().now, Owner::Order);
+    assert_eq!(told(&teller), []);
+    teller.buy(1, pack());
+    let all = told(&teller);
+    let expected = [
+        ExpectedEvent::Other(EventData::WalletCreated),
+        order(OrderEvent::Paid, 1),
+        credited(100, Reason::Purchase, Some(1), 100),
+    ];
+    assert_eq!(all, expected);
+    let subscription_event = all_news(&teller);
+    let codes =
+        subscription_event
+            .iter()
+            .filter_map(|subscription_event| match subscription_event {
+                EventData::Order(_, facts) => Some(facts.code.is_some()),
+                _ => None,
+            });
+    assert_eq!(codes.collect::<Vec<_>>(), [true]);
+}
+
+#[test]
+fn a_late_payment_makes_a_wallet_all_the_same() {
+    let mut teller = Teller::born(Teller::new().now, Owner::Order);
+    teller.order(1, pack()).unwrap();
+    teller.pass_seconds(2 * DAY);
+    assert_eq!(told(&teller), [order(OrderEvent::Expired, 1)]);
+    assert_eq!(teller.pay(1, 1000), Ok(true));
+    let expected = [
+        ExpectedEvent::Other(EventData::WalletCreated),
+        order(OrderEvent::Paid, 1),
+        credited(100, Reason::Purchase, Some(1), 100),
+    ];
+    assert_eq!(since(&teller, 1), expected);
+}
+
+/// What may happen to an order whose payment makes the wallet usable.
+#[derive(Debug, Clone, Copy)]
+enum Happens {
+    Processed,
+    Failed,
+    Expired,
+    Paid,
+    Reversed(i64),
+    Time,
+}
+
+proptest! {
+    /// In whatever order things happen, and however often they are reported.
+    #[test]
+    fn a_wallet_that_a_payment_makes_is_told_of_once_and_first(
+        all in prop::collection::vec(
+            prop_oneof![
+                Just(Happens::Processed),
+                Just(Happens::Failed),
+                Just(Happens::Expired),
+                Just(Happens::Paid),
+                (0..=1000_i64).prop_map(Happens::Reversed),
+                Just(Happens::Time),
+            ],
+            1..12,
+        ),
+    ) {
+        let mut teller = Teller::born(Teller::new().now, Owner::Order);
+        teller.order(1, pack()).unwrap();
+        for happens in all {
+            // What comes too late may be refused.
+            let _ = match happens {
+                Happens::Processed => teller.process(1),
+                Happens::Failed => teller.fail(1),
+                Happens::Expired => teller.expire(1),
+                Happens::Paid => teller.pay(1, 1000),
+                Happens::Reversed(cents) => Ok(teller.reverse(1, cents, 0)),
+                Happens::Time => {
+                    teller.pass_seconds(DAY);
+                    Ok(false)
+                }
+            };
+        }
+        let told = told(&teller);
+        let created = ExpectedEvent::Other(EventData::WalletCreated);
+        let paid = told.iter().position(|it| *it == order(OrderEvent::Paid, 1));
+        let refunded = ExpectedEvent::Order(OrderEvent::Paid, 1, OrderStatus::Refunded);
+        let paid = paid.or(told.iter().position(|it| *it == refunded));
+        let expected = paid.map(|place| place - 1);
+        prop_assert_eq!(told.iter().position(|it| *it == created), expected);
+        prop_assert!(told.iter().filter(|it| **it == created).count() <= 1);
+    }
+}
+
+#[test]
+fn a_purchase_tells_of_order_credits_and_features() {
+    let mut teller = Teller::new();
+    teller.buy(
+        1,
+        Terms {
+            features: unlock("pro").features,
+            ..pack()
+        },
+    );
+    let all = [
+        order(OrderEvent::Paid, 1),
+        credited(100, Reason::Purchase, Some(1), 100),
+        features(&["pro"], &["pro"], &[]),
+    ];
+    assert_eq!(since(&teller, 1), all);
+    teller.deduct(deduct("some", 90)).unwrap();
+    assert!(teller.refund(1, 500));
+    assert_eq!(
+        since(&teller, 4),
+        [is_low(10), DEPLETED],
+        "in part is not refunded"
+    );
+    assert!(teller.refund(1, 1000));
+    let gone = [order(OrderEvent::Refunded, 1), features(&[], &[], &["pro"])];
+    assert_eq!(since(&teller, 6), gone);
+    assert!(teller.refund(1, 0));
+    let back = [
+        credited(10, Reason::Refund, Some(1), 10),
+        features(&["pro"], &["pro"], &[]),
+    ];
+    assert_eq!(since(&teller, 8), back, "the refund failed");
+}
+
+#[test]
+fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
+    let mut teller = Teller::new();
+    assert!(teller.refund(1, 1000));
+    assert_eq!(since(&teller, 1), []);
+    teller.buy(1, pack());
+    let all = since(&teller, 1);
+    let orders = all
+        .iter()
+        .filter(|subscription_event| matches!(subscription_event, ExpectedEvent::Order(..)));
+    let orders: Vec<_> = orders.cloned().collect();
+    assert_eq!(
+        orders,
+        [
+            ExpectedEvent::Order(OrderEvent::Paid, 1, OrderStatus::Refunded),
+            order(OrderEvent::Refunded, 1)
+        ],
+        "both tell how it stands since"
+    );
+}
+
+#[test]
+fn orders_that_are_not_paid_tell_how_they_ended() {
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    teller.order(2, pack()).unwrap();
+    assert_eq!(since(&teller, 1), [], "nothing happened yet");
+    assert_eq!(teller.fail(1), Ok(true));
+    teller.pass_seconds(2 * DAY);
+    assert_eq!(
+        since(&teller, 1),
+        [order(OrderEvent::Failed, 1), order(OrderEvent::Expired, 2)]
+    );
+}
+
+#[test]
+fn a_subscription_tells_its_life() {
+    let mut teller = Teller::new();
+    teller.subscribe(1, 1, tier("basic", 100));
+    teller.renew(2, 1, tier("basic", 100));
+    assert!(teller.set_status(1, PastDue));
+    assert!(teller.set_status(1, Canceled));
+    let lives: Vec<_> = all_news(&teller)
+        .into_iter()
+        .filter_map(|subscription_event| match subscription_event {
+            EventData::Subscription(subscription_event, facts) => {
+                assert_eq!(facts.label.as_deref(), Some("basic"));
+                Some((subscription_event, facts.status == Canceled))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        lives,
+        [
+            (SubscriptionEvent::Started, false),
+            (SubscriptionEvent::Renewed, false),
+            (SubscriptionEvent::PastDue, false),
+            (SubscriptionEvent::Canceled, true)
+        ]
+    );
+    let all = told(&teller);
+    let changes = all.iter();
+    let changes =
+        changes.filter(|it| matches!(it, ExpectedEvent::Other(EventData::Features { .. })));
+    let changes: Vec<_> = changes.cloned().collect();
+    assert_eq!(
+        changes,
+        [
+            features(&["basic"], &["basic"], &[]),
+            features(&[], &[], &["basic"])
+        ],
+        "a renewal changes none"
+    );
+}
+
+#[test]
+fn a_feature_by_hand_tells_once() {
+    let mut teller = Teller::new();
+    assert!(teller.set_feature("beta", FeatureAction::Grant));
+    assert!(!teller.set_feature("beta", FeatureAction::Grant));
+    assert!(teller.set_feature("beta", FeatureAction::Revoke));
+    assert_eq!(
+        since(&teller, 1),
+        [
+            features(&["beta"], &["beta"], &[]),
+            features(&[], &[], &["beta"])
+        ]
+    );
+}
+
+#[test]
+fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    let orders = |from: usize, teller: &Teller| {
+        let all = since(teller, from).into_iter();
+        all.filter(|subscription_event| matches!(subscription_event, ExpectedEvent::Order(..)))
+            .collect::<Vec<_>>()
+    };
+    let paid = orders(1, &teller).len();
+    let dispute = |won| Dispute {
+        opened_at: teller.now,
+        amount_cents: 1000,
+        currency: Currency::new("EUR").unwrap(),
+        reason: DisputeReason::named("fraudulent"),
+        respond_by: None,
+        inquiry: false,
+        won,
+    };
+    let (open, lost) = (dispute(None), dispute(Some(false)));
+    for (dispute, told) in [
+        (Some(open), vec![order(OrderEvent::Disputed, 1)]),
+        // The provider may not return the dispute for a while.
+        (None, vec![]),
+        (Some(open), vec![]),
+        (Some(lost), vec![order(OrderEvent::DisputeClosed, 1)]),
+    ] {
+        let before = orders(1, &teller).len();
+        teller.pass_seconds(1);
+        let reversal = Reversal {
+            dispute,
+            ..teller.reversal(0, 1000)
+        };
+        teller.reverse_with(1, reversal).unwrap();
+        assert_eq!(orders(1, &teller)[before..], told);
+    }
+    assert_eq!(orders(1, &teller).len(), paid + 2);
+}

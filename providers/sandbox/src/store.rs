@@ -1,0 +1,213 @@
+//! Each project's books behind a lock of their own: loaded at the first request, saved before a change is
+//! answered. A failed save drops the books from memory, so that the next read shows what was really saved. They
+//! are not locked while a webhook is delivered.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use domain::id::ProjectId;
+use tokio::sync::Mutex;
+
+use super::{
+    Error, Host, NoteStore,
+    core::{
+        checkout::{self, Action, Buyer},
+        due,
+        faults::Faults,
+        ids::Ids,
+        promotions,
+    },
+    unkind::{Unkind, Unkindness},
+    webhooks::WebhookClients,
+};
+use crate::core::prelude::*;
+
+/// Most bytes of one save.
+const MAX_SAVE_BYTES: usize = 39_000;
+
+/// All projects' books.
+pub(super) struct Store {
+    pub(super) host: Arc<dyn Host>,
+    note_store: Arc<dyn NoteStore>,
+    store: DashMap<ProjectId, Arc<ProjectState>>,
+    pub(super) lines: WebhookClients,
+    /// The unkindness that each project begins with.
+    unkindness: Unkindness,
+}
+
+/// One project's books, faults and unkindness.
+pub(super) struct ProjectState {
+    books: Mutex<Option<Books>>,
+    /// Held while webhooks are delivered: one task at a time.
+    pub(super) delivering: Mutex<()>,
+    /// Faults that a script ordered.
+    pub(super) faults: parking_lot::Mutex<Faults>,
+    /// Its unkindness. Where both are locked, the books are locked first.
+    pub(super) unkind: parking_lot::Mutex<Unkind>,
+}
+
+/// A request failed: it was refused, or the sandbox is broken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Broken(#[from] Error),
+}
+
+impl Failure {
+    /// The error of work that nothing can refuse.
+    pub(super) fn plain(self) -> Error {
+        match self {
+            Self::Refused(refusal) => Error::Broken(refusal.message),
+            Self::Broken(error) => error,
+        }
+    }
+}
+
+impl Store {
+    pub(super) fn new(
+        host: Arc<dyn Host>,
+        note_store: Arc<dyn NoteStore>,
+        unkindness: Unkindness,
+    ) -> Self {
+        Self {
+            unkindness,
+            lines: WebhookClients::default(),
+            host,
+            note_store,
+            store: DashMap::new(),
+        }
+    }
+
+    pub(super) fn project_state(&self, project: ProjectId) -> Arc<ProjectState> {
+        let project_state = self.store.entry(project).or_insert_with(|| {
+            let mut unkind = Unkind::default();
+            let now = self.now(project);
+            unkind.switch(self.unkindness.clone(), now);
+            Arc::new(ProjectState {
+                unkind: parking_lot::Mutex::new(unkind),
+                books: Mutex::new(None),
+                delivering: Mutex::new(()),
+                faults: parking_lot::Mutex::default(),
+            })
+        });
+        Arc::clone(&project_state)
+    }
+
+    /// Runs work on a project's books at the present of its clock. Changes are durable before this returns. It
+    /// goes on if the caller goes away: half-saved books would be worse.
+    pub(super) async fn at<T, F>(
+        self: &Arc<Self>,
+        project: ProjectId,
+        work: F,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Books) -> Result<T> + Send + 'static,
+    {
+        let store = Arc::clone(self);
+        let task = tokio::spawn(async move { store.work(project, work).await });
+        match task.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(Failure::Broken(Error::Broken(error.to_string()))),
+        }
+    }
+
+    async fn work<T, F>(&self, project: ProjectId, work: F) -> Result<T, Failure>
+    where
+        F: FnOnce(&mut Books) -> Result<T>,
+    {
+        let project_state = self.project_state(project);
+        let mut slot = project_state.books.lock().await;
+        // Taken out: whatever goes wrong on the way, the books are loaded again.
+        let mut books = match slot.take() {
+            Some(books) => books,
+            None => self.load(project).await.map_err(Failure::Broken)?,
+        };
+        books.now = self.now(project);
+        books.listing = project_state.unkind.lock().settings().listing();
+        books.ids = ids().map_err(Failure::Broken)?;
+        books.request = Request::default();
+        let done = work(&mut books);
+        if done.is_err() {
+            if !books.is_changed() {
+                *slot = Some(books);
+            }
+            return done.map_err(Failure::Refused);
+        }
+        self.save(project, &mut books).await?;
+        *slot = Some(books);
+        done.map_err(Failure::Refused)
+    }
+
+    async fn load(&self, project: ProjectId) -> Result<Books, Error> {
+        let notes = self.note_store.load(project).await?;
+        let base = format!("{}/sandbox/{project}", self.host.public_url());
+        let mut books = Books::new(base, self.now(project), ids()?);
+        let restored = books.restore(&notes);
+        restored.map_err(|error| Error::Broken(error.to_string()))?;
+        promotions::seed(&mut books);
+        let changes = books.take_changes();
+        if !changes.is_empty() {
+            self.note_store.save(project, changes).await?;
+        }
+        Ok(books)
+    }
+
+    /// The project's clock, in seconds.
+    pub(super) fn now(&self, project: ProjectId) -> i64 {
+        self.host.now(project).0.div_euclid(1000)
+    }
+
+    async fn save(&self, project: ProjectId, books: &mut Books) -> Result<(), Failure> {
+        if !books.is_changed() {
+            return Ok(());
+        }
+        let changes = books.take_changes();
+        let bytes = changes.iter().fold(0_usize, |sum, (id, note)| {
+            let note = note.as_ref().map_or(0, String::len);
+            sum.saturating_add(id.len()).saturating_add(note)
+        });
+        if bytes > MAX_SAVE_BYTES {
+            let message = "This is more than the sandbox can save at once: send less metadata or \
+                           shorter URLs.";
+            return Err(Failure::Refused(Refusal::invalid(message)));
+        }
+        let saved = self.note_store.save(project, changes).await;
+        saved.map_err(|error| Failure::Broken(error.into()))
+    }
+
+    /// Does what is due by now, one thing after another.
+    pub(super) async fn catch_up(self: &Arc<Self>, project: ProjectId) -> Result<(), Failure> {
+        let step = |books: &mut Books| {
+            let more = due::step(books);
+            if !more {
+                due::tidy(books);
+            }
+            Ok(more)
+        };
+        while self.at(project, step).await? {}
+        loop {
+            let debit = self
+                .project_state(project)
+                .unkind
+                .lock()
+                .take_debit(self.now(project));
+            let Some(session) = debit else { return Ok(()) };
+            let fail = move |books: &mut Books| {
+                // Refused where it was settled or failed by hand before.
+                let failed = checkout::act(books, &session, Action::Fail, &Buyer::default());
+                drop(failed);
+                Ok(())
+            };
+            self.at(project, fail).await?;
+        }
+    }
+}
+
+fn ids() -> Result<Ids, Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|_| Error::Broken("the system has no randomness".into()))?;
+    Ok(Ids::new(seed))
+}

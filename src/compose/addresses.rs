@@ -1,0 +1,109 @@
+//! The addresses that a service listens on, with their TLS, and how others reach it there.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use tokio::net::TcpSocket;
+
+use super::Error;
+use crate::{
+    config::{Config, Http},
+    providers::ProviderEnvironment,
+    server::{
+        self,
+        tls::{Files, Tls},
+    },
+};
+
+/// Any port of the loopback address.
+const INNER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Addresses that are bound, but not listened on yet; and the TLS for them.
+pub(super) struct BoundSockets {
+    pub(super) main: TcpSocket,
+    pub(super) metrics: Option<TcpSocket>,
+    pub(super) tls: Option<Arc<Tls>>,
+    pub(super) inner: Option<TcpSocket>,
+}
+
+impl BoundSockets {
+    pub(super) fn all_of(config: &Config) -> Result<Self, Error> {
+        let reserve =
+            |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
+        let tls = open_tls(&config.http)?;
+        Ok(Self {
+            main: reserve(config.listen)?,
+            metrics: config.metrics.listen.map(reserve).transpose()?,
+            inner: tls.as_ref().map(|_| reserve(INNER)).transpose()?,
+            tls,
+        })
+    }
+}
+
+/// Opens the certificate and its key, where they are set.
+fn open_tls(http: &Http) -> Result<Option<Arc<Tls>>, Error> {
+    let files = http.tls_cert.clone().zip(http.tls_key.clone());
+    let tls = files.map(|(cert, key)| Tls::open(Files { cert, key }));
+    Ok(tls.transpose()?.map(Arc::new))
+}
+
+pub(super) fn scheme(config: &Config) -> &'static str {
+    match config.http.tls_cert {
+        Some(_) => "https",
+        None => "http",
+    }
+}
+
+/// A warning for an operator who listens on this address without TLS.
+#[must_use]
+pub fn advice(address: SocketAddr, http: &Http) -> Option<String> {
+    let plain = http.tls_cert.is_none() && !address.ip().to_canonical().is_loopback();
+    plain.then(|| {
+        format!(
+            "warning: {address} is reached over plain HTTP: keys, codes and what they open can be read \
+             on the way. Set http.tls_cert and http.tls_key, or listen on 127.0.0.1 behind a proxy that \
+             speaks TLS (caddy reverse-proxy --from pay.example --to 127.0.0.1:{port}) and name it in \
+             trusted_proxies",
+            port = address.port()
+        )
+    })
+}
+
+/// The addresses of this server, from its settings and its sockets.
+pub(super) fn provider_environment(
+    config: &Config,
+    address: SocketAddr,
+    own: SocketAddr,
+) -> ProviderEnvironment {
+    let own_url = format!("http://{}", server::reachable(own));
+    let at_address = || format!("{}://{}", scheme(config), server::reachable(address));
+    let public_url = config.public_url.as_ref();
+    ProviderEnvironment {
+        public_url: public_url.map_or_else(at_address, ToString::to_string),
+        own_url,
+        stripe_api: config.stripe.api_base.clone(),
+        stripe_per_second: config.stripe.background_per_second,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    #[test]
+    fn who_listens_in_the_clear_is_told_what_to_do() {
+        let mut http = Config::read(&Flags::default()).unwrap().http;
+        let told = |address: &str, http: &Http| advice(address.parse().unwrap(), http);
+        for open in ["0.0.0.0:8787", "192.0.2.1:80", "[::]:8787"] {
+            let told = told(open, &http).unwrap();
+            assert!(told.contains(open) && told.contains("tls_cert"), "{told}");
+        }
+        assert_eq!(told("127.0.0.1:8787", &http), None);
+        assert_eq!(told("[::1]:8787", &http), None);
+        http.tls_cert = Some("cert.pem".into());
+        assert_eq!(told("0.0.0.0:8787", &http), None);
+    }
+}

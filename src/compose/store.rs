@@ -1,0 +1,101 @@
+//! Opens the journal in the data directory, and starts the wallets over it, as the configuration says.
+
+use std::{sync::Arc, time::Duration};
+
+use actors::{Handle, Keyring, clock::Clock};
+use notes::ErasedKind;
+use persistence::{Backlog, SledJournal, Store};
+
+use super::{Error, LAST_ANSWERS};
+use crate::{
+    audit::PageNote,
+    config::Config,
+    outbound::webhooks,
+    payments,
+    providers::{ObjectIdNote, SandboxNote},
+};
+
+/// How often sled collects garbage; durability does not depend on it.
+const GARBAGE_INTERVAL_MS: u64 = 200;
+
+/// Opens the store in the data directory, which recovers it.
+///
+/// # Errors
+///
+/// [`Error::Store`] where the directory is in use, damaged or cannot be written durably.
+pub async fn open_store(config: &Config) -> Result<Store, Error> {
+    let settings = &config.journal;
+    let defaults = persistence::Options::new(config.data_dir.clone());
+    let options = persistence::Options {
+        checkpoint: Backlog {
+            events: settings.checkpoint_entries,
+            ..defaults.checkpoint
+        },
+        backlog_limit: Backlog {
+            events: settings.backlog_limit,
+            bytes: settings.backlog_mb.saturating_mul(1 << 20),
+        },
+        cache_bytes: settings.cache_mb.saturating_mul(1 << 20),
+        filter_bytes: usize::try_from(settings.filter_mb.saturating_mul(1 << 20))
+            .unwrap_or(usize::MAX),
+        flush_every_ms: GARBAGE_INTERVAL_MS,
+        checkpoint_interval: Duration::from_millis(settings.checkpoint_interval_ms),
+        min_free_bytes: settings.min_free_bytes,
+        allow_unsynced: settings.allow_unsynced,
+        completions: actors::completions(),
+        on_fatal: Arc::new(abort),
+        ..defaults
+    };
+    let opened = tokio::task::spawn_blocking(move || SledJournal::open(options));
+    Ok(Store::of(Arc::new(
+        opened.await.map_err(std::io::Error::other)??,
+    )))
+}
+
+/// Ends the process when the log fails: what it holds is only known after a restart. The store must
+/// not be dropped, for that would write once more.
+fn abort(why: &str) {
+    let message = format!(
+        "scrip: the log cannot be written any more and the service stops: {why}. Nothing that was \
+         acknowledged is lost; start it again once the cause is gone.\n"
+    );
+    // Not through the log subscriber: this line must come out whatever the filter says.
+    let told = std::io::Write::write_all(&mut std::io::stderr().lock(), message.as_bytes());
+    drop(told);
+    std::thread::spawn(|| {
+        std::thread::sleep(LAST_ANSWERS);
+        std::process::abort();
+    });
+}
+
+/// Starts the wallets over a store. Recovery codes are encrypted under the server key.
+///
+/// # Errors
+///
+/// [`Error::Wallets`] where the books cannot be read.
+pub async fn wallets(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    server_key: &[u8; 32],
+    config: &Config,
+) -> Result<Handle, Error> {
+    let settings = &config.actors;
+    let options = actors::Options {
+        max_in_flight: settings.max_in_flight,
+        max_in_flight_per_wallet: settings.max_in_flight_per_wallet,
+        max_awake: settings.max_awake,
+        sweep_interval: Duration::from_secs(1),
+        idle_sweeps: settings.idle_seconds,
+    };
+    Ok(Handle::start(store, clock, Keyring::new(server_key), options).await?)
+}
+
+/// The kinds of notes of all parts of the service.
+pub(crate) fn note_kinds() -> Vec<ErasedKind> {
+    const OTHERS: [ErasedKind; 3] = [
+        ErasedKind::of::<ObjectIdNote>(),
+        ErasedKind::of::<SandboxNote>(),
+        ErasedKind::of::<PageNote>(),
+    ];
+    [payments::NOTE_KINDS, webhooks::NOTE_KINDS, &OTHERS].concat()
+}
