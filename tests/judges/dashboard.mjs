@@ -37,8 +37,13 @@ try {
     if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/dashboard-${name}.png`, fullPage: true, clip: { x: 0, y: 0, width: 1200, height: { overview: 1400, order: 1400, delivery: 1700 }[name] ?? 1130 } });
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/whole-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
   };
-  const press = (name) => page.getByRole('button', { name, exact: true }).click();
-  const go = (name) => page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }).click();
+  /** Clicks what opens a page, and waits until it is there: a click alone is done while the page before is still shown. */
+  const follow = async (target) => {
+    await page.waitForLoadState();
+    await Promise.all([page.waitForEvent('load'), target.click()]);
+  };
+  const press = (name) => follow(page.getByRole('button', { name, exact: true }));
+  const go = (name) => follow(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }));
 
   await page.goto(`${BASE}/dashboard`);
   await page.getByLabel('Administrator token').waitFor();
@@ -67,7 +72,7 @@ try {
   await page.getByText('Saved.').waitFor();
 
   await go('Catalog');
-  await page.getByRole('link', { name: 'New product' }).click();
+  await follow(page.getByRole('link', { name: 'New product' }));
   await judge('product-new');
   await page.getByLabel('Name').fill('Images');
   await page.getByLabel('Credit unit').fill('images');
@@ -77,7 +82,7 @@ try {
   await judge('product-refused');
   await page.getByLabel('Credits per period').fill('25');
   await press('Create product');
-  await page.getByRole('link', { name: 'New price' }).click();
+  await follow(page.getByRole('link', { name: 'New price' }));
   await page.getByLabel('Label').fill('1,000 images');
   await page.getByLabel('Amount').fill('9.50');
   await page.getByLabel('Credits', { exact: true }).fill('1000');
@@ -120,16 +125,16 @@ try {
   assert.ok((await fetch(`${url}/pay`, { method: 'POST' })).ok);
 
   await go('Webhooks');
-  await page.getByRole('region', { name: 'Endpoints' }).getByRole('link').click();
+  await follow(page.getByRole('region', { name: 'Endpoints' }).getByRole('link'));
   await page.waitForFunction(() => (document.querySelector('tbody tr') ? true : (location.reload(), false)), null, { polling: 300 });
   await judge('deliveries');
   const before = told.length;
-  await page.getByRole('region', { name: 'Deliveries' }).getByRole('button', { name: 'Send again' }).first().click();
+  await follow(page.getByRole('region', { name: 'Deliveries' }).getByRole('button', { name: 'Send again' }).first());
   await page.getByText('It will be sent again.').waitFor();
   for (const end = Date.now() + 20_000; told.length <= before; await new Promise((next) => setTimeout(next, 50))) {
     assert.ok(Date.now() < end, 'nothing was sent again');
   }
-  await page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'order.paid' }).first().click();
+  await follow(page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'order.paid' }).first());
   await page.getByRole('heading', { name: 'order.paid' }).waitFor();
   assert.match(await page.getByRole('region', { name: 'Body of the request' }).innerText(), /"status": "paid"/);
   assert.equal(await page.getByRole('region', { name: 'Body of the response' }).innerText(), '{"received": true}');
@@ -144,7 +149,7 @@ try {
   const grant = page.locator('section', { has: page.getByRole('heading', { name: 'Grant credits' }) });
   await grant.getByLabel('Credits', { exact: true }).fill('500');
   await grant.getByLabel('Reason').fill('For the trouble');
-  await grant.getByRole('button').click();
+  await follow(grant.getByRole('button'));
   await page.getByRole('heading', { name: 'Grant 500 of Images?' }).waitFor();
   await judge('grant');
   await press('Yes, do it');
@@ -207,7 +212,7 @@ try {
   await judge('overview-table');
   await page.getByText('deductions a second now').waitFor();
   for (const name of ['Audit log', 'System']) {
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+    await follow(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }));
     await page.getByRole('heading', { name, level: 1 }).waitFor();
     if (name === 'System') await page.locator('.uplot canvas').waitFor();
     await judge(name.toLowerCase().replace(' ', '-'));
