@@ -9,49 +9,17 @@ use siphasher::sip::SipHasher13;
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId, WalletKey},
-    text::{IdempotencyKey, Meta},
+    text::IdempotencyKey,
     time::Timestamp,
-    wallet::{ArchivedOrder, Change, InstructionRecord, SubscriptionOver},
+    wallet::state::{
+        event::Change,
+        instruction::{Instruction, InstructionRecord},
+        order::ArchivedOrder,
+        subscription::SubscriptionOver,
+    },
 };
 
-/// Why a balance changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// A paid order.
-    Purchase,
-    /// A deduction or a settled hold.
-    Deduction,
-    /// A product's free grant.
-    FreeGrant,
-    /// A grant made with a secret key.
-    Manual,
-    /// Credits taken for a refund or dispute, or given back when that failed or was won.
-    Refund,
-    /// What was left of a lot when it expired.
-    Expiry,
-}
-
-/// One change of one product's balance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The product whose balance changed.
-    pub product: ProductId,
-    /// Credits added (positive) or removed (negative).
-    pub delta: i64,
-    /// The sum of this product's deltas up to and with this one: spendable and held credits.
-    pub balance_after: i64,
-    /// Why the balance changed.
-    pub reason: Reason,
-    /// The order that caused it, if one did.
-    pub order: Option<OrderSerial>,
-    /// The idempotency key of the call that caused it, if one did.
-    pub key: Option<IdempotencyKey>,
-    /// The caller's own note, JSON text.
-    pub meta: Option<Meta>,
-    /// When the granted credits expire.
-    pub expires_at: Option<Timestamp>,
-}
+pub use crate::ledger::{Entry, Reason};
 
 /// The status of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -185,6 +153,19 @@ impl<'a> RecordKey<'a> {
 fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
     hasher.write(&[tag]);
     hasher.write(text.as_bytes());
+}
+
+impl InstructionRecord {
+    /// The look-up that finds its record.
+    #[must_use]
+    pub fn lookup(&self) -> RecordKey<'_> {
+        let key = self.key.as_str();
+        match self.instruction {
+            Instruction::Refund { .. } => RecordKey::Refund(key),
+            Instruction::Cancel { .. } => RecordKey::Cancel(key),
+            Instruction::Resume { .. } => RecordKey::Resume(key),
+        }
+    }
 }
 
 impl Record {

@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod code;
 pub mod history;
 pub mod id;
+pub(crate) mod ledger;
 pub mod metadata;
 pub mod project_event;
 pub mod rejection;

@@ -63,6 +63,24 @@ pub enum OrderEvent {
     DisputeClosed,
 }
 
+impl OrderEvent {
+    /// What a project event says when the newest dispute of an order changes from `before` to `now`.
+    #[must_use]
+    pub fn of_dispute(before: Option<Dispute>, now: Option<Dispute>) -> Option<Self> {
+        let now = now?;
+        let same = before.filter(|before| before.opened_at == now.opened_at);
+        match (same, now.won) {
+            (None, None) => Some(Self::Disputed),
+            (None, Some(_)) => Some(Self::DisputeClosed),
+            (Some(before), Some(_)) => before.won.is_none().then_some(Self::DisputeClosed),
+            // It was opened again, or an inquiry has become a dispute.
+            (Some(before), None) => {
+                (before.won.is_some() || before.inquiry && !now.inquiry).then_some(Self::Disputed)
+            }
+        }
+    }
+}
+
 /// The state of an order, for a project event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderSnapshot {
@@ -345,7 +363,7 @@ impl EventCollector {
             let (data, refunded, disputed) = match step {
                 // A refund or dispute may have been reported before the payment.
                 Step::News(OrderEvent::Paid) => {
-                    let disputed = Dispute::order_event(None, dispute);
+                    let disputed = OrderEvent::of_dispute(None, dispute);
                     (Some(OrderEvent::Paid), is_refunded, disputed)
                 }
                 Step::News(data) => (Some(data), false, None),
@@ -353,7 +371,7 @@ impl EventCollector {
                     was_refunded,
                     dispute: former,
                 } => {
-                    let disputed = Dispute::order_event(former, dispute);
+                    let disputed = OrderEvent::of_dispute(former, dispute);
                     (None, is_refunded && !was_refunded, disputed)
                 }
             };

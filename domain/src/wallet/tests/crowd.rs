@@ -13,7 +13,7 @@ use crate::{
         SubscriptionStatus,
         credit::{Credit, MAX_LOTS},
         hold::{OPEN_HOLDS, PlaceHold},
-        lots::visits_taken,
+        state::lots::visits_taken,
     },
 };
 

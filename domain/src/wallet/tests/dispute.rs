@@ -5,7 +5,14 @@ use super::{
     shop::{DAY, features, pack, tier},
     teller::Teller,
 };
-use crate::{history::Reason, id::OrderSerial, terms::Terms, wallet::OrderStatus};
+use crate::{
+    Timestamp,
+    history::Reason,
+    id::OrderSerial,
+    project_event::OrderEvent,
+    terms::Terms,
+    wallet::{Currency, Dispute, DisputeReason, OrderStatus},
+};
 
 /// All of the payment is withheld, or gone.
 const ALL: i64 = 1000;
@@ -221,4 +228,60 @@ fn credits_of_a_cycle_that_is_over_are_not_given_back_for_good() {
         teller.ledger(GOLD)[3..],
         [(Reason::Refund, 100), (Reason::Expiry, -100)]
     );
+}
+
+fn dispute(opened: i64, inquiry: bool, won: Option<bool>) -> Option<Dispute> {
+    Some(Dispute {
+        opened_at: Timestamp(opened),
+        amount_cents: 500,
+        currency: Currency::new("EUR").unwrap(),
+        reason: DisputeReason::named("fraudulent"),
+        respond_by: None,
+        inquiry,
+        won,
+    })
+}
+
+#[test]
+fn an_opened_and_a_closed_dispute_are_one_event_each() {
+    use OrderEvent::{DisputeClosed, Disputed};
+    for (before, now, order_event) in [
+        (None, None, None),
+        (None, dispute(1, false, None), Some(Disputed)),
+        (dispute(1, false, None), dispute(1, false, None), None),
+        (
+            dispute(1, true, None),
+            dispute(1, false, None),
+            Some(Disputed),
+        ),
+        (
+            dispute(1, false, None),
+            dispute(1, false, Some(true)),
+            Some(DisputeClosed),
+        ),
+        (
+            dispute(1, false, Some(true)),
+            dispute(1, false, Some(true)),
+            None,
+        ),
+        (
+            dispute(1, false, Some(false)),
+            dispute(1, false, None),
+            Some(Disputed),
+        ),
+        (None, dispute(1, true, Some(true)), Some(DisputeClosed)),
+        (
+            dispute(1, false, Some(true)),
+            dispute(2, false, None),
+            Some(Disputed),
+        ),
+        // The provider may not return it any more.
+        (dispute(1, false, None), None, None),
+    ] {
+        assert_eq!(
+            OrderEvent::of_dispute(before, now),
+            order_event,
+            "{before:?} {now:?}"
+        );
+    }
 }

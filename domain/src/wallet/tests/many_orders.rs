@@ -11,8 +11,8 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     wallet::{
-        Change, OrderStatus, SubscriptionStatus, Wallet, lots::visits_taken, pay::Pay,
-        purchase::Purchase,
+        Change, OrderStatus, SubscriptionStatus, Wallet, pay::Pay, purchase::Purchase,
+        state::lots::visits_taken,
     },
 };
 

@@ -10,7 +10,7 @@ use crate::{
     history::Reason,
     id::OrderSerial,
     terms::Terms,
-    wallet::{OrderStatus, SubscriptionStatus, reverse::MAX_UNKNOWN_ORDERS},
+    wallet::{OrderStatus, SubscriptionStatus, state::commerce::MAX_UNKNOWN_ORDERS},
 };
 
 /// 100 credits bought for 10.00 as order 1.

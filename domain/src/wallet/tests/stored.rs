@@ -10,7 +10,8 @@ use crate::{
     id::{HoldId, OrderSerial},
     wallet::{
         Hold, Lot, Order, OrderKind, Reversal, Subscription, SubscriptionStatus, Wallet,
-        commerce::Commerce, feature::FeatureAction, holds::Holds, lots::Lots,
+        feature::FeatureAction,
+        state::{commerce::Commerce, holds::Holds, lots::Lots},
     },
 };
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use crate::{
         bill::{Bill, Pays},
         event::SubscriptionEvent,
         pay::Pay,
-        switch::MAX_STEPS,
+        state::subscription::MAX_STEPS,
         update_subscription::UpdateSubscription,
     },
 };

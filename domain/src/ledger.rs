@@ -1,0 +1,48 @@
+//! A line of a wallet's ledger.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    id::{OrderSerial, ProductId},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// Why a balance changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A paid order.
+    Purchase,
+    /// A deduction or a settled hold.
+    Deduction,
+    /// A product's free grant.
+    FreeGrant,
+    /// A grant made with a secret key.
+    Manual,
+    /// Credits taken for a refund or dispute, or given back when that failed or was won.
+    Refund,
+    /// What was left of a lot when it expired.
+    Expiry,
+}
+
+/// One change of one product's balance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The product whose balance changed.
+    pub product: ProductId,
+    /// Credits added (positive) or removed (negative).
+    pub delta: i64,
+    /// The sum of this product's deltas up to and with this one: spendable and held credits.
+    pub balance_after: i64,
+    /// Why the balance changed.
+    pub reason: Reason,
+    /// The order that caused it, if one did.
+    pub order: Option<OrderSerial>,
+    /// The idempotency key of the call that caused it, if one did.
+    pub key: Option<IdempotencyKey>,
+    /// The caller's own note, JSON text.
+    pub meta: Option<Meta>,
+    /// When the granted credits expire.
+    pub expires_at: Option<Timestamp>,
+}

@@ -1,0 +1,325 @@
+//! The only place that changes a wallet, with `apply_order.rs` for purchases. It trusts the decision
+//! behind an event, but checks the arithmetic: an event that does not fit the state means that the
+//! books are damaged.
+
+mod orders;
+
+use crate::{
+    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
+    id::{HoldId, ProductId, WalletKey},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        account::{Account, LastFreeGrant},
+        corrupt::Corrupt,
+        event::{Change, Created, Event},
+        holds::{Hold, Holds},
+        order::Stage,
+        owner::Owner,
+    },
+};
+use std::collections::BTreeSet;
+
+impl Wallet {
+    /// Replays one logged event: the first one must create the wallet, no later one may.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`] if the event does not fit the state.
+    pub fn replay(
+        state: Option<Self>,
+        key: WalletKey,
+        event: Event,
+    ) -> Result<(Self, Option<Record>), Corrupt> {
+        match (state, event) {
+            (
+                None,
+                Event {
+                    at,
+                    change: Change::Created(created),
+                },
+            ) => Ok((Self::born(key, at, *created), None)),
+            (Some(mut wallet), event) => {
+                let record = wallet.apply(event)?;
+                Ok((wallet, record))
+            }
+            (None, _) => Err(Corrupt("a wallet's first event does not create it")),
+        }
+    }
+
+    /// A wallet after its first event.
+    #[must_use]
+    pub fn born(key: WalletKey, at: Timestamp, created: Created) -> Self {
+        Self {
+            key,
+            id: created.id,
+            project: created.project,
+            owner: created.owner,
+            created_at: at,
+            touched_at: at,
+            version: 1,
+            records: 0,
+            rotations: 0,
+            accounts: smallvec::SmallVec::new_const(),
+            holds: Holds::new(),
+            features: BTreeSet::new(),
+            due_at: Timestamp::NEVER,
+            commerce: None,
+        }
+    }
+
+    /// Applies one event and returns the history record that it leaves, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`] if the event does not fit the state.
+    pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
+        let Event { at, change } = event;
+        let fact = self.change(at, change)?;
+        self.touched_at = self.touched_at.max(at);
+        self.version = self.version.saturating_add(1);
+        if self.due_at <= self.touched_at {
+            self.refresh_due();
+        }
+        Ok(fact.map(|fact| {
+            self.records = self.records.saturating_add(1);
+            Record {
+                seq: self.version,
+                at,
+                fact,
+            }
+        }))
+    }
+
+    fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<RecordContent>, Corrupt> {
+        match change {
+            Change::Created(_) => Err(Corrupt("a wallet is created twice")),
+            Change::CodeRotated {
+                hash,
+                sealed,
+                former,
+            } => {
+                let replaced = u32::from(former.is_some());
+                self.rotations = self.rotations.saturating_add(replaced);
+                self.owner = Owner::Code { hash, sealed };
+                Ok(None)
+            }
+            Change::FreeGranted {
+                product,
+                credits,
+                period,
+                start,
+                end,
+            } => {
+                let account = self.account_mut(product);
+                account.free = Some(LastFreeGrant { period, start, end });
+                let expires_at = (end != Timestamp::NEVER).then_some(end);
+                self.fill(
+                    product,
+                    credits.get(),
+                    Reason::FreeGrant,
+                    expires_at,
+                    None,
+                    None,
+                )
+            }
+            Change::Granted {
+                product,
+                amount,
+                expires_at,
+                key,
+                meta,
+            } => self.fill(
+                product,
+                amount.get(),
+                Reason::Manual,
+                expires_at,
+                Some(key),
+                meta,
+            ),
+            Change::LotExpired {
+                product,
+                lot,
+                amount,
+            } => {
+                let order = self.account_mut(product).take_from(lot, amount.get())?;
+                self.refresh_due();
+                let delta = amount.get().saturating_neg();
+                Ok(Some(RecordContent::Entry(Entry {
+                    order,
+                    ..self.entry(product, delta, Reason::Expiry, None, None)
+                })))
+            }
+            Change::Deducted {
+                product,
+                amount,
+                key,
+                meta,
+            } => {
+                self.account_mut(product).burn(amount.get())?;
+                let delta = amount.get().saturating_neg();
+                let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
+                Ok(Some(RecordContent::Entry(entry)))
+            }
+            Change::HoldPlaced {
+                hold,
+                product,
+                amount,
+                expires_at,
+                key,
+                meta,
+                publishable,
+            } => {
+                let pins = self.account_mut(product).pin(amount.get())?;
+                let held = Hold {
+                    product,
+                    amount,
+                    pins,
+                    expires_at,
+                    key: key.clone(),
+                    meta,
+                    publishable,
+                };
+                let facts = held.facts(hold);
+                if !self.holds.insert(hold, held) {
+                    return Err(Corrupt("a hold is placed twice"));
+                }
+                self.due_at = self.due_at.min(expires_at);
+                Ok(Some(RecordContent::HoldPlaced(facts, key)))
+            }
+            Change::HoldExtended { hold, expires_at } => {
+                if !self.holds.extend(hold, expires_at) {
+                    return Err(NOT_OPEN);
+                }
+                self.refresh_due();
+                Ok(None)
+            }
+            Change::HoldSettled { hold, amount } => {
+                self.close(hold, HoldStatus::Settled, amount).map(Some)
+            }
+            Change::HoldReleased { hold } => self.close(hold, HoldStatus::Released, 0).map(Some),
+            Change::HoldExpired { hold } => self.close(hold, HoldStatus::Expired, 0).map(Some),
+            Change::FeatureGranted { feature } => {
+                self.features.insert(feature);
+                Ok(None)
+            }
+            Change::FeatureRevoked { feature } => {
+                self.features.remove(&feature);
+                Ok(None)
+            }
+            Change::OrderPlaced(placed) => self.order_placed(at, *placed),
+            Change::OrderPaid(paid) => self.order_paid(at, *paid),
+            Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
+            Change::OrderExpired(closed) => self.order_closed(closed.order, Stage::Expired),
+            Change::OrderProcessing { order, on_its_way } => {
+                self.order_processing(order, on_its_way)
+            }
+            Change::OrderReversed {
+                order,
+                reversal,
+                credits,
+            } => self.order_reversed(order, reversal, credits),
+            Change::SubscriptionChanged(changed) => {
+                self.subscription_changed(changed.subscription);
+                Ok(None)
+            }
+            Change::SubscriptionGone { subscription } => {
+                self.subscription_gone(subscription).map(Some)
+            }
+            Change::CycleEnded {
+                subscription,
+                ends_at,
+            } => self.cycle_ended(&subscription, ends_at),
+            Change::OrderArchived { order } => self.order_archived(order).map(Some),
+            Change::OrderRecalled(recalled) => {
+                self.order_recalled(*recalled)?;
+                Ok(None)
+            }
+            Change::Instructed(instructed) => self.instruction_moved(at, *instructed).map(Some),
+        }
+    }
+
+    pub(super) fn account_mut(&mut self, product: ProductId) -> &mut Account {
+        let place = self
+            .accounts
+            .iter()
+            .position(|account| account.product == product);
+        let place = place.unwrap_or_else(|| {
+            self.accounts.push(Account::new(product));
+            self.accounts.len().saturating_sub(1)
+        });
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "found above, or the last one just pushed"
+        )]
+        &mut self.accounts[place]
+    }
+
+    fn fill(
+        &mut self,
+        product: ProductId,
+        credits: i64,
+        reason: Reason,
+        expires_at: Option<Timestamp>,
+        key: Option<IdempotencyKey>,
+        meta: Option<Meta>,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        self.account_mut(product).grant(reason, credits, end)?;
+        self.due_at = self.due_at.min(end);
+        Ok(Some(RecordContent::Entry(Entry {
+            expires_at,
+            ..self.entry(product, credits, reason, key, meta)
+        })))
+    }
+
+    pub(super) fn entry(
+        &self,
+        product: ProductId,
+        delta: i64,
+        reason: Reason,
+        key: Option<IdempotencyKey>,
+        meta: Option<Meta>,
+    ) -> Entry {
+        let balance_after = self.account(product).map_or(0, |account| account.balance);
+        Entry {
+            product,
+            delta,
+            balance_after,
+            reason,
+            order: None,
+            key,
+            meta,
+            expires_at: None,
+        }
+    }
+
+    fn close(
+        &mut self,
+        id: HoldId,
+        status: HoldStatus,
+        settled: i64,
+    ) -> Result<RecordContent, Corrupt> {
+        if settled < 0 {
+            return Err(Corrupt("a settlement adds credits"));
+        }
+        let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
+        let account = self.account_mut(hold.product);
+        let facts = HoldSnapshot {
+            status,
+            settled,
+            ..hold.facts(id)
+        };
+        let spent = account.unpin(hold.pins, settled)?;
+        account.burn(settled.saturating_sub(spent))?;
+        self.refresh_due();
+        let entry = (settled > 0).then(|| {
+            let (key, delta) = (Some(hold.key), settled.saturating_neg());
+            self.entry(hold.product, delta, Reason::Deduction, key, hold.meta)
+        });
+        Ok(RecordContent::HoldClosed(facts, entry))
+    }
+}
+
+const NOT_OPEN: Corrupt = Corrupt("an event changes a hold that is not open");

@@ -1,0 +1,342 @@
+//! What purchases change in a wallet. Like `apply.rs` it trusts decisions and checks arithmetic.
+
+use crate::{
+    history::{Entry, Reason, RecordContent},
+    id::{OrderSerial, ProductId},
+    text::SubscriptionId,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        account::LotOrigin,
+        commerce::Commerce,
+        corrupt::Corrupt,
+        event::{OrderPaid, OrderPlaced},
+        instruction::{Instruction, InstructionRecord, InstructionStage},
+        lots::CycleTag,
+        order::{ArchivedOrder, Order, OrderStatus, Receipt, Reversal, Stage},
+        subscription::{Subscription, SubscriptionOver},
+    },
+};
+
+const NO_ORDER: Corrupt = Corrupt("an event changes an order that is not there");
+const NO_SUBSCRIPTION: Corrupt = Corrupt("an event changes a subscription that is not there");
+
+impl Wallet {
+    pub(super) fn commerce_mut(&mut self) -> &mut Commerce {
+        self.commerce.get_or_insert_default()
+    }
+
+    fn order_mut(&mut self, serial: OrderSerial) -> Result<&mut Order, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        commerce.orders.get_mut(&serial).ok_or(NO_ORDER)
+    }
+
+    pub(super) fn order_placed(
+        &mut self,
+        at: Timestamp,
+        placed: OrderPlaced,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let rotations = self.rotations;
+        let commerce = self.commerce_mut();
+        let price = placed.terms.times(placed.quantity);
+        let order = Order {
+            kind: placed.kind,
+            amount_cents: price.map_or(placed.terms.amount_cents, |(cents, _)| cents),
+            terms: placed.terms,
+            quantity: placed.quantity,
+            metadata: placed.metadata,
+            checkout: placed.checkout,
+            created_at: at,
+            expires_at: placed.expires_at,
+            paid_at: None,
+            email: placed.email,
+            payment: None,
+            invoice: None,
+            subscription: None,
+            customer: None,
+            receipt: Receipt::default(),
+            reversal: commerce.early.remove(&placed.order).unwrap_or_default(),
+            asked: None,
+            granted: 0,
+            taken: 0,
+            credits_end: Timestamp::NEVER,
+            stage: Stage::Pending,
+            on_its_way: false,
+            lot: None,
+            cycle: 0,
+            rotations,
+        };
+        if commerce.orders.insert(placed.order, order).is_some() {
+            return Err(Corrupt("an order is placed twice"));
+        }
+        commerce.pending.insert((placed.expires_at, placed.order));
+        self.due_at = self.due_at.min(placed.expires_at);
+        Ok(None)
+    }
+
+    pub(super) fn order_paid(
+        &mut self,
+        at: Timestamp,
+        paid: OrderPaid,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        if paid.credits < 0 {
+            return Err(Corrupt("a payment takes credits"));
+        }
+        let key = self.key;
+        let subscription = paid.subscription.as_ref();
+        let known = subscription.and_then(|id| self.subscription(id));
+        let cycle = known.map_or(0, |known| known.cycles_ended);
+        let order = self.order_mut(paid.order)?;
+        if order.stage == Stage::Paid {
+            return Err(Corrupt("an order is paid twice"));
+        }
+        order.stage = Stage::Paid;
+        order.paid_at = Some(at);
+        order.amount_cents = paid.amount_cents;
+        order.email = paid.email;
+        order.payment = paid.payment;
+        order.invoice = paid.invoice;
+        order.subscription = paid.subscription;
+        order.customer = paid.customer.clone();
+        order.receipt = paid.receipt;
+        order.cycle = cycle;
+        order.granted = paid.credits;
+        order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
+        let product = order.terms.fills;
+        let bought = LotOrigin {
+            order: paid.order,
+            cycle: order.cycle_tag(&key),
+        };
+        let commerce = self.commerce_mut();
+        commerce.customer = paid.customer.or(commerce.customer.take());
+        commerce.settle(paid.order);
+        self.refresh_due();
+        if paid.credits == 0 {
+            return Ok(None);
+        }
+        let end = paid.credits_expire_at;
+        let (lot, fact) = self.add_bought(product, paid.credits, end, bought)?;
+        self.order_mut(paid.order)?.lot = Some(lot);
+        Ok(Some(fact))
+    }
+
+    pub(super) fn order_closed(
+        &mut self,
+        serial: OrderSerial,
+        stage: Stage,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let order = self.order_mut(serial)?;
+        if order.stage != Stage::Pending {
+            return Err(Corrupt("an order that is not pending is closed"));
+        }
+        order.stage = stage;
+        self.commerce_mut().settle(serial);
+        self.refresh_due();
+        Ok(None)
+    }
+
+    pub(super) fn order_processing(
+        &mut self,
+        serial: OrderSerial,
+        on_its_way: bool,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        self.order_mut(serial)?.on_its_way = on_its_way;
+        Ok(None)
+    }
+
+    pub(super) fn order_reversed(
+        &mut self,
+        serial: OrderSerial,
+        reversal: Reversal,
+        credits: i64,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let key = self.key;
+        let commerce = self.commerce_mut();
+        let Some(order) = commerce.orders.get_mut(&serial) else {
+            commerce.early.insert(serial, reversal);
+            return match credits {
+                0 => Ok(None),
+                _ => Err(NO_ORDER),
+            };
+        };
+        order.asked = order.unseen(reversal);
+        order.reversal = reversal;
+        let reversed = order.status() == OrderStatus::Refunded;
+        let subscriptions = commerce.subscriptions.iter_mut();
+        subscriptions.for_each(|known| known.mark_reversed(serial, reversed));
+        if credits == 0 {
+            return Ok(None);
+        }
+        let taken = order.taken.saturating_sub(credits);
+        if !(0..=order.granted).contains(&taken) {
+            return Err(Corrupt("a refund exceeds its order's credits"));
+        }
+        order.taken = taken;
+        let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
+        let bought = LotOrigin {
+            order: serial,
+            cycle: order.cycle_tag(&key),
+        };
+        let account = self.account_mut(product);
+        if credits < 0 {
+            let lot = lot.ok_or(Corrupt("a refund of an order without credits"))?;
+            account.take_from(lot, credits.saturating_neg())?;
+        } else {
+            let lot = account.give_back(lot, credits, end, bought)?;
+            self.order_mut(serial)?.lot = Some(lot);
+            self.due_at = self.due_at.min(end);
+        }
+        let given_back = credits > 0 && end != Timestamp::NEVER;
+        Ok(Some(RecordContent::Entry(Entry {
+            order: Some(serial),
+            expires_at: given_back.then_some(end),
+            ..self.entry(product, credits, Reason::Refund, None, None)
+        })))
+    }
+
+    pub(super) fn subscription_changed(&mut self, changed: Subscription) {
+        let all = &mut self.commerce_mut().subscriptions;
+        match all.iter_mut().find(|known| known.id == changed.id) {
+            Some(known) => *known = changed,
+            None => all.push(changed),
+        }
+        self.refresh_due();
+    }
+
+    pub(super) fn subscription_gone(
+        &mut self,
+        id: SubscriptionId,
+    ) -> Result<RecordContent, Corrupt> {
+        if self.subscription(&id).is_some_and(Subscription::is_current) {
+            return Err(Corrupt("a subscription that is not over is archived"));
+        }
+        let last = self.subscription(&id).map(Subscription::last_tier);
+        self.commerce_mut().subscriptions.retain(|s| s.id != id);
+        self.refresh_due();
+        Ok(RecordContent::SubscriptionOver(Box::new(
+            SubscriptionOver { id, last },
+        )))
+    }
+
+    pub(super) fn order_archived(&mut self, serial: OrderSerial) -> Result<RecordContent, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        let order = commerce.orders.remove(&serial).ok_or(NO_ORDER)?;
+        if order.stage == Stage::Pending {
+            return Err(Corrupt("a pending order is archived"));
+        }
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.entry(feature.clone()).or_insert(0);
+                *count = count.saturating_add(1);
+            }
+        }
+        self.refresh_due();
+        Ok(RecordContent::Order(Box::new(ArchivedOrder {
+            serial,
+            order,
+        })))
+    }
+
+    pub(super) fn order_recalled(&mut self, recalled: ArchivedOrder) -> Result<(), Corrupt> {
+        let ArchivedOrder { serial, order } = recalled;
+        let commerce = self.commerce.as_mut().ok_or(NO_ORDER)?;
+        if order.unlocks() {
+            for feature in &order.terms.features {
+                let count = commerce.unlocked.get_mut(feature);
+                let count = count.ok_or(Corrupt("a recalled order's feature is not unlocked"))?;
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    commerce.unlocked.remove(feature);
+                }
+            }
+        }
+        if order.stage == Stage::Pending || commerce.orders.insert(serial, order).is_some() {
+            return Err(Corrupt("an order is recalled that was not archived"));
+        }
+        self.refresh_due();
+        Ok(())
+    }
+
+    /// Adds a requested refund to what its order awaits, and takes a refused one off again.
+    pub(super) fn instruction_moved(
+        &mut self,
+        at: Timestamp,
+        instructed: InstructionRecord,
+    ) -> Result<RecordContent, Corrupt> {
+        if let Instruction::Refund { order, cents, .. } = instructed.instruction {
+            match instructed.stage {
+                InstructionStage::Asked => {
+                    let order = self.order_mut(order)?;
+                    let asked = order.asking(cents, at).filter(|_| cents > 0);
+                    order.asked = Some(asked.ok_or(Corrupt("a refund asks for nothing"))?);
+                }
+                InstructionStage::Refused => {
+                    let order = self.order_mut(order)?;
+                    order.asked = order.without_refund(cents);
+                }
+                InstructionStage::Done => {}
+            }
+        }
+        Ok(RecordContent::Instructed(Box::new(instructed)))
+    }
+
+    /// Ends a subscription's cycle. Its orders in the wallet note the end too, for credits that a dispute gives
+    /// back later.
+    pub(super) fn cycle_ended(
+        &mut self,
+        id: &SubscriptionId,
+        ends_at: Timestamp,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
+        if let Some(known) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
+            known.cycles_ended = known.cycles_ended.saturating_add(1);
+            known.cycle_ended_at = Some(ends_at);
+        }
+        for order in commerce.orders.values_mut() {
+            if order.subscription.as_ref() == Some(id) && !order.terms.rollover {
+                order.credits_end = order.credits_end.min(ends_at);
+            }
+        }
+        let cycle = CycleTag::of(&self.key, id);
+        for account in &mut self.accounts {
+            account.end_cycle(cycle, ends_at);
+        }
+        self.refresh_due();
+        Ok(None)
+    }
+
+    /// Adds bought credits as a lot of their own.
+    fn add_bought(
+        &mut self,
+        product: ProductId,
+        credits: i64,
+        expires_at: Option<Timestamp>,
+        bought: LotOrigin,
+    ) -> Result<(u64, RecordContent), Corrupt> {
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        let account = self.account_mut(product);
+        let lot = account.add_bought(credits, end, bought)?;
+        self.due_at = self.due_at.min(end);
+        let fact = RecordContent::Entry(Entry {
+            order: Some(bought.order),
+            expires_at,
+            ..self.entry(product, credits, Reason::Purchase, None, None)
+        });
+        Ok((lot, fact))
+    }
+}
+
+impl Subscription {
+    /// Notes at the cycle whether all of an order's payment went back.
+    fn mark_reversed(&mut self, order: OrderSerial, reversed: bool) {
+        if self.order == Some(order) {
+            self.reversed = reversed;
+        }
+        let switched = self.switched.as_mut().filter(|it| it.order == order);
+        if let Some(switched) = switched {
+            switched.reversed = reversed;
+        }
+        let steps = self.steps.iter_mut().filter(|step| step.order == order);
+        steps.for_each(|step| step.reversed = reversed);
+    }
+}

@@ -1,0 +1,229 @@
+//! A paid invoice of a subscription after its first: for a whole cycle, or for switches within one. One rule brings
+//! the credits of all of them, in whatever order they are reported.
+
+use super::{
+    cycle::CyclePosition,
+    decision::DecisionBuilder,
+    payment::{CycleGrant, PaidCycle, Payment, credits},
+    place_order::PlaceOrder,
+    switch::Proration,
+};
+use crate::{
+    Quantity, Rejection,
+    id::OrderSerial,
+    terms::Terms,
+    text::SubscriptionId,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        archive::Archive,
+        event::{Change, Event, SubscriptionEvent},
+        order::OrderKind,
+        subscription::{Step, Subscription, TierSwitch},
+    },
+};
+
+/// A paid invoice, which may be over 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bill {
+    /// The order to make of it, derived from the invoice, so that each invoice counts once.
+    pub order: OrderSerial,
+    /// What it pays for.
+    pub pays: Pays,
+    /// The tier that it pays; `None`: it is not in the catalog, and the tier in force counts.
+    pub terms: Option<Terms>,
+    /// The quantity of that tier, such as seats.
+    pub quantity: Quantity,
+    /// The payment of the invoice.
+    pub payment: Payment,
+    /// The subscription, and the cycle that the invoice is for.
+    pub billing: PaidCycle,
+}
+
+/// What an invoice pays for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pays {
+    /// The next cycle.
+    Cycle,
+    /// A whole new cycle that a switch began: from monthly to yearly, or from free to paid.
+    Anew,
+    /// A switch within the cycle, from this tier and at this instant, as the invoice's proration lines say.
+    Switch {
+        /// The former tier, times its quantity.
+        old: Terms,
+        /// When the switch was made.
+        at: Timestamp,
+    },
+    /// Switches within the cycle before, which the invoice of this cycle settles.
+    Carried(Vec<Proration>),
+}
+
+impl Pays {
+    const fn kind(&self) -> OrderKind {
+        match self {
+            Self::Cycle => OrderKind::Renewal,
+            Self::Anew | Self::Switch { .. } | Self::Carried(_) => OrderKind::Switch,
+        }
+    }
+}
+
+impl Bill {
+    /// The switch that it pays for; `None`: it pays for a whole cycle.
+    fn step(&self, terms: &Terms) -> Option<Step> {
+        let (old, at) = match &self.pays {
+            Pays::Cycle | Pays::Anew => return None,
+            Pays::Switch { old, at } => (old, *at),
+            // Nothing is left of the cycle that the switches were made in.
+            Pays::Carried(_) => (terms, self.billing.cycle_start),
+        };
+        // Credits of different products cannot be compared: all of the new tier's count.
+        let same = old.fills == terms.fills;
+        Some(Step {
+            order: self.order,
+            product: terms.fills,
+            from: if same { old.credits } else { 0 },
+            to: terms.credits,
+            at,
+            reversed: false,
+        })
+    }
+
+    fn credits(&self, terms: &Terms, cycle: Option<&Subscription>) -> i64 {
+        let free = self.billing.paused && self.payment.amount_cents <= 0;
+        match (&self.pays, self.step(terms)) {
+            (Pays::Carried(switches), _) => Proration::credits(switches, terms),
+            (_, None) => credits(terms, &self.payment, &self.billing),
+            (_, Some(_)) if self.billing.trial || free => 0,
+            (_, Some(step)) => step.credits(self.billing.cycle(), cycle),
+        }
+    }
+}
+
+impl Wallet {
+    /// Decides what a paid invoice brings. Credits for a cycle before the current one end at once, as if they had
+    /// come in time, and no other credits do; so do those for a subscription that is over, unless it was paid only
+    /// after that: then they last for the period that was paid.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::SubscriptionNotFound`] if the catalog does not have its tier, and none is in force.
+    pub fn bill(
+        &self,
+        bill: Bill,
+        archived: Archive<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
+        if self.any_order(bill.order, archived).is_some() {
+            return Ok(Vec::new());
+        }
+        let (order, id) = (bill.order, &bill.billing.subscription);
+        let in_force = self.subscription(id).map(|known| known.tier().clone());
+        // The tier in force has its quantity multiplied in already.
+        let (sold, quantity) = match bill.terms.clone() {
+            Some(terms) => (terms, bill.quantity),
+            None => (
+                in_force.ok_or(Rejection::SubscriptionNotFound)?,
+                Quantity::ONE,
+            ),
+        };
+        let terms = sold.clone().many(quantity);
+        let mut decision = DecisionBuilder::on(self, Some(order), Some(id), archived, now);
+        let late = bill.billing.after_end;
+        if let Some(known) = self.subscription(id).filter(|_| late) {
+            decision.end_subscription(known.clone());
+        }
+        let gone = late || archived.subscription_over;
+        let known = decision.wallet.subscription(id);
+        let step = bill.step(&terms);
+        let place = known.map(|known| known.position_of(step.as_ref(), bill.billing.cycle()));
+        let cycle = known.filter(|_| place == Some(CyclePosition::Current));
+        let credits = bill.credits(&terms, cycle);
+        if place == Some(CyclePosition::Next) {
+            decision.end_cycle(id);
+        }
+        let ends = (gone || place == Some(CyclePosition::Over)).then_some(match late {
+            true => bill.billing.current_period_end,
+            false => now,
+        });
+        let placed = PlaceOrder {
+            quantity,
+            ..PlaceOrder::made(order, sold)
+        };
+        decision.place(bill.pays.kind(), placed);
+        let grant = CycleGrant { credits, ends };
+        decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
+        if ends.is_none() {
+            decision.take(&bill, terms, step, place);
+        }
+        Ok(decision.finish())
+    }
+}
+
+impl DecisionBuilder {
+    /// Updates the subscription by an invoice. That begins the invoice's cycle, unless something of the cycle was
+    /// reported before.
+    pub(super) fn take(
+        &mut self,
+        bill: &Bill,
+        terms: Terms,
+        step: Option<Step>,
+        place: Option<CyclePosition>,
+    ) {
+        let (order, billing) = (bill.order, &bill.billing);
+        let base = match &bill.pays {
+            Pays::Switch { old, .. } => old,
+            Pays::Cycle | Pays::Anew | Pays::Carried(_) => &terms,
+        };
+        let low = base.clone();
+        // As the end of its former cycle left it.
+        let known = self.wallet.subscription(&billing.subscription).cloned();
+        let before = known.as_ref().map(|known| known.tier().clone());
+        let begun = place != Some(CyclePosition::Current);
+        let mut next = match known {
+            Some(known) if begun => known.begun(low.clone(), billing.cycle()),
+            Some(known) => known,
+            None => Subscription::started(low.clone(), billing),
+        };
+        next.customer = bill.payment.customer.clone().or(next.customer);
+        let reversed = self.is_reversed(order);
+        let whole = step.is_none();
+        if let Some(step) = step {
+            next.add_step(Step { reversed, ..step });
+            if let Pays::Switch { at, .. } = bill.pays {
+                let switched = TierSwitch {
+                    order,
+                    terms,
+                    at,
+                    reversed,
+                };
+                next.raise_tier(switched, &low);
+            }
+        } else {
+            next = next.paid_by(order, terms, billing, reversed);
+        }
+        let subscription_event = match before {
+            None => Some(SubscriptionEvent::Started),
+            Some(_) if begun => Some(SubscriptionEvent::Renewed),
+            Some(_) if whole => Some(SubscriptionEvent::Updated),
+            Some(before) => (before != *next.tier()).then_some(SubscriptionEvent::Updated),
+        };
+        self.push_subscription(subscription_event, next);
+    }
+
+    /// Ends a subscription that the provider gave up, and the credits left of its cycle.
+    pub(super) fn end_subscription(&mut self, known: Subscription) {
+        let id = known.id.clone();
+        self.push_subscription(Some(SubscriptionEvent::Canceled), known.over());
+        self.end_cycle(&id);
+    }
+
+    /// Ends the credits left of a subscription's paid cycles, before new ones need the room. Their expiries are
+    /// events of this decision, not of the next catch-up with the clock.
+    pub(super) fn end_cycle(&mut self, subscription: &SubscriptionId) {
+        self.push(Change::CycleEnded {
+            subscription: subscription.clone(),
+            ends_at: self.now,
+        });
+        self.catch_up();
+    }
+}

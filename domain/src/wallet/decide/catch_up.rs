@@ -1,0 +1,118 @@
+//! What is due in a wallet since it was last used: holds, lots and orders expire, settled purchases are archived,
+//! free grants are given. A sleeping wallet costs nothing; its next use applies these events first.
+
+use super::FreeGrantRule;
+use crate::{
+    amount::Amount,
+    id::{HoldId, OrderSerial, ProductId},
+    time::{Span, Timestamp},
+    wallet::state::{
+        Wallet,
+        account::{Account, LastFreeGrant},
+        event::{Change, Event, OrderClosed},
+        owner::Owner,
+    },
+};
+
+/// The most due events that one turn at a wallet applies; another turn goes on with the rest. Forty thousand holds
+/// that end together must not keep a thread, or other callers of the wallet, waiting for all of them.
+pub const MAX_EVENTS_PER_TURN: usize = 256;
+
+enum Due {
+    Hold(HoldId),
+    Lot(ProductId, u64, i64),
+    Order(OrderSerial),
+}
+
+impl Wallet {
+    /// The next event of this wallet that is due as of `now`, in the order in which they became due; `None` when it
+    /// is up to date. Apply it and call again.
+    #[must_use]
+    pub fn next_due(&self, rules: &[FreeGrantRule], now: Timestamp) -> Option<Event> {
+        if self.due_at <= now
+            && let Some(event) = self.next_expiry(now)
+        {
+            return Some(event);
+        }
+        // Free credits are for somebody who can spend them.
+        if self.owner == Owner::Order {
+            return None;
+        }
+        let change = rules.iter().find_map(|rule| self.free_grant(rule, now))?;
+        Some(Event {
+            at: self.date(now),
+            change,
+        })
+    }
+
+    /// An event's instant: never before the event that precedes it, should a clock step back.
+    #[must_use]
+    pub fn date(&self, now: Timestamp) -> Timestamp {
+        now.max(self.touched_at)
+    }
+
+    fn next_expiry(&self, now: Timestamp) -> Option<Event> {
+        // A settled purchase is archived as of the event that settled it.
+        let settled = self
+            .commerce
+            .as_ref()
+            .and_then(|commerce| commerce.settled());
+        if let Some(change) = settled {
+            let at = self.touched_at;
+            return Some(Event { at, change });
+        }
+        // Holds first within one instant: what they give back can then expire in the same entry.
+        let hold = self.holds.first_expiring();
+        let hold = hold.map(|(at, id)| (at, 0, Due::Hold(id)));
+        let lots = self.accounts.iter().filter_map(|account| {
+            let (number, credits, at) = account.first_expiring()?;
+            Some((at, 1, Due::Lot(account.product, number, credits)))
+        });
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
+        let order = order.map(|(at, serial)| (at, 2, Due::Order(serial)));
+        let all = hold.into_iter().chain(lots).chain(order);
+        let (at, _, due) = all.min_by_key(|(at, rank, _)| (*at, *rank))?;
+        if at > now {
+            return None;
+        }
+        let change = match due {
+            Due::Hold(hold) => Change::HoldExpired { hold },
+            Due::Lot(product, lot, credits) => Change::LotExpired {
+                product,
+                lot,
+                amount: Amount::new(credits)?,
+            },
+            Due::Order(order) => Change::OrderExpired(OrderClosed {
+                order,
+                project: self.project,
+                expires_at: at,
+            }),
+        };
+        Some(Event {
+            at: self.date(at),
+            change,
+        })
+    }
+
+    fn free_grant(&self, rule: &FreeGrantRule, now: Timestamp) -> Option<Change> {
+        let account = self.account(rule.product);
+        let mark = account.and_then(|account| account.free);
+        // The usual case, without a look at the calendar: this very period was granted.
+        if mark.is_some_and(|mark| mark.period == rule.period && now < mark.end) {
+            return None;
+        }
+        let Span { start, end } = rule.period.span(now)?;
+        if mark.is_some_and(|LastFreeGrant { start: granted, .. }| granted >= start) {
+            return None;
+        }
+        let room = account.map_or(crate::MAX_CREDITS, Account::room);
+        let credits = Amount::new(rule.credits.get().min(room))?;
+        Some(Change::FreeGranted {
+            product: rule.product,
+            credits,
+            period: rule.period,
+            start,
+            end,
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! Granting credits by hand.
+
+use super::Decision;
+use crate::{
+    MAX_CREDITS, Rejection,
+    amount::Amount,
+    history::{Reason, Record},
+    id::ProductId,
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+    wallet::state::{Wallet, account::Account, event::Change},
+};
+
+/// How many lots of one product there may be before manual grants cannot add another. Purchases and free grants are
+/// credited however many there are.
+pub const MAX_LOTS: usize = 1000;
+
+/// A request to add credits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credit {
+    /// The product whose credits are granted.
+    pub product: ProductId,
+    /// Credits to add.
+    pub amount: Amount,
+    /// When what is left of them expires.
+    pub expires_at: Option<Timestamp>,
+    /// The idempotency key: the operation is applied once.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+}
+
+impl Wallet {
+    /// Decides a grant on an up-to-date wallet. `prior` is the record of this key's former use for a grant.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::KeyReused`], [`Rejection::ExpiryPast`], [`Rejection::BalanceLimit`] or
+    /// [`Rejection::TooManyLots`].
+    pub fn credit(
+        &self,
+        command: Credit,
+        prior: Option<&Record>,
+        now: Timestamp,
+    ) -> Result<Decision<ProductId>, Rejection> {
+        let Credit {
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        } = command;
+        if let Some(entry) = prior.and_then(Record::entry) {
+            let same = entry.product == product && entry.delta == amount.get();
+            return if same {
+                Ok(Decision::Replay(product))
+            } else {
+                Err(Rejection::KeyReused)
+            };
+        }
+        if expires_at.is_some_and(|end| end <= now) {
+            return Err(Rejection::ExpiryPast);
+        }
+        let account = self.account(product);
+        if account.map_or(MAX_CREDITS, Account::room) < amount.get() {
+            return Err(Rejection::BalanceLimit);
+        }
+        let end = expires_at.unwrap_or(Timestamp::NEVER);
+        let full = |a: &Account| a.lot_count() >= MAX_LOTS && !a.has_lot(Reason::Manual, end);
+        if account.is_some_and(full) {
+            return Err(Rejection::TooManyLots);
+        }
+        Ok(Decision::Accept(Change::Granted {
+            product,
+            amount,
+            expires_at,
+            key,
+            meta,
+        }))
+    }
+}

@@ -1,0 +1,148 @@
+//! A subscription's cycles, as the paid invoices describe them. Invoices are reported late and in any order: where
+//! a cycle belongs follows from its instants alone.
+
+use super::payment::PaidCycle;
+use crate::{
+    id::OrderSerial,
+    terms::Terms,
+    time::Timestamp,
+    wallet::state::subscription::{Step, Subscription, SubscriptionStatus},
+};
+
+/// A cycle's first instant, and the first one after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cycle {
+    pub(super) start: Timestamp,
+    pub(super) end: Timestamp,
+}
+
+/// Where a payment belongs, relative to the cycle that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CyclePosition {
+    /// To a cycle before it, whose credits are over.
+    Over,
+    /// To the cycle itself.
+    Current,
+    /// To a cycle after it, which the payment begins.
+    Next,
+}
+
+impl PaidCycle {
+    pub(super) const fn cycle(&self) -> Cycle {
+        Cycle {
+            start: self.cycle_start,
+            end: self.current_period_end,
+        }
+    }
+
+    const fn status(&self) -> SubscriptionStatus {
+        if self.paused {
+            SubscriptionStatus::Paused
+        } else {
+            SubscriptionStatus::Active
+        }
+    }
+}
+
+impl Subscription {
+    /// Where a payment belongs: for a switch by when that was made, for a whole cycle by when that began. If only
+    /// switches of a subscription are known, the payment of the cycle that they were made in is the current one; if
+    /// nothing was ever paid, any payment is.
+    pub(super) fn position_of(&self, step: Option<&Step>, cycle: Cycle) -> CyclePosition {
+        let switched = self.steps.last().filter(|_| self.order.is_none());
+        match (step, switched) {
+            (Some(step), _) if step.at < self.cycle_start => CyclePosition::Over,
+            (Some(step), _) if step.at < self.cycle_end => CyclePosition::Current,
+            (None, Some(known)) if cycle.end <= known.at => CyclePosition::Over,
+            (None, Some(known)) if cycle.start <= known.at => CyclePosition::Current,
+            (None, None) if !self.is_paid() => CyclePosition::Current,
+            (None, None) if cycle.start < self.cycle_start => CyclePosition::Over,
+            _ => CyclePosition::Next,
+        }
+    }
+
+    /// A new subscription, in the cycle that is reported of it first.
+    pub(super) fn started(paid: Terms, billing: &PaidCycle) -> Self {
+        Self {
+            id: billing.subscription.clone(),
+            customer: None,
+            paid,
+            switched: None,
+            said: None,
+            status: billing.status(),
+            open_invoice: None,
+            collection_paused: false,
+            cycle_start: billing.cycle_start,
+            cycle_end: billing.current_period_end,
+            current_period_end: billing.current_period_end,
+            cancel_at_period_end: false,
+            past_due_since: None,
+            grace_ends_at: None,
+            order: None,
+            reversed: false,
+            steps: Vec::new(),
+            // Nothing was reported yet.
+            reported_at: Timestamp(i64::MIN),
+            cycles_ended: 0,
+            cycle_ended_at: None,
+        }
+    }
+
+    /// The subscription in its next cycle, of which nothing else is known yet.
+    pub(super) fn begun(self, paid: Terms, cycle: Cycle) -> Self {
+        Self {
+            paid,
+            order: None,
+            switched: None,
+            reversed: false,
+            steps: Vec::new(),
+            cycle_start: cycle.start,
+            cycle_end: cycle.end,
+            ..self
+        }
+    }
+
+    /// The subscription once the provider gave it up.
+    pub(super) fn over(self) -> Self {
+        Self {
+            status: SubscriptionStatus::Canceled,
+            open_invoice: None,
+            past_due_since: None,
+            grace_ends_at: None,
+            ..self
+        }
+    }
+
+    /// The subscription with the payment of its cycle, and with the status of that report unless a newer one is
+    /// known.
+    pub(super) fn paid_by(
+        self,
+        order: OrderSerial,
+        paid: Terms,
+        billing: &PaidCycle,
+        reversed: bool,
+    ) -> Self {
+        let next = Self {
+            paid,
+            order: Some(order),
+            reversed,
+            cycle_start: billing.cycle_start,
+            cycle_end: billing.current_period_end,
+            ..self
+        };
+        if billing.reported_at <= next.reported_at {
+            return next;
+        }
+        Self {
+            said: None,
+            status: billing.status(),
+            open_invoice: None,
+            current_period_end: billing.current_period_end,
+            cancel_at_period_end: false,
+            past_due_since: None,
+            grace_ends_at: None,
+            reported_at: billing.reported_at,
+            ..next
+        }
+    }
+}

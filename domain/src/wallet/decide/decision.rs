@@ -1,0 +1,94 @@
+//! A decision of several steps: each is decided on the wallet as the steps before it leave it. The
+//! events are logged as one append, so that they become visible together or not at all. It works on
+//! a sketch of the wallet, so that it costs no more where there are more lots, holds and orders.
+
+use crate::{
+    id::OrderSerial,
+    text::SubscriptionId,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        archive::Archive,
+        event::{Change, Event, SubscriptionChanged, SubscriptionEvent},
+        order::ArchivedOrder,
+        subscription::Subscription,
+    },
+};
+
+/// A copy of what the decision can touch, and the events so far.
+pub(super) struct DecisionBuilder {
+    pub(super) wallet: Wallet,
+    pub(super) now: Timestamp,
+    events: Vec<Event>,
+}
+
+impl DecisionBuilder {
+    /// Begins a decision about this order and this subscription, and nothing else. An order that is
+    /// archived is recalled.
+    pub(super) fn on(
+        wallet: &Wallet,
+        order: Option<OrderSerial>,
+        subscription: Option<&SubscriptionId>,
+        archived: Archive<'_>,
+        now: Timestamp,
+    ) -> Self {
+        let mut decision = Self {
+            wallet: wallet.sketch(order, subscription, archived),
+            now,
+            events: Vec::new(),
+        };
+        let settled = order.filter(|&serial| wallet.order(serial).is_none());
+        if let Some((serial, order)) = settled.and_then(|s| Some((s, archived.order(s)?))) {
+            let order = wallet.recall(order, now);
+            let recalled = ArchivedOrder { serial, order };
+            decision.push(Change::OrderRecalled(Box::new(recalled)));
+        }
+        decision
+    }
+
+    /// Adds and applies the next step.
+    pub(super) fn push(&mut self, change: Change) {
+        let at = self.wallet.date(self.now);
+        self.log(Event { at, change });
+    }
+
+    /// Adds a step: a subscription as it is from now on.
+    pub(super) fn push_subscription(
+        &mut self,
+        subscription_event: Option<SubscriptionEvent>,
+        subscription: Subscription,
+    ) {
+        let known = self.wallet.subscription(&subscription.id);
+        let known = known.filter(|known| known.is_current());
+        let changed = SubscriptionChanged {
+            project: self.wallet.project,
+            former_end: known.map(|known| known.current_period_end),
+            subscription_event,
+            subscription,
+        };
+        self.push(Change::SubscriptionChanged(Box::new(changed)));
+    }
+
+    /// Adds what the steps made due: credits whose end was moved to now, and purchases that are settled.
+    pub(super) fn catch_up(&mut self) {
+        while let Some(event) = self.wallet.next_due(&[], self.now) {
+            if !self.log(event) {
+                return;
+            }
+        }
+    }
+
+    /// The events of all steps; if there are none, nothing changes.
+    pub(super) fn finish(mut self) -> Vec<Event> {
+        self.catch_up();
+        self.events
+    }
+
+    /// Applies and keeps an event; `false` if it does not fit. That is a defect: the event is kept all the same, so
+    /// that the caller that applies the decision meets the same error where it is dealt with.
+    fn log(&mut self, event: Event) -> bool {
+        let fits = self.wallet.apply(event.clone()).is_ok();
+        self.events.push(event);
+        fits
+    }
+}

@@ -1,0 +1,92 @@
+//! Instructions: what a caller has the provider do (refund an order, cancel or resume a subscription). The request
+//! is logged under the caller's key before the provider is asked, and the outcome afterwards: so a retry after a
+//! crash finds what was begun, and nothing is done twice. A refusal by the provider does not use up the key.
+//!
+//! What an instruction does to credits and subscriptions is not decided here: that follows from the state of the
+//! payment or the subscription afterwards.
+
+use super::decision::DecisionBuilder;
+use crate::{
+    Rejection,
+    id::OrderSerial,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        archive::Archive,
+        event::{Change, Event},
+        instruction::{Instruction, InstructionRecord, InstructionStage},
+    },
+};
+
+/// The decision on an instruction that is not refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstructionDecision {
+    /// What the provider is to do.
+    pub instruction: Instruction,
+    /// Whether the provider did it already: then it is not asked again.
+    pub done: bool,
+    /// Events to log before the provider is asked; none if it was asked before.
+    pub events: Vec<Event>,
+}
+
+/// The decision that follows from a key's former use; `None`: the key is free.
+pub(super) fn again(
+    prior: Option<&InstructionRecord>,
+    same: impl FnOnce(&Instruction) -> bool,
+) -> Result<Option<InstructionDecision>, Rejection> {
+    let Some(prior) = prior.filter(|prior| prior.stage != InstructionStage::Refused) else {
+        return Ok(None);
+    };
+    if !same(&prior.instruction) {
+        return Err(Rejection::KeyReused);
+    }
+    Ok(Some(InstructionDecision {
+        instruction: prior.instruction.clone(),
+        done: prior.stage == InstructionStage::Done,
+        events: Vec::new(),
+    }))
+}
+
+impl Wallet {
+    /// Decides what the provider's answer to `prior` changes. An instruction that is closed already stays as it is.
+    #[must_use]
+    pub fn close_instruction(
+        &self,
+        prior: &InstructionRecord,
+        stage: InstructionStage,
+        archived: Archive<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        if prior.stage != InstructionStage::Asked || stage == InstructionStage::Asked {
+            return Vec::new();
+        }
+        // Only a refusal changes the order.
+        let order = match prior.instruction {
+            Instruction::Refund { order, .. } => Some(order),
+            Instruction::Cancel { .. } | Instruction::Resume { .. } => None,
+        };
+        let order = order.filter(|_| stage == InstructionStage::Refused);
+        self.instructed(
+            InstructionRecord {
+                stage,
+                ..prior.clone()
+            },
+            order,
+            archived,
+            now,
+        )
+    }
+
+    /// The events that move an instruction to another stage and change the order that it counts at.
+    pub(super) fn instructed(
+        &self,
+        instructed: InstructionRecord,
+        order: Option<OrderSerial>,
+        archived: Archive<'_>,
+        now: Timestamp,
+    ) -> Vec<Event> {
+        let mut decision = DecisionBuilder::on(self, order, None, archived, now);
+        decision.push(Change::Instructed(Box::new(instructed)));
+        decision.finish()
+    }
+}

@@ -1,0 +1,55 @@
+//! A subscription whose period ended and about which the provider cannot be asked: it is past due, and unlocks
+//! nothing once the days of grace are over. It is not canceled: only the provider can say that, and any report of
+//! the provider's overrides this.
+
+use super::{decision::DecisionBuilder, update_subscription::DAY_SECONDS};
+use crate::{
+    text::SubscriptionId,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        archive::Archive,
+        event::Event,
+        subscription::{Subscription, SubscriptionStatus},
+    },
+};
+
+/// How long after a period's end no payment is missing yet: a renewal's invoice may take an hour, and its report
+/// some more.
+pub const LAPSES_AFTER_SECONDS: i64 = DAY_SECONDS;
+
+/// Reports that the provider was asked about a subscription and did not answer, or does not know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lapse {
+    /// The provider's name for it.
+    pub subscription: SubscriptionId,
+    /// Days for which it keeps its features while a payment is missing.
+    pub grace_days: u32,
+}
+
+impl Wallet {
+    /// Decides whether that ends its features: it does if its period ended longer ago than the days of grace.
+    #[must_use]
+    pub fn lapse(&self, command: &Lapse, archived: Archive<'_>, now: Timestamp) -> Vec<Event> {
+        let id = &command.subscription;
+        let known = self.subscription(id);
+        let Some(known) = known.filter(|known| known.status == SubscriptionStatus::Active) else {
+            return Vec::new();
+        };
+        let ended = known.current_period_end;
+        let grace = i64::from(command.grace_days).saturating_mul(DAY_SECONDS);
+        let grace_ends_at = ended.plus_seconds(grace);
+        if now < grace_ends_at.max(ended.plus_seconds(LAPSES_AFTER_SECONDS)) {
+            return Vec::new();
+        }
+        let next = Subscription {
+            status: SubscriptionStatus::PastDue,
+            past_due_since: Some(ended),
+            grace_ends_at: Some(grace_ends_at),
+            ..known.clone()
+        };
+        let mut decision = DecisionBuilder::on(self, None, Some(id), archived, now);
+        decision.push_subscription(known.subscription_event(&next), next);
+        decision.finish()
+    }
+}

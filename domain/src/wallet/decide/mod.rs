@@ -1,0 +1,80 @@
+//! What a command changes, or why it is refused: a file each. A decision is a list of events; it changes nothing.
+
+pub mod bill;
+pub mod cancel;
+pub mod cancellation_effects;
+pub mod catch_up;
+pub mod close_order;
+pub mod credit;
+mod cycle;
+mod decision;
+pub mod deduct;
+pub mod feature;
+pub mod hold;
+pub(in crate::wallet) mod instruction;
+pub mod lapse;
+pub mod leave_provider;
+pub mod pay;
+pub(in crate::wallet) mod payment;
+pub mod place_order;
+pub mod purchase;
+pub mod refund;
+pub mod resume;
+pub mod reverse;
+pub mod switch;
+pub mod update_subscription;
+
+use crate::{amount::Amount, id::ProductId, wallet::state::Change};
+
+/// A free grant that the wallet's project offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreeGrantRule {
+    /// The product whose credits are given.
+    pub product: ProductId,
+    /// Credits given each period.
+    pub credits: Amount,
+    /// The period, such as a day.
+    pub period: crate::time::Period,
+}
+
+/// The product that a command names, or leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProductRef {
+    /// Named in the request and known to the project.
+    Named(ProductId),
+    /// Left out: the project's only credit product, if there is exactly one.
+    Only(Option<ProductId>),
+}
+
+impl ProductRef {
+    /// Whether a former use of the key with `product` is the same request.
+    #[must_use]
+    pub fn matches(self, product: ProductId) -> bool {
+        match self {
+            Self::Named(named) => named == product,
+            Self::Only(_) => true,
+        }
+    }
+
+    /// The product to act on.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::ProductRequired`](crate::Rejection::ProductRequired) if none was named and the project does not
+    /// have exactly one.
+    pub const fn resolve(self) -> Result<ProductId, crate::Rejection> {
+        match self {
+            Self::Named(product) | Self::Only(Some(product)) => Ok(product),
+            Self::Only(None) => Err(crate::Rejection::ProductRequired),
+        }
+    }
+}
+
+/// The outcome of a command that is not refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision<R> {
+    /// Apply this change and answer from the state after it.
+    Accept(Change),
+    /// The same request was applied before, with this result; nothing changes.
+    Replay(R),
+}

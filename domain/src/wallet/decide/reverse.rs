@@ -1,0 +1,67 @@
+//! Refunds and disputes. They take credits out of the order's own lot and nowhere else, never more than is left and
+//! not held there; a refund that fails and a dispute that is won give back what they took.
+
+use super::decision::DecisionBuilder;
+use crate::{
+    MAX_CREDITS, Rejection,
+    id::OrderSerial,
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        account::Account,
+        archive::Archive,
+        commerce::MAX_UNKNOWN_ORDERS,
+        event::{Change, Event},
+        order::{Reversal, Stage},
+    },
+};
+
+impl Wallet {
+    /// Decides what a payment's refunds and disputes change. Those of an order that is unpaid or unknown are kept
+    /// until its payment is reported. An answer that is older than the last one is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::OrderNotFound`] for an unknown order, if reversals of [`MAX_UNKNOWN_ORDERS`] others are kept already.
+    pub fn reverse(
+        &self,
+        order: OrderSerial,
+        mut reversal: Reversal,
+        archived: Archive<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Event>, Rejection> {
+        let known = self.reversal(order, archived);
+        // A dispute that the provider does not return any more stays as it was.
+        let former = known.and_then(|known| known.dispute);
+        reversal.dispute = reversal.dispute.or(former);
+        if known.is_some_and(|known| reversal.as_of < known.as_of || reversal == known) {
+            return Ok(Vec::new());
+        }
+        if known.is_none() && self.early_reversals() >= MAX_UNKNOWN_ORDERS {
+            return Err(Rejection::OrderNotFound);
+        }
+        let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
+        let credits = decision.wallet.credits_moved_by(order, reversal);
+        decision.push(Change::OrderReversed {
+            order,
+            reversal,
+            credits,
+        });
+        Ok(decision.finish())
+    }
+
+    /// Credits that a reversal takes (negative) or gives back (positive) in the wallet's present state.
+    pub(super) fn credits_moved_by(&self, serial: OrderSerial, reversal: Reversal) -> i64 {
+        let paid = self.order(serial).filter(|o| o.stage == Stage::Paid);
+        let Some(order) = paid else { return 0 };
+        let account = self.account(order.terms.fills);
+        let missing = order.worth(reversal).saturating_sub(order.taken);
+        if missing > 0 {
+            let free = account.zip(order.lot);
+            let free = free.map_or(0, |(account, lot)| account.free_in(lot));
+            return missing.min(free).saturating_neg();
+        }
+        let room = account.map_or(MAX_CREDITS, Account::room);
+        missing.saturating_neg().min(room)
+    }
+}

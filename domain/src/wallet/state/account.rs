@@ -1,0 +1,307 @@
+//! One product's credits in a wallet: lots in the order in which they are burnt. No step looks at
+//! lots that it does not touch.
+
+use super::{
+    corrupt::Corrupt,
+    lots::{CycleTag, Lot, Lots},
+};
+use crate::{
+    amount::MAX_CREDITS,
+    history::Reason,
+    id::{OrderSerial, ProductId},
+    time::{Period, Timestamp},
+};
+use serde::{Deserialize, Serialize};
+
+/// The last period in which a free grant was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFreeGrant {
+    /// The kind of period.
+    pub period: Period,
+    /// Its first instant.
+    pub start: Timestamp,
+    /// The first instant after it.
+    pub end: Timestamp,
+}
+
+/// Credits that will expire next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextExpiry {
+    /// Credits that will expire.
+    pub amount: i64,
+    /// When they will expire.
+    pub at: Timestamp,
+}
+
+/// Which order brought a lot, and which cycle it ends with.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::wallet) struct LotOrigin {
+    pub(in crate::wallet) order: OrderSerial,
+    pub(in crate::wallet) cycle: Option<CycleTag>,
+}
+
+/// A product's balance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// The product whose credits these are.
+    pub product: ProductId,
+    /// The sum of all deltas: spendable and held.
+    pub balance: i64,
+    /// Credits that open holds pin.
+    pub held: i64,
+    /// The last free grant.
+    pub free: Option<LastFreeGrant>,
+    pub(in crate::wallet) lots: Lots,
+    pub(in crate::wallet) next_lot: u64,
+}
+
+impl Account {
+    pub(in crate::wallet) const fn new(product: ProductId) -> Self {
+        Self {
+            product,
+            balance: 0,
+            held: 0,
+            free: None,
+            lots: Lots::new(),
+            next_lot: 0,
+        }
+    }
+
+    /// Credits that can be spent now.
+    #[must_use]
+    pub const fn available(&self) -> i64 {
+        self.balance.saturating_sub(self.held)
+    }
+
+    /// Credits that can be added before [`MAX_CREDITS`] is reached.
+    #[must_use]
+    pub const fn room(&self) -> i64 {
+        MAX_CREDITS.saturating_sub(self.balance)
+    }
+
+    /// Lots in burn order. Looks at each of them.
+    #[must_use]
+    pub fn lots(&self) -> Vec<&Lot> {
+        self.lots.in_burn_order()
+    }
+
+    /// How many lots there are.
+    #[must_use]
+    pub fn lot_count(&self) -> usize {
+        self.lots.len()
+    }
+
+    /// The free credits with the soonest expiry, all lots of that instant together.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<NextExpiry> {
+        let (_, _, at) = self.first_expiring()?;
+        let amount = self.lots.free_until(at);
+        Some(NextExpiry { amount, at })
+    }
+
+    /// The first lot to lose free credits to the clock: its number, how many, when.
+    pub(in crate::wallet) fn first_expiring(&self) -> Option<(u64, i64, Timestamp)> {
+        let lot = self.lots.first_free()?;
+        (lot.expires_at != Timestamp::NEVER).then(|| (lot.number, lot.free(), lot.expires_at))
+    }
+
+    /// Whether credits of this source and end would join a lot that exists.
+    pub(in crate::wallet) fn has_lot(&self, source: Reason, expires_at: Timestamp) -> bool {
+        self.lots.same(source, expires_at).is_some()
+    }
+
+    /// Adds credits that no order brought. Those of one source and end are one lot, so that a
+    /// wallet filled by many small grants stays small.
+    pub(in crate::wallet) fn grant(
+        &mut self,
+        source: Reason,
+        credits: i64,
+        expires_at: Timestamp,
+    ) -> Result<(), Corrupt> {
+        match self.lots.same(source, expires_at) {
+            Some(number) => {
+                self.gain(credits)?;
+                // No overflow: a lot is never larger than the balance, which was just checked.
+                let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
+                self.lots.update(number, grow);
+                Ok(())
+            }
+            None => self.add(source, credits, expires_at, None).map(drop),
+        }
+    }
+
+    /// Adds credits that an order brought, as a lot of their own. Returns the lot's number.
+    pub(in crate::wallet) fn add_bought(
+        &mut self,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: LotOrigin,
+    ) -> Result<u64, Corrupt> {
+        self.add(Reason::Purchase, credits, expires_at, Some(bought))
+    }
+
+    /// Gives credits back to the lot that they were taken from, or to a new one of the same order if it is gone.
+    /// Returns the lot's number.
+    pub(in crate::wallet) fn give_back(
+        &mut self,
+        lot: Option<u64>,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: LotOrigin,
+    ) -> Result<u64, Corrupt> {
+        let Some(number) = lot.filter(|&number| self.lots.get(number).is_some()) else {
+            return self.add_bought(credits, expires_at, bought);
+        };
+        self.gain(credits)?;
+        let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
+        self.lots.update(number, grow);
+        Ok(number)
+    }
+
+    fn add(
+        &mut self,
+        source: Reason,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: Option<LotOrigin>,
+    ) -> Result<u64, Corrupt> {
+        self.gain(credits)?;
+        let number = self.next_lot;
+        self.next_lot = self.next_lot.saturating_add(1);
+        // No credits, no lot.
+        if credits > 0 {
+            self.lots.insert(Lot {
+                number,
+                source,
+                left: credits,
+                held: 0,
+                expires_at,
+                order: bought.map(|bought| bought.order),
+                cycle: bought.and_then(|bought| bought.cycle),
+            });
+        }
+        Ok(number)
+    }
+
+    fn gain(&mut self, credits: i64) -> Result<(), Corrupt> {
+        let balance = self.balance.checked_add(credits);
+        let balance = balance.filter(|&sum| credits >= 0 && sum <= MAX_CREDITS);
+        self.balance = balance.ok_or(Corrupt("a grant exceeds the largest balance"))?;
+        Ok(())
+    }
+
+    /// Credits of a lot that are neither spent nor held.
+    pub(in crate::wallet) fn free_in(&self, number: u64) -> i64 {
+        self.lots.get(number).map_or(0, Lot::free)
+    }
+
+    /// What is left in a cycle's lots, held credits too.
+    pub(in crate::wallet) fn left_of(&self, cycle: CycleTag) -> i64 {
+        let numbers = self.lots.of_cycle(cycle).into_iter();
+        let lots = numbers.filter_map(|number| self.lots.get(number));
+        lots.map(|lot| lot.left).fold(0, i64::saturating_add)
+    }
+
+    /// Makes a cycle's lots end at `at`, if they do not end sooner. Held credits expire when they are given back.
+    pub(in crate::wallet) fn end_cycle(&mut self, cycle: CycleTag, at: Timestamp) {
+        for number in self.lots.of_cycle(cycle) {
+            let end = |lot: &mut Lot| lot.expires_at = lot.expires_at.min(at);
+            self.lots.update(number, end);
+        }
+    }
+
+    /// A copy with only this lot and those of a cycle: what a purchase can touch.
+    pub(in crate::wallet) fn sketch(&self, lot: Option<u64>, cycle: Option<CycleTag>) -> Self {
+        let mut numbers = cycle.map_or_else(Vec::new, |cycle| self.lots.of_cycle(cycle));
+        numbers.extend(lot.filter(|number| !numbers.contains(number)));
+        let lots = numbers.iter().filter_map(|&number| self.lots.get(number));
+        Self {
+            product: self.product,
+            balance: self.balance,
+            held: self.held,
+            free: self.free,
+            lots: lots.cloned().collect(),
+            next_lot: self.next_lot,
+        }
+    }
+
+    /// Takes free credits in burn order.
+    pub(in crate::wallet) fn burn(&mut self, credits: i64) -> Result<(), Corrupt> {
+        if credits < 0 || credits > self.available() {
+            return Err(Corrupt("a deduction exceeds the spendable balance"));
+        }
+        let mut rest = credits;
+        while rest > 0 {
+            let (number, taken) = self.next_free(rest)?;
+            let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(taken);
+            self.lots.update(number, take);
+            rest = rest.saturating_sub(taken);
+        }
+        self.balance = self.balance.saturating_sub(credits);
+        Ok(())
+    }
+
+    /// Pins free credits in burn order. Returns the lots and how much of each.
+    pub(in crate::wallet) fn pin(&mut self, credits: i64) -> Result<Vec<(u64, i64)>, Corrupt> {
+        if credits > self.available() {
+            return Err(Corrupt("a hold exceeds the spendable balance"));
+        }
+        let mut rest = credits;
+        let mut pins = Vec::new();
+        while rest > 0 {
+            let (number, pinned) = self.next_free(rest)?;
+            let pin = |lot: &mut Lot| lot.held = lot.held.saturating_add(pinned);
+            self.lots.update(number, pin);
+            pins.push((number, pinned));
+            rest = rest.saturating_sub(pinned);
+        }
+        self.held = self.held.saturating_add(credits);
+        Ok(pins)
+    }
+
+    /// The next lot to take up to `most` free credits from, and how many of them it has.
+    fn next_free(&self, most: i64) -> Result<(u64, i64), Corrupt> {
+        let lot = self.lots.first_free();
+        let lot = lot.ok_or(Corrupt("lots do not add up to the balance"))?;
+        Ok((lot.number, lot.free().min(most)))
+    }
+
+    /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
+    /// ended meanwhile has moved its lots to the front. Returns how many were spent.
+    pub(in crate::wallet) fn unpin(
+        &mut self,
+        mut pins: Vec<(u64, i64)>,
+        spend: i64,
+    ) -> Result<i64, Corrupt> {
+        let end = |number| self.lots.get(number).map(|lot| lot.expires_at);
+        pins.sort_by_cached_key(|&(number, _)| (end(number), number));
+        let mut rest = spend;
+        for (number, pinned) in pins {
+            let taken = pinned.min(rest);
+            let give_back = |lot: &mut Lot| {
+                lot.held = lot.held.saturating_sub(pinned);
+                lot.left = lot.left.saturating_sub(taken);
+            };
+            let found = self.lots.update(number, give_back);
+            found.ok_or(Corrupt("a hold pins a lot that is gone"))?;
+            self.held = self.held.saturating_sub(pinned);
+            self.balance = self.balance.saturating_sub(taken);
+            rest = rest.saturating_sub(taken);
+        }
+        Ok(spend.saturating_sub(rest))
+    }
+
+    /// Takes free credits out of one lot. Returns the order that bought them.
+    pub(in crate::wallet) fn take_from(
+        &mut self,
+        number: u64,
+        credits: i64,
+    ) -> Result<Option<OrderSerial>, Corrupt> {
+        let enough = self.lots.get(number).filter(|lot| lot.free() >= credits);
+        let order = enough.ok_or(Corrupt("more is taken than a lot has"))?.order;
+        let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(credits);
+        self.lots.update(number, take);
+        self.balance = self.balance.saturating_sub(credits);
+        Ok(order)
+    }
+}

@@ -1,0 +1,164 @@
+//! Settled purchases move from the wallet to its history: paid, failed and expired orders, subscriptions that are
+//! over. So a wallet is no larger for what it once bought. A decision that needs one is passed its record, like a
+//! key's former use; an order that changes once more is recalled first and archived again.
+
+use super::{
+    Wallet,
+    commerce::Commerce,
+    event::Change,
+    holds::Holds,
+    lots::CycleTag,
+    order::{ArchivedOrder, Order, Reversal, Stage},
+};
+use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
+
+/// What the wallet's history says of the order and the subscription that a command names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Archive<'a> {
+    /// The last record of the order, found by [`crate::history::RecordKey::Order`].
+    pub order: Option<&'a ArchivedOrder>,
+    /// Whether the subscription is over: there is a record of it under
+    /// [`crate::history::RecordKey::Subscription`].
+    pub subscription_over: bool,
+}
+
+impl<'a> Archive<'a> {
+    pub(in crate::wallet) fn order(self, serial: OrderSerial) -> Option<&'a Order> {
+        let named = self.order.filter(|archived| archived.serial == serial)?;
+        Some(&named.order)
+    }
+}
+
+impl Commerce {
+    /// The next purchase to archive: settled, and still in the wallet.
+    pub(in crate::wallet) fn settled(&self) -> Option<Change> {
+        // The usual case costs no search: all orders are pending.
+        if self.orders.len() > self.pending.len() {
+            let mut settled = self.orders.iter();
+            let settled = settled.find(|(_, order)| order.stage != Stage::Pending);
+            if let Some((&order, _)) = settled {
+                return Some(Change::OrderArchived { order });
+            }
+        }
+        let over = self.subscriptions.iter().find(|s| !s.is_current())?;
+        Some(Change::SubscriptionGone {
+            subscription: over.id.clone(),
+        })
+    }
+
+    /// A copy with only this order.
+    fn sketch(&self, serial: Option<OrderSerial>, archived: Option<&Order>) -> Self {
+        let order = serial.and_then(|serial| self.orders.get_key_value(&serial));
+        let place = |(&serial, order): (&OrderSerial, &Order)| (order.expires_at, serial);
+        let pending = order
+            .map(place)
+            .filter(|place| self.pending.contains(place));
+        let early = serial.and_then(|serial| self.early.get_key_value(&serial));
+        let features = archived.into_iter().flat_map(|order| &order.terms.features);
+        let unlocked = features.filter_map(|feature| self.unlocked.get_key_value(feature));
+        Self {
+            customer: self.customer.clone(),
+            orders: order
+                .map(|(&serial, order)| (serial, order.clone()))
+                .into_iter()
+                .collect(),
+            subscriptions: self.subscriptions.clone(),
+            early: early
+                .map(|(&serial, &early)| (serial, early))
+                .into_iter()
+                .collect(),
+            unlocked: unlocked
+                .map(|(feature, &count)| (feature.clone(), count))
+                .collect(),
+            pending: pending.into_iter().collect(),
+        }
+    }
+}
+
+impl Wallet {
+    /// An order, pending or archived.
+    pub(in crate::wallet) fn any_order<'a>(
+        &'a self,
+        serial: OrderSerial,
+        archived: Archive<'a>,
+    ) -> Option<&'a Order> {
+        self.order(serial).or_else(|| archived.order(serial))
+    }
+
+    /// The last known reversal of an order, also of one that is not known yet. An order without any has an empty
+    /// one.
+    pub(in crate::wallet) fn reversal(
+        &self,
+        serial: OrderSerial,
+        archived: Archive<'_>,
+    ) -> Option<Reversal> {
+        let early = |commerce: &Commerce| commerce.early.get(&serial).copied();
+        match self.any_order(serial, archived) {
+            Some(order) => Some(order.reversal),
+            None => self.commerce.as_deref().and_then(early),
+        }
+    }
+
+    /// How many unknown orders reversals are kept for.
+    pub(in crate::wallet) fn early_reversals(&self) -> usize {
+        self.commerce.as_ref().map_or(0, |c| c.early.len())
+    }
+
+    /// An archived order as it is recalled. Credits given back to it end with its cycle. That may have ended
+    /// meanwhile, and has ended if the wallet does not have the subscription any more, even if the clock has
+    /// stepped back to before that end.
+    pub(in crate::wallet) fn recall(&self, order: &Order, now: Timestamp) -> Order {
+        let mut order = order.clone();
+        let Some(id) = order
+            .subscription
+            .as_ref()
+            .filter(|_| !order.terms.rollover)
+        else {
+            return order;
+        };
+        let ended = match self.subscription(id) {
+            Some(known) => known
+                .cycle_ended_at
+                .filter(|_| known.cycles_ended > order.cycle)
+                .map(|end| end.min(now)),
+            None => Some(now),
+        };
+        order.credits_end = order.credits_end.min(ended.unwrap_or(Timestamp::NEVER));
+        order
+    }
+
+    /// A copy of only what a decision on an order and a subscription can touch: small, however many lots, holds and
+    /// other orders there are. It is up to date if this wallet is.
+    pub(in crate::wallet) fn sketch(
+        &self,
+        serial: Option<OrderSerial>,
+        subscription: Option<&SubscriptionId>,
+        archived: Archive<'_>,
+    ) -> Self {
+        let former = serial.and_then(|serial| archived.order(serial));
+        let known = serial.and_then(|serial| self.any_order(serial, archived));
+        let lot = known.and_then(|order| Some((order.terms.fills, order.lot?)));
+        let cycle = subscription.map(|id| CycleTag::of(&self.key, id));
+        let accounts = self.accounts.iter().map(|account| {
+            let own = lot.filter(|(product, _)| *product == account.product);
+            account.sketch(own.map(|(_, lot)| lot), cycle)
+        });
+        let commerce = self.commerce.as_ref();
+        Self {
+            key: self.key,
+            id: self.id,
+            project: self.project,
+            owner: self.owner.clone(),
+            created_at: self.created_at,
+            touched_at: self.touched_at,
+            version: self.version,
+            records: self.records,
+            rotations: self.rotations,
+            accounts: accounts.collect(),
+            holds: Holds::new(),
+            features: std::collections::BTreeSet::new(),
+            due_at: self.due_at,
+            commerce: commerce.map(|commerce| Box::new(commerce.sketch(serial, former))),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A wallet's open holds, found by their identifiers and by when they expire.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{
+    amount::Amount,
+    history::{HoldSnapshot, HoldStatus},
+    id::{HoldId, ProductId},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+};
+
+/// Credits set aside for work whose cost is not known yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The product whose credits are held.
+    pub product: ProductId,
+    /// Credits set aside.
+    pub amount: Amount,
+    /// The lots that they come from: lot number and credits.
+    pub pins: Vec<(u64, i64)>,
+    /// When it expires and gives them back.
+    pub expires_at: Timestamp,
+    /// The idempotency key of the request that placed it.
+    pub key: IdempotencyKey,
+    /// The caller's note, for the ledger entry that settling writes.
+    pub meta: Option<Meta>,
+    /// Whether a publishable key placed it. Then it is released when the recovery code is replaced.
+    pub publishable: bool,
+}
+
+impl Hold {
+    /// What callers see of an open hold.
+    #[must_use]
+    pub const fn facts(&self, id: HoldId) -> HoldSnapshot {
+        HoldSnapshot {
+            id,
+            product: self.product,
+            amount: self.amount,
+            status: HoldStatus::Open,
+            settled: 0,
+            expires_at: self.expires_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "BTreeMap<HoldId, Hold>")]
+pub(in crate::wallet) struct Holds {
+    open: BTreeMap<HoldId, Hold>,
+    /// The identifiers by when the holds expire.
+    ends: BTreeSet<(Timestamp, HoldId)>,
+}
+
+impl Holds {
+    pub(in crate::wallet) const fn new() -> Self {
+        Self {
+            open: BTreeMap::new(),
+            ends: BTreeSet::new(),
+        }
+    }
+
+    pub(in crate::wallet) const fn open(&self) -> &BTreeMap<HoldId, Hold> {
+        &self.open
+    }
+
+    /// The hold that expires first.
+    pub(in crate::wallet) fn first_expiring(&self) -> Option<(Timestamp, HoldId)> {
+        self.ends.first().copied()
+    }
+
+    /// Adds a hold; `false` if one had this identifier already.
+    pub(in crate::wallet) fn insert(&mut self, id: HoldId, hold: Hold) -> bool {
+        self.ends.insert((hold.expires_at, id));
+        let former = self.open.insert(id, hold);
+        if let Some(former) = &former {
+            self.ends.remove(&(former.expires_at, id));
+        }
+        former.is_none()
+    }
+
+    pub(in crate::wallet) fn remove(&mut self, id: &HoldId) -> Option<Hold> {
+        let hold = self.open.remove(id)?;
+        self.ends.remove(&(hold.expires_at, *id));
+        Some(hold)
+    }
+
+    /// Sets when a hold expires; `false` if it is not open.
+    pub(in crate::wallet) fn extend(&mut self, id: HoldId, expires_at: Timestamp) -> bool {
+        let Some(hold) = self.open.get_mut(&id) else {
+            return false;
+        };
+        self.ends.remove(&(hold.expires_at, id));
+        hold.expires_at = expires_at;
+        self.ends.insert((expires_at, id))
+    }
+}
+
+impl From<BTreeMap<HoldId, Hold>> for Holds {
+    fn from(open: BTreeMap<HoldId, Hold>) -> Self {
+        let ends = open.iter().map(|(&id, hold)| (hold.expires_at, id));
+        let ends = ends.collect();
+        Self { open, ends }
+    }
+}
+
+impl Serialize for Holds {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.open.serialize(to)
+    }
+}

@@ -1,0 +1,60 @@
+//! Instructions to the provider, as a wallet remembers them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    id::{OrderSerial, ProductId},
+    text::{IdempotencyKey, SubscriptionId},
+};
+
+/// What the provider is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Instruction {
+    /// Refund an order, in full or in part.
+    Refund {
+        /// The order to refund.
+        order: OrderSerial,
+        /// What the caller named, in the currency's minor unit; `None`: all that was left.
+        requested: Option<i64>,
+        /// The amount to refund, in the same unit.
+        cents: i64,
+    },
+    /// End a subscription.
+    Cancel {
+        /// The subscription to end.
+        subscription: SubscriptionId,
+        /// The product that the caller named it by.
+        product: ProductId,
+        /// Whether it ends with its period rather than at once.
+        at_period_end: bool,
+    },
+    /// Undo that a subscription ends with its period, or that it is paused.
+    Resume {
+        /// The subscription to resume.
+        subscription: SubscriptionId,
+        /// The product that the caller named it by.
+        product: ProductId,
+    },
+}
+
+/// The stage of an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum InstructionStage {
+    /// It was requested; whether it was done is not known.
+    Asked,
+    /// The provider did it.
+    Done,
+    /// The provider refused, and nothing was done.
+    Refused,
+}
+
+/// An instruction under its caller's key, as of one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionRecord {
+    /// The caller's key, unique in the wallet among instructions of one kind.
+    pub key: IdempotencyKey,
+    /// What is to be done.
+    pub instruction: Instruction,
+    /// The stage at that moment.
+    pub stage: InstructionStage,
+}

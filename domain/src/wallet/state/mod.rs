@@ -1,0 +1,176 @@
+//! A wallet's state and the events that it adds up to. Nothing here decides or changes anything.
+
+pub mod account;
+pub mod archive;
+pub(in crate::wallet) mod commerce;
+pub(in crate::wallet) mod corrupt;
+pub mod dispute;
+pub mod event;
+mod faults;
+pub(in crate::wallet) mod holds;
+pub mod instruction;
+pub(in crate::wallet) mod lots;
+pub mod order;
+pub(in crate::wallet) mod owner;
+mod stored;
+pub mod subscription;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::{
+    history::HoldSnapshot,
+    id::{HoldId, ProductId, ProjectId, WalletId, WalletKey},
+    text::Feature,
+    time::Timestamp,
+};
+
+pub use account::{Account, LastFreeGrant, NextExpiry};
+pub use archive::Archive;
+pub use corrupt::Corrupt;
+pub use dispute::{Currency, Dispute, DisputeReason};
+pub use event::{Change, Created, Event};
+pub use holds::Hold;
+pub use instruction::{Instruction, InstructionRecord, InstructionStage};
+pub use lots::{CycleTag, Lot};
+pub use order::{
+    ArchivedOrder, Order, OrderKind, OrderStatus, PendingRefunds, ProviderKind, Receipt, Reversal,
+    Stage,
+};
+pub use owner::Owner;
+pub use subscription::{
+    LastTier, OpenInvoice, Step, Subscription, SubscriptionOver, SubscriptionStatus, TierSwitch,
+};
+
+use commerce::Commerce;
+use holds::Holds;
+
+/// The state of one wallet, exactly what its events add up to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct Wallet {
+    /// The wallet's address in the store.
+    pub key: WalletKey,
+    /// The wallet's identifier for callers.
+    pub id: WalletId,
+    /// The project that it belongs to.
+    pub project: ProjectId,
+    /// Who may address it.
+    pub owner: Owner,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The instant of its last event; no later event is dated before it.
+    pub touched_at: Timestamp,
+    /// Events applied so far.
+    pub version: u64,
+    /// History records written so far: the number of the last.
+    pub records: u64,
+    /// How often its code was replaced by another.
+    pub rotations: u32,
+    /// The usual single account is stored inline: a deduction follows no pointer to it.
+    pub(in crate::wallet) accounts: SmallVec<[Account; 1]>,
+    pub(in crate::wallet) holds: Holds,
+    pub(in crate::wallet) features: BTreeSet<Feature>,
+    /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
+    #[serde(skip)]
+    pub(in crate::wallet) due_at: Timestamp,
+    /// Absent until the first order.
+    pub(in crate::wallet) commerce: Option<Box<Commerce>>,
+}
+
+impl Wallet {
+    /// The accounts that ever had credits, in the order in which they were first filled.
+    #[must_use]
+    pub fn accounts(&self) -> &[Account] {
+        &self.accounts
+    }
+
+    /// The account of one product.
+    #[must_use]
+    pub fn account(&self, product: ProductId) -> Option<&Account> {
+        self.accounts
+            .iter()
+            .find(|account| account.product == product)
+    }
+
+    /// Credits of a product that can be spent now.
+    #[must_use]
+    pub fn available(&self, product: ProductId) -> i64 {
+        self.account(product).map_or(0, Account::available)
+    }
+
+    /// Features granted by hand.
+    #[must_use]
+    pub const fn manual_features(&self) -> &BTreeSet<Feature> {
+        &self.features
+    }
+
+    /// All features that the wallet unlocks at this instant, sorted: manual ones, those bought once,
+    /// those of subscriptions.
+    #[must_use]
+    pub fn features(&self, now: Timestamp) -> Vec<&str> {
+        let unlocked = self.unlocked(now);
+        unlocked.into_iter().map(Feature::as_str).collect()
+    }
+
+    /// The set that [`Wallet::features`] lists.
+    pub(crate) fn unlocked(&self, now: Timestamp) -> BTreeSet<&Feature> {
+        let bought = self.orders().filter(|(_, order)| order.unlocks());
+        let bought = bought.flat_map(|(_, order)| &order.terms.features);
+        let subscribed = self.subscriptions().flat_map(|s| s.features(now));
+        let archived = self.commerce.iter().flat_map(|c| c.unlocked.keys());
+        let manual = self.features.iter();
+        let all = manual.chain(bought).chain(archived).chain(subscribed);
+        all.collect()
+    }
+
+    /// An open hold.
+    #[must_use]
+    pub fn hold(&self, id: &HoldId) -> Option<&Hold> {
+        self.holds.open().get(id)
+    }
+
+    /// All open holds.
+    #[must_use]
+    pub const fn holds(&self) -> &BTreeMap<HoldId, Hold> {
+        self.holds.open()
+    }
+
+    /// An open hold's facts.
+    #[must_use]
+    pub fn open_hold(&self, id: &HoldId) -> Option<HoldSnapshot> {
+        self.hold(id).map(|hold| hold.facts(*id))
+    }
+
+    /// The earliest instant at which something expires.
+    #[must_use]
+    pub const fn due_at(&self) -> Timestamp {
+        self.due_at
+    }
+
+    /// Recomputes `due_at`, whenever an expiry may have moved later; moving earlier is a `min` in place. A lot
+    /// emptied by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects
+    /// it.
+    pub(in crate::wallet) fn refresh_due(&mut self) {
+        let commerce = self.commerce.as_deref();
+        if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
+            self.due_at = Timestamp(i64::MIN);
+            return;
+        }
+        let lots = self
+            .accounts
+            .iter()
+            .filter_map(Account::first_expiring)
+            .map(|(_, _, at)| at);
+        let hold = self.holds.first_expiring().map(|(at, _)| at);
+        let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
+        let order = order.map(|(at, _)| at);
+        self.due_at = lots
+            .chain(hold)
+            .chain(order)
+            .min()
+            .unwrap_or(Timestamp::NEVER);
+    }
+}

@@ -1,0 +1,325 @@
+//! An order: what was bought, the state of its payment, and how much of that went back. Nothing here changes
+//! anything; an order's status is derived, never stored twice. A wallet keeps those that are pending; a settled one
+//! is a record of its history.
+
+use serde::{Deserialize, Serialize};
+
+use super::{dispute::Dispute, lots::CycleTag};
+use crate::{
+    Quantity,
+    catalog::Interval,
+    id::{OrderSerial, WalletKey},
+    metadata::Metadata,
+    terms::Terms,
+    text::{CheckoutId, CustomerId, Email, InvoiceId, PageUrl, PaymentId, SubscriptionId},
+    time::Timestamp,
+};
+
+/// A requested refund that the payment does not show after this time did not happen: no request to the provider is
+/// under way that long.
+const UNSEEN_SECONDS: i64 = 3600;
+
+/// What led to an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderKind {
+    /// A buyer went to the provider's checkout.
+    Checkout,
+    /// A subscription's next cycle was paid.
+    Renewal,
+    /// A subscription was switched to another tier, and that was paid.
+    Switch,
+}
+
+/// Which kind of provider took the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    /// The sandbox, which is built in and moves no money.
+    Sandbox,
+    /// A Stripe account.
+    Stripe,
+}
+
+/// Where a payment was made, and the provider's pages about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// The provider; `None` before the payment.
+    pub provider: Option<ProviderKind>,
+    /// Whether it was real money.
+    pub livemode: bool,
+    /// The provider's page about the payment.
+    pub receipt_url: Option<PageUrl>,
+    /// The provider's page about the invoice.
+    pub invoice_url: Option<PageUrl>,
+}
+
+/// The status of an order, as callers see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderStatus {
+    /// Waiting for the provider to complete the checkout.
+    Pending,
+    /// Paid and fulfilled.
+    Paid,
+    /// The payment failed.
+    Failed,
+    /// Paid, and all of it is refunded or disputed at present.
+    Refunded,
+    /// Not paid in time. A late payment still counts.
+    Expired,
+}
+
+/// The stage of an order's payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Waiting for the provider to complete the checkout.
+    Pending,
+    /// The payment failed.
+    Failed,
+    /// Not paid in time.
+    Expired,
+    /// Paid, whatever was refunded or disputed since.
+    Paid,
+}
+
+/// How much of a payment is refunded or disputed at present, whatever was reported before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reversal {
+    /// Refunds that succeeded or are under way, in the currency's minor unit.
+    pub refunded_cents: i64,
+    /// What disputes withhold or took, not counting refunds.
+    pub disputed_cents: i64,
+    /// The newest dispute of it.
+    pub dispute: Option<Dispute>,
+    /// When the provider was asked; older answers are ignored.
+    pub as_of: Timestamp,
+}
+
+impl Reversal {
+    /// The sum of all refunds and disputes.
+    const fn cents(self) -> i64 {
+        let Self {
+            refunded_cents,
+            disputed_cents,
+            ..
+        } = self;
+        // Should one ever be below zero, it does not reduce the other.
+        at_least_zero(refunded_cents).saturating_add(at_least_zero(disputed_cents))
+    }
+}
+
+/// Refunds that callers requested and that the payment does not show yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingRefunds {
+    /// What is refunded in total once all of them went through, in the currency's minor unit.
+    pub cents: i64,
+    /// When the last one was requested.
+    pub at: Timestamp,
+}
+
+const fn at_least_zero(cents: i64) -> i64 {
+    if cents > 0 { cents } else { 0 }
+}
+
+/// One checkout, one renewal or one switch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// What led to the order.
+    pub kind: OrderKind,
+    /// What it buys.
+    pub terms: Terms,
+    /// The quantity that it buys.
+    pub quantity: Quantity,
+    /// The caller's own data about it.
+    pub metadata: Metadata,
+    /// The provider's checkout session.
+    pub checkout: Option<CheckoutId>,
+    /// When it was placed.
+    pub created_at: Timestamp,
+    /// When it expires if it is still pending.
+    pub expires_at: Timestamp,
+    /// When it was paid and fulfilled.
+    pub paid_at: Option<Timestamp>,
+    /// The price, and once it is paid what was charged; in the currency's minor unit.
+    pub amount_cents: i64,
+    /// The buyer's email address.
+    pub email: Option<Email>,
+    /// The provider's payment.
+    pub payment: Option<PaymentId>,
+    /// The provider's invoice.
+    pub invoice: Option<InvoiceId>,
+    /// The provider's subscription that it started, renewed or switched.
+    pub subscription: Option<SubscriptionId>,
+    /// The provider's name for who paid.
+    pub customer: Option<CustomerId>,
+    /// Where it was paid, and the provider's pages about it.
+    pub receipt: Receipt,
+    /// What is refunded or disputed of the payment.
+    pub reversal: Reversal,
+    /// Requested refunds that the payment does not show yet.
+    pub asked: Option<PendingRefunds>,
+    /// Credits that its payment added.
+    pub granted: i64,
+    /// Credits that refunds and disputes took out of them again.
+    pub taken: i64,
+    /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
+    pub credits_end: Timestamp,
+    /// The stage of its payment.
+    pub stage: Stage,
+    /// Whether the provider last said that the money is on its way. See [`Order::is_processing`].
+    pub on_its_way: bool,
+    /// The lot that its payment filled.
+    pub lot: Option<u64>,
+    /// Cycles of its subscription that had ended when it was paid.
+    pub cycle: u32,
+    /// How often its wallet's code had been replaced when it was placed.
+    pub rotations: u32,
+}
+
+/// A settled order as the wallet's history keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedOrder {
+    /// The order's serial, unique within the wallet.
+    pub serial: OrderSerial,
+    /// The order as it stood then.
+    pub order: Order,
+}
+
+impl Order {
+    /// Whether it was paid, but by another payment or for another subscription than these. An order of a
+    /// subscription is compared by that alone, because an invoice may be paid by several payments.
+    #[must_use]
+    pub fn is_paid_by_another(
+        &self,
+        payment: Option<&PaymentId>,
+        subscription: Option<&SubscriptionId>,
+    ) -> bool {
+        let differs = match (&self.subscription, subscription) {
+            (None, None) => self
+                .payment
+                .as_ref()
+                .zip(payment)
+                .is_some_and(|(a, b)| a != b),
+            (known, told) => known.as_ref() != told,
+        };
+        self.stage == Stage::Paid && differs
+    }
+
+    /// The status, derived from the payment and what went back.
+    #[must_use]
+    pub fn status(&self) -> OrderStatus {
+        match self.stage {
+            Stage::Pending => OrderStatus::Pending,
+            Stage::Failed => OrderStatus::Failed,
+            Stage::Expired => OrderStatus::Expired,
+            Stage::Paid if self.is_reversed(self.reversal) => OrderStatus::Refunded,
+            Stage::Paid => OrderStatus::Paid,
+        }
+    }
+
+    /// Whether all of it was refunded, disputes apart.
+    #[must_use]
+    pub fn is_refunded(&self) -> bool {
+        let back = self.reversal.refunded_cents;
+        self.stage == Stage::Paid && back > 0 && back >= self.amount_cents
+    }
+
+    /// Whether its money is on its way: the buyer is done and the provider waits for the bank. It may have expired
+    /// meanwhile.
+    #[must_use]
+    pub fn is_processing(&self) -> bool {
+        self.on_its_way && matches!(self.stage, Stage::Pending | Stage::Expired)
+    }
+
+    /// Credits for the whole quantity, at most [`crate::MAX_CREDITS`].
+    pub(in crate::wallet) fn credits(&self) -> i64 {
+        let all = self.terms.times(self.quantity);
+        all.map_or(crate::MAX_CREDITS, |(_, credits)| credits)
+    }
+
+    /// Whether it unlocks its features for good, now.
+    #[must_use]
+    pub fn unlocks(&self) -> bool {
+        self.terms.interval == Interval::OneTime && self.status() == OrderStatus::Paid
+    }
+
+    /// The cycle that its credits end with, if they end with one.
+    pub(in crate::wallet) fn cycle_tag(&self, wallet: &WalletKey) -> Option<CycleTag> {
+        let subscription = self.subscription.as_ref();
+        let subscription = subscription.filter(|_| !self.terms.rollover)?;
+        Some(CycleTag::of(wallet, subscription))
+    }
+
+    /// Credits that a reversal takes in total, in proportion to the money.
+    pub(in crate::wallet) fn worth(&self, reversal: Reversal) -> i64 {
+        if self.is_reversed(reversal) {
+            return self.granted;
+        }
+        // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
+        let product = i128::from(self.granted).saturating_mul(reversal.cents().into());
+        let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
+        i64::try_from(credits).map_or(self.granted, |credits| {
+            credits.clamp(0, self.granted.max(0))
+        })
+    }
+
+    /// Whether all of it went back, or is counted as gone while it is disputed.
+    const fn is_reversed(&self, reversal: Reversal) -> bool {
+        let away = reversal.cents();
+        away > 0 && (away >= self.amount_cents || self.is_disputed_whole(reversal))
+    }
+
+    /// Whether disputes take at least nine tenths of what refunds left: a bank's sum differs a little from what was
+    /// charged, by its rates and fees.
+    const fn is_disputed_whole(&self, reversal: Reversal) -> bool {
+        let left = self
+            .amount_cents
+            .saturating_sub(at_least_zero(reversal.refunded_cents));
+        let disputed = reversal.disputed_cents;
+        disputed > 0 && disputed.saturating_mul(10) >= left.saturating_mul(9)
+    }
+}
+
+impl Order {
+    /// What can still be refunded of the charge: not refunded, requested or disputed yet. Nothing, if the provider
+    /// took no payment for it.
+    #[must_use]
+    pub fn refundable_cents(&self) -> i64 {
+        if self.stage != Stage::Paid || self.payment.is_none() {
+            return 0;
+        }
+        let disputed = self.reversal.disputed_cents.max(0);
+        let away = self.asked_cents().saturating_add(disputed);
+        self.amount_cents.saturating_sub(away).max(0)
+    }
+
+    /// What is refunded in total once all requested refunds went through.
+    fn asked_cents(&self) -> i64 {
+        let asked = self.asked.map_or(0, |asked| asked.cents);
+        self.reversal.refunded_cents.max(asked).max(0)
+    }
+
+    /// The requested refunds with one more; `None` if the sum overflows.
+    pub(in crate::wallet) fn asking(&self, cents: i64, at: Timestamp) -> Option<PendingRefunds> {
+        let cents = self.asked_cents().checked_add(cents)?;
+        Some(PendingRefunds { cents, at })
+    }
+
+    /// The requested refunds without one that was refused.
+    pub(in crate::wallet) fn without_refund(&self, cents: i64) -> Option<PendingRefunds> {
+        let asked = self.asked?;
+        let cents = asked.cents.saturating_sub(cents);
+        let left = PendingRefunds { cents, ..asked };
+        Some(left).filter(|left| left.cents > self.reversal.refunded_cents.max(0))
+    }
+
+    /// The requested refunds that this state of the payment does not show.
+    pub(in crate::wallet) fn unseen(&self, reversal: Reversal) -> Option<PendingRefunds> {
+        self.asked.filter(|asked| {
+            let awaited = asked.at.plus_seconds(UNSEEN_SECONDS);
+            asked.cents > reversal.refunded_cents && reversal.as_of < awaited
+        })
+    }
+}
