@@ -20,7 +20,11 @@ use prometheus_client::{
 };
 
 use self::commits::CommitLatency;
-use crate::{backups::Backups, outbound::Webhooks, payments::Payments};
+use crate::{
+    backups::Backups,
+    outbound::{AttemptCounters, Webhooks},
+    payments::Payments,
+};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -76,22 +80,9 @@ pub struct Metrics {
     backup_running: Gauge<i64>,
     backup_kept: Gauge<i64>,
     backup_failures: Gauge<i64>,
-    deliveries: Deliveries,
+    deliveries: AttemptCounters,
     deliveries_pending: Gauge<i64>,
     endpoints_disabled: Gauge<i64>,
-}
-
-/// Attempts to deliver webhooks, by outcome.
-#[derive(Debug, Clone)]
-pub struct Deliveries {
-    /// Attempts that the endpoint accepted.
-    pub accepted: Counter,
-    /// Attempts that the endpoint refused.
-    pub refused: Counter,
-    /// Attempts that nobody answered.
-    pub unanswered: Counter,
-    /// Not sent, and given up: the event could not be read.
-    pub unreadable: Counter,
 }
 
 impl fmt::Debug for Metrics {
@@ -161,7 +152,7 @@ impl Metrics {
             attempts.clone(),
         );
         let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
-        let deliveries = Deliveries {
+        let deliveries = AttemptCounters {
             accepted: outcome("accepted"),
             refused: outcome("refused"),
             unanswered: outcome("unanswered"),
@@ -275,7 +266,7 @@ impl Metrics {
 
     /// The counters of attempts to deliver webhooks.
     #[must_use]
-    pub fn deliveries(&self) -> Deliveries {
+    pub fn deliveries(&self) -> AttemptCounters {
         self.deliveries.clone()
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use domain::Timestamp;
 
-use super::LimitExceeded;
+use super::exceeded::LimitExceeded;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use domain::{Timestamp, catalog::CreationLimit};
 
-use super::{LimitExceeded, hash::Hash, window::Window};
+use super::{exceeded::LimitExceeded, hash::Hash, window::Window};
 
 /// Most codes that are remembered; with a larger limit older ones count again.
 const REMEMBERED: usize = 1024;

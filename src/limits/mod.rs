@@ -5,6 +5,7 @@
 mod admin;
 mod bucket;
 mod client;
+mod exceeded;
 mod hash;
 mod misses;
 mod recovery;
@@ -27,6 +28,7 @@ use tokio::sync::Semaphore;
 pub use admin::TokenScope;
 pub use bucket::{BucketState, Rate};
 pub use client::Client;
+pub use exceeded::LimitExceeded;
 pub use settings::Settings;
 
 use bucket::Bucket;
@@ -39,17 +41,6 @@ const INVALID_CODES_WINDOW_SECONDS: u32 = 3600;
 
 /// Most peers that the log names for sending `X-Forwarded-For` without being trusted.
 const UNNAMED_PROXIES: usize = 64;
-
-/// A refusal by a limit, with the figures for its headers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LimitExceeded {
-    /// How many the limit allows.
-    pub limit: u32,
-    /// Whole seconds until it allows one more, at least 1.
-    pub retry_after_seconds: u32,
-    /// Whole seconds until it allows all of them again.
-    pub reset_seconds: u32,
-}
 
 type PerClient<V> = Cache<(ProjectId, Client), Arc<V>>;
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use domain::wallet::hold::OPEN_HOLDS;
 use ipnet::IpNet;
 
-use super::Rate;
+use super::bucket::Rate;
 use crate::config::Config;
 
 /// Limits as configured; the defaults are the documented ones.

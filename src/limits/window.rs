@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use domain::{Timestamp, catalog::CreationLimit};
 
-use super::{LimitExceeded, bucket::whole};
+use super::{bucket::whole, exceeded::LimitExceeded};
 
 /// A window keeps at most so many instants. With a larger limit, events that are closer together
 /// than this part of the window share one instant, the later one: they are forgotten a little late,

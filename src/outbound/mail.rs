@@ -8,12 +8,12 @@
 mod compose;
 mod error;
 mod folder;
+mod message;
 mod queue;
 mod smtp;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use domain::text::Email;
 use lettre::{Message, message::Mailbox};
 
 pub(super) use compose::one_line;
@@ -21,28 +21,10 @@ pub use error::Error;
 
 use crate::config;
 use folder::Folder;
+pub use message::Mail;
 pub use queue::MailReservation;
 use queue::Queue;
 use smtp::Smtp;
-
-/// One mail to one recipient.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Mail {
-    /// The recipient's address.
-    pub to: Email,
-    /// One line; anything else in it becomes a space.
-    pub subject: String,
-    /// The body as plain text.
-    pub text: String,
-    /// The same body as HTML. Loads nothing.
-    pub html: Option<String>,
-}
-
-impl fmt::Debug for Mail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Mail(..)")
-    }
-}
 
 /// Timeouts, retries and the size of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]

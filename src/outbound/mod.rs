@@ -7,4 +7,4 @@ pub(crate) mod standard_webhooks;
 pub mod webhooks;
 
 pub use mail::{Mail, Mailer};
-pub use webhooks::Webhooks;
+pub use webhooks::{AttemptCounters, Webhooks};

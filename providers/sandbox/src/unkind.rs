@@ -3,6 +3,7 @@
 //! method, path, key and time; it does not know how objects are stored, and never changes one.
 
 mod checks;
+mod exchange;
 mod foreign;
 mod lists;
 mod pace;
@@ -20,6 +21,7 @@ use serde_json::Value;
 pub use crate::core::refusal::Answer;
 use crate::core::refusal::Refusal;
 
+pub use exchange::{Form, Outcome, Request};
 use foreign::ForeignSales;
 use lists::Listing;
 use pace::Pace;
@@ -27,51 +29,8 @@ pub use permissions::permission;
 use refusal::broken;
 pub use settings::Unkindness;
 
-/// A request's parameters, by their names in bracket notation.
-pub type Form = BTreeMap<String, String>;
-
 /// Most events, failed idempotency keys and bank debits to remember, of each.
 const MOST_REMEMBERED: usize = 100_000;
-
-/// A request to the provider, with the times it is judged by.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// `GET`, `POST`, `DELETE`.
-    pub method: &'a str,
-    /// The path from `/v1/` on, without the query.
-    pub path: &'a str,
-    /// The parameters of the query, or of the body.
-    pub form: &'a Form,
-    /// The secret key that it came with.
-    pub key: &'a str,
-    /// Its idempotency key.
-    pub operation: Option<&'a str>,
-    /// The account's time, in seconds since the Unix epoch.
-    pub now: i64,
-    /// The time by which requests are counted, in milliseconds since any instant.
-    pub millis: i64,
-}
-
-/// What a request gets.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// An answer, with its headers.
-    Answer {
-        /// Status and body.
-        answer: Answer,
-        /// Headers besides the usual ones.
-        headers: Vec<(&'static str, String)>,
-    },
-    /// No answer for as long as any caller waits.
-    Silence,
-}
-
-impl From<Answer> for Outcome {
-    fn from(answer: Answer) -> Self {
-        let headers = Vec::new();
-        Self::Answer { answer, headers }
-    }
-}
 
 /// One account's unkindness, and what has to be remembered for it.
 #[derive(Debug, Default)]

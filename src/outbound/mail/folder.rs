@@ -9,7 +9,7 @@ use std::{
 
 use uuid::Uuid;
 
-use super::Error;
+use super::error::Error;
 use crate::private_file;
 
 const NAME: &str = "mail";

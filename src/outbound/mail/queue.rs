@@ -15,7 +15,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use super::{Error, Mail, Post};
+use super::{Post, error::Error, message::Mail};
 
 /// The handle to the queue; the worker task holds the other end.
 pub(super) struct Queue {

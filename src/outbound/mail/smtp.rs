@@ -8,7 +8,7 @@ use lettre::{
     transport::smtp::extension::ClientId,
 };
 
-use super::{Error, compose};
+use super::{compose, error::Error};
 use crate::config::SmtpUrl;
 
 /// The configured server, as a transport of `lettre`.

@@ -13,6 +13,11 @@ use crate::http::field::EventType;
 /// Attempts kept per delivery: more than the schedule makes, as some are asked for by hand.
 const KEPT_ATTEMPTS: usize = 20;
 
+/// A new delivery's id, which sorts by time.
+pub(super) fn new_id() -> DeliveryId {
+    DeliveryId(uuid::Uuid::now_v7().as_u128())
+}
+
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

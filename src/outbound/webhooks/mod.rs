@@ -8,6 +8,7 @@
 
 mod address;
 mod attempt;
+mod counters;
 mod delivery;
 mod delivery_log;
 mod exchange;
@@ -33,16 +34,14 @@ use std::{
 
 use actors::Handle;
 use catalog::CatalogStore;
-use domain::{
-    catalog::EndpointStatus,
-    id::{DeliveryId, EndpointId},
-};
+use domain::{catalog::EndpointStatus, id::EndpointId};
 use parking_lot::Mutex;
 use tokio::{
     sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
 };
 
+pub use self::counters::AttemptCounters;
 pub(crate) use self::note::KINDS as NOTE_KINDS;
 pub(crate) use self::{
     address::NetworkPolicy,
@@ -53,10 +52,10 @@ pub(crate) use self::{
 use self::{
     delivery_log::DeliveryLog,
     note::{ProgressNote, StoredEndpoint},
-    send::{SendResult, Sender},
+    send::Sender,
     worker::{Command, EndpointWorker, WakeSources},
 };
-use crate::{config, metrics};
+use crate::config;
 
 /// Concurrent requests to all endpoints together.
 const AT_ONCE: usize = 64;
@@ -94,7 +93,7 @@ struct WorkerContext {
     catalog: Arc<CatalogStore>,
     sender: Sender,
     at_once: Semaphore,
-    counters: metrics::Deliveries,
+    counters: AttemptCounters,
 }
 
 /// The part of an endpoint's task that others see.
@@ -163,7 +162,7 @@ impl Webhooks {
         handle: &Handle,
         catalog: &Arc<CatalogStore>,
         settings: &config::Webhooks,
-        counters: metrics::Deliveries,
+        counters: AttemptCounters,
     ) -> Result<Self, notes::Error> {
         let reach = if settings.allow_private_networks {
             NetworkPolicy::Anywhere
@@ -325,16 +324,6 @@ impl Webhooks {
     }
 }
 
-impl metrics::Deliveries {
-    fn count(&self, answer: &SendResult) {
-        match (answer.status_code, &answer.error) {
-            (_, None) => self.accepted.inc(),
-            (Some(_), Some(_)) => self.refused.inc(),
-            (None, Some(_)) => self.unanswered.inc(),
-        };
-    }
-}
-
 async fn forget(handle: Handle, left: Vec<(EndpointId, StoredEndpoint)>) {
     for (endpoint, kept) in left {
         let ids = kept.deliveries.into_keys();
@@ -345,9 +334,4 @@ async fn forget(handle: Handle, left: Vec<(EndpointId, StoredEndpoint)>) {
             return;
         }
     }
-}
-
-/// A new delivery's id, which sorts by time.
-fn new_id() -> DeliveryId {
-    DeliveryId(uuid::Uuid::now_v7().as_u128())
 }

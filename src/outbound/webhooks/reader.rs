@@ -12,8 +12,7 @@ use domain::{
 use persistence::EventNumber;
 
 use super::{
-    delivery::Origin,
-    new_id,
+    delivery::{Origin, new_id},
     note::{Progress, Replay},
     queue::QueuedDelivery,
 };

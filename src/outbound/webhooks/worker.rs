@@ -23,7 +23,7 @@ use tokio::{
 use super::{
     Error, WorkerContext, WorkerHandle,
     attempt::{AttemptOutcome, Task},
-    delivery::{Delivery, Origin, Status},
+    delivery::{Delivery, Origin, Status, new_id},
     delivery_log::DeliveryLog,
     note::{Progress, Replay, StoredEndpoint},
     queue::{Queue, QueuedDelivery},
@@ -339,7 +339,7 @@ impl EndpointWorker {
             return Err(Error::Overloaded);
         }
         delivery = Delivery {
-            id: super::new_id(),
+            id: new_id(),
             origin: Origin::Replay,
             status: Status::Pending,
             attempts: Vec::new(),

@@ -1,6 +1,6 @@
 //! Parameters that Stripe refuses: locales, email addresses and amounts.
 
-use super::{Request, settings::Unkindness};
+use super::{exchange::Request, settings::Unkindness};
 use crate::core::{
     checkout, email, money,
     refusal::{Refusal, Result},

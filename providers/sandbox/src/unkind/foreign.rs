@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{Form, lists::PAGING, settings::Unkindness};
+use super::{exchange::Form, lists::PAGING, settings::Unkindness};
 use crate::core::{
     api,
     checkout::{self, Action, Buyer},

@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::{
-    Answer, Form, Request,
+    exchange::{Form, Request},
     foreign::{ForeignSales, number},
     settings::Unkindness,
 };
 use crate::core::{
     api::{Paging, created},
     params::Params,
+    refusal::Answer,
 };
 
 /// Most pages of the shop's own objects to read.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Request, refusal};
+use super::{exchange::Request, refusal};
 use crate::core::refusal::Refusal;
 
 /// Paths below `/v1/`, and the name of each in permissions.

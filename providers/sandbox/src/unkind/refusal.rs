@@ -1,6 +1,6 @@
 //! Refusals that do not depend on the account's objects, in Stripe's words.
 
-use super::Outcome;
+use super::exchange::Outcome;
 use crate::core::prelude::*;
 
 impl From<Refusal> for Outcome {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Form, Request};
+use super::exchange::{Form, Request};
 use crate::core::objects::Listing;
 
 /// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does

@@ -1,0 +1,48 @@
+//! A request to the provider, and what its caller gets.
+
+use std::collections::BTreeMap;
+
+use crate::core::refusal::Answer;
+
+/// A request's parameters, by their names in bracket notation.
+pub type Form = BTreeMap<String, String>;
+
+/// A request to the provider, with the times it is judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// `GET`, `POST`, `DELETE`.
+    pub method: &'a str,
+    /// The path from `/v1/` on, without the query.
+    pub path: &'a str,
+    /// The parameters of the query, or of the body.
+    pub form: &'a Form,
+    /// The secret key that it came with.
+    pub key: &'a str,
+    /// Its idempotency key.
+    pub operation: Option<&'a str>,
+    /// The account's time, in seconds since the Unix epoch.
+    pub now: i64,
+    /// The time by which requests are counted, in milliseconds since any instant.
+    pub millis: i64,
+}
+
+/// What a request gets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// An answer, with its headers.
+    Answer {
+        /// Status and body.
+        answer: Answer,
+        /// Headers besides the usual ones.
+        headers: Vec<(&'static str, String)>,
+    },
+    /// No answer for as long as any caller waits.
+    Silence,
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        let headers = Vec::new();
+        Self::Answer { answer, headers }
+    }
+}

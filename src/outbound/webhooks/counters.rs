@@ -1,0 +1,28 @@
+//! Counts of attempts to deliver webhooks.
+
+use prometheus_client::metrics::counter::Counter;
+
+use super::send::SendResult;
+
+/// Attempts to deliver webhooks, by outcome.
+#[derive(Debug, Clone)]
+pub struct AttemptCounters {
+    /// Attempts that the endpoint accepted.
+    pub accepted: Counter,
+    /// Attempts that the endpoint refused.
+    pub refused: Counter,
+    /// Attempts that nobody answered.
+    pub unanswered: Counter,
+    /// Not sent, and given up: the event could not be read.
+    pub unreadable: Counter,
+}
+
+impl AttemptCounters {
+    pub(super) fn count(&self, answer: &SendResult) {
+        match (answer.status_code, &answer.error) {
+            (_, None) => self.accepted.inc(),
+            (Some(_), Some(_)) => self.refused.inc(),
+            (None, Some(_)) => self.unanswered.inc(),
+        };
+    }
+}
