@@ -1,4 +1,4 @@
-//! The only place that changes a wallet, with `apply_order.rs` for purchases. It trusts the decision
+//! The only place that changes a wallet, with `orders.rs` for purchases. It trusts the decision
 //! behind an event, but checks the arithmetic: an event that does not fit the state means that the
 //! books are damaged.
 

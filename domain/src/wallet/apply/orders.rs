@@ -1,4 +1,4 @@
-//! What purchases change in a wallet. Like `apply.rs` it trusts decisions and checks arithmetic.
+//! What purchases change in a wallet. Like `mod.rs` it trusts decisions and checks arithmetic.
 
 use crate::{
     history::{Entry, Reason, RecordContent},
