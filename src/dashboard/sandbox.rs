@@ -210,8 +210,8 @@ fn shown(settings: &Map<String, Value>) -> Fields {
 }
 
 /// The form's fields as the switches' form encoding, which scripts send.
-fn asked(fields: &Fields) -> unkind::Form {
-    let mut form = unkind::Form::new();
+fn asked(fields: &Fields) -> unkind::Parameters {
+    let mut form = unkind::Parameters::new();
     for (name, value) in settings(&Unkindness::default()) {
         match value {
             Value::Bool(_) => {

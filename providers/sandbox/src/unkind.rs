@@ -21,7 +21,7 @@ use serde_json::Value;
 pub use crate::core::refusal::Answer;
 use crate::core::refusal::Refusal;
 
-pub use exchange::{Form, Outcome, Request};
+pub use exchange::{Outcome, Parameters, Request};
 use foreign::ForeignSales;
 use lists::Listing;
 use pace::Pace;
@@ -77,7 +77,7 @@ impl Unkind {
     pub fn answer<E>(
         &mut self,
         request: &Request<'_>,
-        mut ask: impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+        mut ask: impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
     ) -> Result<Outcome, E> {
         if let Some(outcome) = self.refuse(request) {
             return Ok(outcome);
@@ -201,7 +201,7 @@ impl Unkind {
     fn rewrite_read<E>(
         &self,
         request: &Request<'_>,
-        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+        ask: &mut impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
     ) -> Result<Option<Answer>, E> {
         if request.method != "GET" {
             return Ok(None);

@@ -13,7 +13,7 @@ use crate::{
     Error,
     core::api,
     store::Failure,
-    unkind::{Form, Unkind, Unkindness},
+    unkind::{Parameters, Unkind, Unkindness},
 };
 
 /// How long a silent request waits before it is answered 503 after all.
@@ -48,7 +48,7 @@ pub(super) fn script(
 }
 
 /// A request's parameters, by name.
-pub(super) fn form(params: &Params) -> Form {
+pub(super) fn form(params: &Params) -> Parameters {
     let pairs = params.pairs();
     pairs
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -56,7 +56,7 @@ pub(super) fn form(params: &Params) -> Form {
 }
 
 /// Reads another path than the request's.
-pub(super) fn read(books: &mut Books, path: &str, form: &Form) -> Result<Answer> {
+pub(super) fn read(books: &mut Books, path: &str, form: &Parameters) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
     match api::call(books, "GET", path, &params) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::core::refusal::Answer;
 
 /// A request's parameters, by their names in bracket notation.
-pub type Form = BTreeMap<String, String>;
+pub type Parameters = BTreeMap<String, String>;
 
 /// A request to the provider, with the times it is judged by.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Request<'a> {
     /// The path from `/v1/` on, without the query.
     pub path: &'a str,
     /// The parameters of the query, or of the body.
-    pub form: &'a Form,
+    pub form: &'a Parameters,
     /// The secret key that it came with.
     pub key: &'a str,
     /// Its idempotency key.

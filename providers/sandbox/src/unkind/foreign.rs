@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{exchange::Form, lists::PAGING, settings::Unkindness};
+use super::{exchange::Parameters, lists::PAGING, settings::Unkindness};
 use crate::core::{
     api,
     checkout::{self, Action, Buyer},
@@ -97,7 +97,7 @@ impl ForeignSales {
     }
 
     /// Answers a read of one of its objects, or of a list filtered by one.
-    pub(super) fn read(&self, path: &str, form: &Form) -> Option<Answer> {
+    pub(super) fn read(&self, path: &str, form: &Parameters) -> Option<Answer> {
         let about = |(name, value)| (!PAGING.contains(&name)).then_some(value);
         let about = form
             .iter()

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    exchange::{Form, Request},
+    exchange::{Parameters, Request},
     foreign::{ForeignSales, number},
     settings::Unkindness,
 };
@@ -79,7 +79,7 @@ impl<'a> Listing<'a> {
     /// instant.
     pub(super) fn page<E>(
         &self,
-        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+        ask: &mut impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
     ) -> Result<Answer, E> {
         let mut own = match self.own(ask)? {
             Ok(own) => own,
@@ -122,7 +122,7 @@ impl<'a> Listing<'a> {
     /// All of the shop's own objects, newest first, or the refusal to list them.
     fn own<E>(
         &self,
-        ask: &mut impl FnMut(&str, &str, &Form) -> Result<Answer, E>,
+        ask: &mut impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
     ) -> Result<Result<Vec<Value>, Answer>, E> {
         let mut form = self.request.form.clone();
         form.remove("starting_after");

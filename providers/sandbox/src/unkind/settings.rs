@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::exchange::{Form, Request};
+use super::exchange::{Parameters, Request};
 use crate::core::objects::Listing;
 
 /// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does
@@ -94,7 +94,7 @@ impl Unkindness {
     /// # Errors
     ///
     /// The switch's name and what is wrong with it, in words.
-    pub fn with(&self, form: &Form) -> Result<Self, (String, String)> {
+    pub fn with(&self, form: &Parameters) -> Result<Self, (String, String)> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
             return Err((String::new(), "the settings cannot be written".into()));
         };

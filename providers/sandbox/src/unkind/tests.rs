@@ -26,7 +26,7 @@ impl Kind {
         self.events.insert(0, event);
     }
 
-    fn answer(&mut self, path: &str, form: &Form) -> Answer {
+    fn answer(&mut self, path: &str, form: &Parameters) -> Answer {
         self.asked.push(path.to_owned());
         let found = match path {
             "/v1/events" => {
@@ -72,7 +72,7 @@ impl Account {
     }
 
     fn ask(&mut self, method: &str, path: &str, query: &str) -> Outcome {
-        let form: Form = url::form_urlencoded::parse(query.as_bytes())
+        let form: Parameters = url::form_urlencoded::parse(query.as_bytes())
             .into_owned()
             .collect();
         let request = Request {
@@ -454,7 +454,7 @@ fn switches_are_set_by_their_names() {
     let form = |query: &str| {
         url::form_urlencoded::parse(query.as_bytes())
             .into_owned()
-            .collect::<Form>()
+            .collect::<Parameters>()
     };
     let stripe = Unkindness::as_stripe();
     let set = stripe.with(&form(

@@ -23,7 +23,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 pub use sandbox::unkind::Unkindness;
-use sandbox::unkind::{Answer, Form, Outcome, Request};
+use sandbox::unkind::{Answer, Outcome, Parameters, Request};
 use serde_json::{Value, json};
 
 use ::stripe::{
@@ -278,7 +278,7 @@ async fn answer(
         Method::GET => uri.query().unwrap_or_default().as_bytes().to_vec(),
         _ => body.to_vec(),
     };
-    let form: Form = url::form_urlencoded::parse(&pairs).into_owned().collect();
+    let form: Parameters = url::form_urlencoded::parse(&pairs).into_owned().collect();
     let call = Call {
         method,
         path: uri.path().to_owned(),

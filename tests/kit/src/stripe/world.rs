@@ -8,7 +8,7 @@ use std::{
 
 use sandbox::{
     account::{Account, SandboxReply},
-    unkind::{Answer, Form, Request, Unkind},
+    unkind::{Answer, Parameters, Request, Unkind},
 };
 use serde_json::{Map, Value, json};
 
@@ -211,7 +211,7 @@ fn denied() -> Answer {
 impl Call {
     /// As the account is asked.
     pub(super) fn request(&self, now: i64, millis: i64) -> Request<'_> {
-        let form: &Form = &self.form;
+        let form: &Parameters = &self.form;
         Request {
             method: self.method.as_str(),
             path: &self.path,

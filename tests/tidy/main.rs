@@ -9,6 +9,8 @@
     reason = "a panic in a test is a failed test, which is the point"
 )]
 
+mod imports;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -136,20 +138,31 @@ impl Source {
 
     /// Its lines before its unit tests, with their numbers.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_end = |two: &[String]| {
+            two[0] == "#[cfg(test)]" && two[1].starts_with("mod ") && two[1].ends_with('{')
+        };
+        let end = self.lines.windows(2).position(is_end);
         let lines = self.lines.iter().enumerate();
         lines
             .map(|(at, line)| (at + 1, line.as_str()))
-            .take_while(|(_, line)| *line != "#[cfg(test)]")
+            .take(end.unwrap_or(self.lines.len()))
     }
 }
 
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
+/// The files of a folder and those below it that have one of these endings.
+fn collect(folder: &Path, endings: &[&str], into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         match path.is_dir() {
-            true if name != "target" && name != "node_modules" => collect(&path, into),
-            false if name.ends_with(".rs") => into.push(path),
+            true if name != "target" && name != "node_modules" => collect(&path, endings, into),
+            false
+                if path
+                    .extension()
+                    .is_some_and(|it| endings.iter().any(|ending| it == *ending)) =>
+            {
+                into.push(path)
+            }
             _ => {}
         }
     }
@@ -162,7 +175,7 @@ fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     for room in SERVER.iter().chain(&BESIDE) {
-        collect(&root.join(room), &mut paths);
+        collect(&root.join(room), &["rs"], &mut paths);
     }
     assert!(paths.len() > 500, "only {} files were found", paths.len());
     let read = |path: PathBuf| Source {
@@ -371,7 +384,7 @@ fn a_line_of_the_log_is_a_sentence() {
 
 #[test]
 fn what_belongs_to_one_room_is_named_nowhere_else() {
-    let rooms: [(&str, &[&str], &[&str]); 4] = [
+    let rooms: [(&str, &[&str], &[&str]); 5] = [
         ("sled", &["sled::"], &["persistence/"]),
         ("bincode", &["bincode::"], &["persistence/", "notes/"]),
         (
@@ -383,6 +396,32 @@ fn what_belongs_to_one_room_is_named_nowhere_else() {
             "clocks",
             &["SystemTime::now", "Timestamp::now", "Utc::now"],
             &["actors/src/clock", "src/cli/"],
+        ),
+        // The API's and the admin API's errors; pages for people and other servers have their own.
+        (
+            "statuses",
+            &[
+                "StatusCode::BAD_",
+                "StatusCode::UNAUTHORIZED",
+                "StatusCode::FORBIDDEN",
+                "StatusCode::NOT_FOUND",
+                "StatusCode::CONFLICT",
+                "StatusCode::GONE",
+                "StatusCode::PAY",
+                "StatusCode::TOO_MANY",
+                "StatusCode::UNPROC",
+                "StatusCode::INTERNAL",
+                "StatusCode::SERVICE_UN",
+            ],
+            &[
+                "src/http/code.rs",
+                "src/http/error.rs",
+                "src/http/edge.rs",
+                "providers/",
+                "src/dashboard/",
+                "src/pages/",
+                "src/cli/",
+            ],
         ),
     ];
     for (rule, words, homes) in rooms {
@@ -412,4 +451,75 @@ fn a_file_can_be_read_at_once() {
         }
     }
     hold("length", &broken);
+}
+
+/// The folders of the crates that become the server.
+const CRATES: [&str; 10] = [
+    "domain/src",
+    "persistence/src",
+    "actors/src",
+    "catalog/src",
+    "notes/src",
+    "payments/src",
+    "payments/port/src",
+    "providers/stripe/src",
+    "providers/sandbox/src",
+    "src",
+];
+
+#[test]
+fn files_that_take_from_each_other_are_few() {
+    let mut broken = Vec::new();
+    for folder in CRATES {
+        let graph = imports::of_crate(&SOURCES, folder);
+        let arrows: usize = graph.values().map(BTreeSet::len).sum();
+        assert!(
+            arrows + 10 > graph.len(),
+            "{folder}: only {arrows} imports are seen"
+        );
+        for circle in imports::circles(&graph) {
+            if circle.len() > 3 {
+                broken.push((folder.to_owned(), circle.join(" ")));
+            }
+        }
+    }
+    hold("circles", &broken);
+}
+
+/// Whether a word of a page names a file of this tree.
+fn is_file_name(word: &str) -> bool {
+    let (name, ending) = word.rsplit_once('.').unwrap_or_default();
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/_-.".contains(c);
+    matches!(ending, "rs" | "mjs" | "py") && !name.is_empty() && name.chars().all(letter)
+}
+
+#[test]
+fn a_file_that_a_page_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for room in SERVER.iter().chain(&BESIDE).chain(&["clients", "examples"]) {
+        collect(
+            &root.join(room),
+            &["rs", "mjs", "py", "js", "ts", "tsx"],
+            &mut files,
+        );
+    }
+    let mut broken = Vec::new();
+    for page in [
+        "README.md",
+        "docs/architecture.md",
+        "docs/promises.md",
+        "docs/figures.md",
+        "docs/glossary.md",
+    ] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let words = text.split('`').skip(1).step_by(2);
+        for word in words.filter(|word| is_file_name(word)) {
+            let is_there = files.iter().any(|file| file.ends_with(word));
+            if !is_there {
+                broken.push((page.to_owned(), word.to_owned()));
+            }
+        }
+    }
+    hold("files", &broken);
 }
