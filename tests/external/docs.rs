@@ -2,14 +2,14 @@
 
 use kit::Demo;
 
-use crate::node::judge;
+use crate::node::run_tool;
 
 async fn read(phone: &'static str) {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo::start(&folder.path().join(".scrip")).await;
     let base = demo.base().to_owned();
     let said = tokio::task::spawn_blocking(move || {
-        judge(
+        run_tool(
             "node",
             &["docs.mjs"],
             &[("BASE", base.as_str()), ("PHONE", phone)],

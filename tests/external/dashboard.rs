@@ -2,7 +2,7 @@
 
 use kit::Demo;
 
-use crate::node::judge;
+use crate::node::run_tool;
 
 async fn operate(phone: &'static str) {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,7 @@ async fn operate(phone: &'static str) {
             ("PHONE", phone),
             ("PICTURES", &pictures),
         ];
-        judge("node", &["dashboard.mjs"], &environment)
+        run_tool("node", &["dashboard.mjs"], &environment)
     });
     assert_eq!(said.await.unwrap().trim(), "the operator is content");
     demo.terminate().await;

@@ -7,7 +7,7 @@ use kit::{
 use scrip_client::WebhookVerifier;
 use serde_json::{Value, json};
 
-use crate::node::{folder, judge};
+use crate::node::{folder, run_tool};
 
 fn written(received: &[Received], secrets: &[&str]) -> Value {
     let names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
@@ -59,7 +59,7 @@ async fn the_standards_own_libraries_verify_what_is_sent() {
     let python = folder().join("venv/bin/python");
     assert!(
         python.exists(),
-        "the judge from Python is not there: scripts/test sets it up"
+        "the Python packages of the external tests are not there: scripts/test sets it up"
     );
     // Before the rotation one secret signs, after it both do.
     for (part, secrets) in [
@@ -78,8 +78,8 @@ async fn the_standards_own_libraries_verify_what_is_sent() {
         let python = python.to_str().unwrap().to_owned();
         let said = tokio::task::spawn_blocking(move || {
             [
-                judge("node", &["webhooks.mjs", &file], &[]),
-                judge(&python, &["webhooks.py", &file], &[]),
+                run_tool("node", &["webhooks.mjs", &file], &[]),
+                run_tool(&python, &["webhooks.py", &file], &[]),
             ]
         });
         let expected = format!("{} verified", part.len() * secrets.len());

@@ -1,6 +1,6 @@
 //! Redocly's linter finds nothing wrong with either OpenAPI document.
 
-use crate::node::judge;
+use crate::node::run_tool;
 
 #[test]
 fn both_documents_are_in_order() {
@@ -17,7 +17,7 @@ fn both_documents_are_in_order() {
             "json",
             &path,
         ];
-        let said = judge("node", &words, &offline);
+        let said = run_tool("node", &words, &offline);
         assert!(said.contains("\"errors\": 0"), "{document}: {said}");
     }
 }

@@ -3,7 +3,7 @@
 use kit::{Launch, deadline, launch::ADMIN_TOKEN, process::Process};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
-use crate::node::judge;
+use crate::node::run_tool;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn over_tls_a_browser_keeps_a_cookie_of_this_host_alone() {
@@ -26,7 +26,7 @@ async fn over_tls_a_browser_keeps_a_cookie_of_this_host_alone() {
     let base = format!("https://localhost:{port}");
     let said = tokio::task::spawn_blocking(move || {
         let environment = [("BASE", base.as_str()), ("TOKEN", ADMIN_TOKEN)];
-        judge("node", &["https.mjs"], &environment)
+        run_tool("node", &["https.mjs"], &environment)
     });
     assert_eq!(
         said.await.unwrap().trim(),

@@ -3,7 +3,7 @@
 use kit::{Demo, Server, deadline};
 use serde_json::{Value, json};
 
-use crate::node::judge;
+use crate::node::run_tool;
 
 async fn open() -> Server {
     let server = Server::start().await;
@@ -38,7 +38,7 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
         let environment = environment
             .each_ref()
             .map(|(name, value)| (*name, value.as_str()));
-        judge("node", &["sdk.mjs"], &environment)
+        run_tool("node", &["sdk.mjs"], &environment)
     });
     assert_eq!(said.await.unwrap().trim(), "the library is content");
 }
@@ -53,7 +53,7 @@ async fn browse(url: String, phone: bool) -> Value {
             ("PHONE", phone),
             ("PICTURES", &pictures),
         ];
-        judge("node", &["browser.mjs"], &environment)
+        run_tool("node", &["browser.mjs"], &environment)
     });
     serde_json::from_str(&said.await.unwrap()).unwrap()
 }

@@ -1,6 +1,6 @@
 //! Tests with external tools: Stripe's own library speaks to the sandbox, its types check the forms that the
 //! client sends, a real browser buys in the demo shop, and the libraries of Standard Webhooks verify
-//! deliveries. Their packages are in `tests/judges`; `scripts/test` installs them.
+//! deliveries. Their packages are in `tests/external`; `scripts/test` installs them.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -9,7 +9,7 @@ use kit::{
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::node::{folder, judge};
+use crate::node::{folder, run_tool};
 
 /// Paths, and the types of the forms sent to them.
 const TYPES: [(&str, &str); 5] = [
@@ -54,7 +54,7 @@ async fn the_types_of_stripes_library_allow_every_form() {
     let folder = tempfile::tempdir_in(folder()).unwrap();
     let file = folder.path().join("forms.mts");
     std::fs::write(&file, &source).unwrap();
-    judge(
+    run_tool(
         "node",
         &[
             "node_modules/typescript/bin/tsc",
@@ -84,7 +84,7 @@ async fn the_types_of_stripes_library_allow_every_form() {
             "nodenext",
             file,
         ];
-        judge("node", &words, &[])
+        run_tool("node", &words, &[])
     });
     assert!(refused.is_err(), "a wrong word passed");
 }
