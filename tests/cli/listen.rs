@@ -8,8 +8,6 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::terminal::scrip;
-
 type Received = (HeaderMap, Bytes);
 
 async fn receive(
@@ -37,7 +35,7 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
 
     let secret = format!("whsec_{}", BASE64.encode(SECRET));
     let words = ["listen", "--types", "wallet.credited", "--forward-to", &to];
-    let mut command = scrip(&server, &words);
+    let mut command = server.command(&words);
     command.env("SCRIP_WEBHOOK_SECRET", &secret);
     let mut process = Process::start(command, false);
     let begun = |line: &str| line.starts_with("listening to").then_some(());
@@ -87,7 +85,7 @@ async fn all_that_is_kept_is_shown_to_programs_and_a_server_that_goes_is_waited_
     let mut server = Server::start().await;
     server.grant("ann", 100, "g1").await;
     let words = ["listen", "--json", "--from-start"];
-    let mut process = Process::start(scrip(&server, &words), false);
+    let mut process = Process::start(server.command(&words), false);
     let mut kinds = Vec::new();
     for kind in ["wallet.created", "wallet.credited"] {
         let event = process.hears(kind, |line| {
@@ -123,7 +121,8 @@ async fn what_it_cannot_work_with_is_said_at_once() {
         (&["--key", "pay_sk_nobody"], "does not know this key"),
         (&["--key", server.publishable()], "(403)"),
     ] {
-        let output = scrip(&server, &[&["listen"][..], words].concat())
+        let output = server
+            .command(&[&["listen"][..], words].concat())
             .output()
             .unwrap();
         assert!(!output.status.success(), "{words:?}");

@@ -1,8 +1,8 @@
-//! The commands that speak with a running server: `scrip api`, and what happens in a sandbox.
+//! `scrip api`: one command for every route of the admin API.
 
 use std::{
     io::Write as _,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use kit::{
@@ -11,40 +11,10 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-/// A command against a server, by its administrator.
-pub(crate) fn scrip(server: &Server, words: &[&str]) -> Command {
-    let mut command = Command::new(binary());
-    command
-        .args(words)
-        .args(["--url", server.instance().base()])
-        .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
-        .env("SCRIP_SECRET_KEY", server.secret())
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(server: &Server, words: &[&str]) -> Output {
-    scrip(server, words).output().expect("the binary starts")
-}
-
-/// What it prints when all is well.
-pub(crate) fn says(server: &Server, words: &[&str]) -> String {
-    let output = run(server, words);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {errors}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Why it fails.
-fn complains(server: &Server, words: &[&str]) -> String {
-    let output = run(server, words);
-    assert_eq!(output.status.code(), Some(1), "{words:?}");
-    assert!(output.stdout.is_empty(), "{words:?}");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use crate::{complains, says};
 
 /// What `scrip api` prints.
-fn api(server: &Server, words: &[&str]) -> Value {
+pub(crate) fn api(server: &Server, words: &[&str]) -> Value {
     let said = says(server, &[&["api"], words].concat());
     serde_json::from_str(&said).expect("JSON")
 }
@@ -118,7 +88,7 @@ async fn a_customers_question_is_answered() {
     let from = |file: &str| ["api", "POST", wallets, "--input", file].map(str::to_owned);
     let words = from(file.path().to_str().unwrap());
     let made = says(&server, &words.each_ref().map(String::as_str));
-    let mut piped = scrip(&server, &from("-").each_ref().map(String::as_str));
+    let mut piped = server.command(&from("-").each_ref().map(String::as_str));
     let mut piped = piped
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -151,12 +121,13 @@ async fn what_cannot_be_done_says_what_would_do() {
         ["GET", "projects", "a=b"],
         ["GET", "/projects", "a"],
     ] {
-        let output = run(&server, &[&["api"][..], &wrong].concat());
+        let mut command = server.command(&[&["api"][..], &wrong].concat());
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
 
     // Neither token nor server.
-    let mut stranger = scrip(&server, &["api", "GET", "/projects"]);
+    let mut stranger = server.command(&["api", "GET", "/projects"]);
     let output = stranger.env_remove("SCRIP_ADMIN_TOKEN").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
@@ -172,70 +143,4 @@ async fn what_cannot_be_done_says_what_would_do() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("no answer from http://127.0.0.1:1"), "{said}");
     assert!(said.contains("Is the server running there"), "{said}");
-}
-
-#[tokio::test]
-async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else() {
-    let server = Server::start().await;
-    let said = complains(&server, &["trigger", "order.paid"]);
-    assert!(said.contains("does not use the sandbox"), "{said}");
-    server.set_provider(&json!({"kind": "sandbox"})).await;
-    let said = complains(&server, &["trigger", "order.paid"]);
-    assert!(said.contains("sells nothing once"), "{said}");
-    server.add_price(10).await;
-    for (event, status) in [
-        ("order.paid", "paid"),
-        ("order.failed", "failed"),
-        ("order.expired", "expired"),
-        ("order.refunded", "refunded"),
-        ("dispute", "refunded"),
-    ] {
-        let said = says(&server, &["trigger", event, "--user", event]);
-        assert!(said.contains(&format!("is {status}")), "{event}: {said}");
-    }
-    let orders = |fields: &[&str]| {
-        let words = [&["GET", "/projects/{project}/orders"], fields].concat();
-        api(&server, &words)["orders"].as_array().unwrap().clone()
-    };
-    let newest = orders(&["limit:=2"]);
-    assert_eq!(newest.len(), 2);
-    assert_eq!(newest[0]["externalUserId"], "dispute");
-    assert_eq!(newest[0]["status"], "refunded");
-    let refunded = orders(&["status=refunded"]);
-    let users = refunded
-        .iter()
-        .map(|order| order["externalUserId"].as_str());
-    assert_eq!(
-        users.collect::<Vec<_>>(),
-        [Some("dispute"), Some("order.refunded")]
-    );
-    assert_eq!(orders(&["status=pending"]), [Value::Null; 0]);
-
-    let said = complains(&server, &["trigger", "subscription.started"]);
-    assert!(said.contains("sells nothing by subscription"), "{said}");
-    let plan = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
-    let path = format!("{}/products", server.project_path());
-    let plan = server.admin().post(&path, &plan).await.expect(201);
-    let tier = json!({"label": "Basic", "amountCents": 900, "currency": "EUR", "creditsGranted": 50, "interval": "month"});
-    let path = format!("{path}/{}/prices", plan["id"].as_str().unwrap());
-    server.admin().post(&path, &tier).await.expect(201);
-    for event in [
-        "subscription.renewed",
-        "subscription.past_due",
-        "subscription.canceled",
-    ] {
-        let said = says(&server, &["trigger", event, "--user", event]);
-        assert!(said.contains("clock was advanced"), "{said}");
-        let told = server
-            .client()
-            .get(&format!("/api/v1/events?types={event}"))
-            .await
-            .expect(200);
-        let told = told["events"].as_array().unwrap();
-        assert!(
-            told.iter()
-                .any(|told| told["data"]["externalUserId"] == event),
-            "{event}"
-        );
-    }
 }

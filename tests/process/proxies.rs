@@ -7,8 +7,6 @@ use kit::{Client, Launch, Server, deadline};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::terminal::scrip;
-
 const VARIABLES: [&str; 6] = [
     "http_proxy",
     "HTTP_PROXY",
@@ -38,13 +36,13 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
         // Through the sandbox, whose webhooks and pages are the server's own.
         &["trigger", "order.paid", "--user", "ann"],
     ] {
-        let mut command = scrip(&server, words);
+        let mut command = server.command(words);
         command.envs(settings().cloned());
         let output = command.output().expect("the binary starts");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?}: {errors}");
     }
-    let mut command = scrip(&server, &["doctor", "--json"]);
+    let mut command = server.command(&["doctor", "--json"]);
     command.envs(settings().cloned());
     let report = command.output().expect("the binary starts").stdout;
     let report = String::from_utf8_lossy(&report);

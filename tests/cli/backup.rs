@@ -1,21 +1,15 @@
-//! Backups as an operator asks for them: by the admin API, the command line and the schedule.
+//! `scrip backup` and `scrip restore`.
 
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
 
-use kit::{Launch, Server, deadline};
-use serde_json::{Value, json};
+use kit::{Launch, Server};
 
-use crate::{get, post};
-
-fn said(output: &Output) -> String {
-    let all = [output.stdout.as_slice(), &output.stderr].concat();
-    String::from_utf8_lossy(&all).into_owned()
-}
+use crate::said;
 
 /// Runs a command on a data directory; returns whether it succeeded, and its output.
 fn run(verb: &str, data: &Path, words: &[&str]) -> (bool, String) {
@@ -107,74 +101,4 @@ async fn what_lies_in_a_backup_is_its_owners_alone_and_no_key_is_in_it_unasked()
         let there = fs::read_to_string(restored.join("server.key")).ok();
         assert_eq!(there, more.map(|_| key.clone()));
     }
-}
-
-#[tokio::test]
-async fn only_the_administrator_names_a_directory() {
-    let server = Server::start().await;
-    let stranger = server.instance().client("not-the-token");
-    let to = folder(&server, "theirs");
-    for client in [stranger, server.client(), server.browser()] {
-        let reply = post(&client, "/backups", &json!({ "to": to })).await;
-        assert_eq!(reply.status, 401);
-        assert_eq!(get(&client, "/backups").await.status, 401);
-    }
-    assert!(!to.exists());
-    let admin = server.admin();
-    for bad in [json!({}), json!({ "to": "backups" }), json!({ "to": 5 })] {
-        let reply = post(&admin, "/backups", &bad).await;
-        assert_eq!(
-            (reply.status, reply.code()),
-            (400, "invalid_request"),
-            "{bad}"
-        );
-    }
-    // What cannot be written is reported; and a backup must not be in the data directory.
-    let inside = server.data_dir().join("backups");
-    post(&admin, "/backups", &json!({ "to": inside }))
-        .await
-        .expect(202);
-    let last = ended(&server).await;
-    assert_eq!(last["status"], "failed");
-    let error = last["error"].as_str().unwrap();
-    assert!(error.contains("lies in the data directory"), "{error}");
-    assert!(!inside.exists());
-    let told = get(&admin, "/backups").await.expect(200);
-    assert_eq!(told["lastGoodAt"], Value::Null);
-}
-
-/// The last backup, once none is running.
-async fn ended(server: &Server) -> Value {
-    deadline::answered("the end of a backup", deadline::SOON, async || {
-        let told = get(&server.admin(), "/backups").await.expect(200);
-        (told["running"].is_null() && told["last"].is_object()).then(|| told["last"].clone())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
-    let holder = tempfile::tempdir().unwrap();
-    let to = holder.path().join("backups");
-    let launch = Launch::default()
-        .env("SCRIP_BACKUP_TO", &to)
-        .env("SCRIP_BACKUP_EVERY", "1s")
-        .env("SCRIP_BACKUP_KEEP", "2");
-    let server = Server::launch(launch).await;
-    let mut seen = std::collections::BTreeSet::new();
-    deadline::until("four backups by the schedule", deadline::SOON, || {
-        let names = fs::read_dir(to.join("backups")).ok()?;
-        let names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
-        assert!(names.len() <= 3, "{names:?}");
-        seen.extend(names);
-        (seen.len() >= 4).then_some(())
-    })
-    .await;
-    let figures = server.figures().await;
-    let age = figures
-        .lines()
-        .find_map(|line| line.strip_prefix("scrip_backup_age_seconds{} "));
-    assert!(age.unwrap().parse::<u64>().unwrap() < 60, "{figures}");
-    let told = get(&server.admin(), "/backups").await.expect(200);
-    assert!(told["lastGoodAt"].is_string(), "{told}");
 }

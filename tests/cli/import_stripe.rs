@@ -1,22 +1,23 @@
 //! `scrip import --from stripe`: what it announces, what it does, and that it does it only once.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use kit::{
     Launch, Server,
-    launch::binary,
     stripe::{self, Stripe},
 };
 use serde_json::{Value, json};
 
+use crate::{run, said};
+
 /// A server, and a Stripe account with subscriptions that have run for some time.
-struct Moving {
+struct Migration {
     server: Server,
     stripe: Stripe,
     tier: String,
 }
 
-impl Moving {
+impl Migration {
     async fn open() -> Self {
         let stripe = Stripe::start().await;
         let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
@@ -31,16 +32,16 @@ impl Moving {
             "amountCents": 900, "currency": "EUR", "creditsGranted": 100, "interval": "month",
         });
         let tier = admin.post(&prices, &tier).await.expect(201);
-        let moving = Self {
+        let migration = Self {
             server,
             stripe,
             tier: tier["id"].as_str().unwrap().to_owned(),
         };
-        moving.runs("sub_ann", "active", "ann", ("price_old", 900));
-        moving.runs("sub_bea", "past_due", "bea", ("price_old", 900));
-        moving.runs("sub_cleo", "active", "cleo", ("price_less", 700));
-        moving.runs("sub_nobody", "active", "", ("price_old", 900));
-        moving
+        migration.runs("sub_ann", "active", "ann", ("price_old", 900));
+        migration.runs("sub_bea", "past_due", "bea", ("price_old", 900));
+        migration.runs("sub_cleo", "active", "cleo", ("price_less", 700));
+        migration.runs("sub_nobody", "active", "", ("price_old", 900));
+        migration
     }
 
     fn runs(&self, id: &str, status: &str, user: &str, (name, cents): (&str, i64)) {
@@ -64,17 +65,12 @@ impl Moving {
     }
 
     async fn import(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(binary());
-        command.args(["import", "--from", "stripe"]);
+        let mut command = self.server.command(&["import", "--from", "stripe"]);
         for theirs in ["price_old", "price_less"] {
             let pair = format!("{theirs}={}", self.tier);
             command.args(["--price", &pair]);
         }
-        command
-            .args(words)
-            .arg("--url")
-            .arg(self.server.instance().base())
-            .env("SCRIP_ADMIN_TOKEN", self.server.admin().key());
+        command.args(words);
         let run = tokio::task::spawn_blocking(move || command.output().expect("it starts"));
         run.await.unwrap()
     }
@@ -100,9 +96,9 @@ fn row(output: &Output, id: &str) -> String {
 
 #[tokio::test]
 async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
-    let moving = Moving::open().await;
+    let migration = Migration::open().await;
     let by = ["--user-metadata", "user"];
-    let dry = moving.import(&by).await;
+    let dry = migration.import(&by).await;
     assert!(dry.status.success(), "{dry:?}");
     for (id, word) in [
         ("sub_ann", "would be taken over"),
@@ -118,38 +114,37 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
     }
     let said = String::from_utf8_lossy(&dry.stdout).into_owned();
     assert!(said.contains("nothing was changed"), "{said}");
-    assert_eq!(moving.written(), 0);
+    assert_eq!(migration.written(), 0);
 
     for (word, last) in [
         ("taken over", "1 were taken over"),
         ("already taken over", "0 were taken over"),
     ] {
-        let done = moving.import(&[&by[..], &["--apply"]].concat()).await;
+        let done = migration.import(&[&by[..], &["--apply"]].concat()).await;
         assert!(done.status.success(), "{done:?}");
         assert!(row(&done, "sub_ann").ends_with(word), "{done:?}");
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
         assert!(said.trim_end().ends_with(last), "{said}");
-        assert_eq!(moving.wallet("ann").await["balances"][0]["balance"], 100);
-        assert_eq!(moving.wallet("cleo").await["code"], "wallet_not_found");
-        assert_eq!(moving.written(), 1);
+        assert_eq!(migration.wallet("ann").await["balances"][0]["balance"], 100);
+        assert_eq!(migration.wallet("cleo").await["code"], "wallet_not_found");
+        assert_eq!(migration.written(), 1);
     }
 }
 
 #[tokio::test]
 async fn it_says_what_it_needs_and_takes_users_from_a_file() {
-    let moving = Moving::open().await;
+    let migration = Migration::open().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("users.csv");
     std::fs::write(&file, "customer,external_user_id\ncus_of_sub_nobody,dora\n").unwrap();
-    let by_file = moving.import(&["--users", file.to_str().unwrap()]).await;
+    let by_file = migration.import(&["--users", file.to_str().unwrap()]).await;
     assert!(row(&by_file, "sub_nobody").contains("would be taken over"));
     assert!(row(&by_file, "sub_ann").contains("skipped: its user is unknown"));
-    let whose = moving.import(&[]).await;
+    let whose = migration.import(&[]).await;
     assert_eq!(whose.status.code(), Some(1));
     let said = String::from_utf8_lossy(&whose.stderr).into_owned();
     assert!(said.contains("--users USERS.CSV"), "{said}");
-    let help = Command::new(binary()).args(["import", "--help"]).output();
-    let help = String::from_utf8_lossy(&help.unwrap().stdout).into_owned();
+    let help = said(&run(&["import", "--help"]));
     let first = help.lines().take(3).collect::<Vec<_>>().join(" ");
     assert!(first.contains("Stripe") && first.contains("CSV"), "{help}");
 }

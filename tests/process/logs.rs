@@ -7,8 +7,6 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use crate::post;
-
 /// A server whose provider cannot be reached, and a price to buy.
 async fn shop(launch: Launch) -> (Server, String) {
     // Nothing listens there.
@@ -53,7 +51,10 @@ async fn every_line_of_a_request_has_its_name() {
 #[tokio::test]
 async fn what_is_administrated_is_logged() {
     let server = Server::start().await;
-    let reply = post(&server.admin(), "/projects", &json!({"name": "Second"})).await;
+    let reply = server
+        .admin()
+        .post("/api/admin/v1/projects", &json!({"name": "Second"}))
+        .await;
     let id = reply.headers["x-request-id"].to_str().unwrap().to_owned();
     reply.expect(201);
     let said = line(&server, &["administrative", &id]).await;
@@ -68,9 +69,9 @@ async fn an_endpoint_that_is_switched_off_is_told_of() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let server = Server::launch(launch).await;
     let receiver = Receiver::start().await;
-    let path = format!("/projects/{}/webhooks", server.project().id);
+    let path = format!("{}/webhooks", server.project_path());
     let url = format!("{}?token=a-secret", receiver.url);
-    let made = post(&server.admin(), &path, &json!({"url": url})).await;
+    let made = server.admin().post(&path, &json!({"url": url})).await;
     let made = made.expect(201);
     receiver.next(Say::Status(410));
     server.grant("ann", 1, "g1").await;
@@ -99,8 +100,7 @@ async fn a_server_whose_lines_nobody_reads_any_more_serves_and_ends_all_the_same
     let project = Project::create(&admin).await;
     let path = format!("/api/admin/v1/projects/{}", project.id);
     let change = json!({"provider": {"kind": "stripe", "secretKey": "sk_test_x"}});
-    let patch = admin.request(reqwest::Method::PATCH, &path).json(&change);
-    Client::send(patch).await.unwrap().expect(200);
+    admin.patch(&path, &change).await.expect(200);
     assert_eq!(admin.get("/healthz").await.status, 200);
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();

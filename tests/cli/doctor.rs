@@ -13,8 +13,6 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use crate::patch;
-
 /// A doctor command without settings from the environment.
 fn doctor(data: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(binary());
@@ -136,10 +134,7 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
     let stripe = Stripe::start().await;
     let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
     let server = Server::launch(launch).await;
-    let project = format!("/projects/{}", server.project().id);
-    let admin = server.admin();
-    let body = json!({"provider": stripe::provider()});
-    patch(&admin, &project, &body).await.expect(200);
+    server.set_provider(&stripe::provider()).await;
     let base = server.instance().base();
     let examine = || {
         let mut command = doctor(server.data_dir(), &["--json", "--url", base]);

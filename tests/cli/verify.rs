@@ -1,4 +1,4 @@
-//! `scrip verify` on data whose bytes are intact but whose contents are wrong.
+//! `scrip verify`: on no data, and on data whose bytes are intact but whose contents are wrong.
 
 use std::{collections::BTreeSet, path::Path, process::Output, sync::Arc};
 
@@ -9,6 +9,8 @@ use domain::{
 };
 use kit::Server;
 use persistence::{Append, LogEvent, Note, Options, SledJournal, Store};
+
+use crate::{errors, run};
 
 /// Writes an entry to a stopped server's log that no server would, and folds it if `fold`.
 fn plant(data_dir: &Path, what: &LogEvent, fold: bool) {
@@ -103,4 +105,16 @@ async fn a_note_that_says_nothing_is_named() {
         let (output, said) = verify(&server);
         assert!(output.status.success(), "it is forgotten: {said}");
     }
+}
+
+#[test]
+fn there_is_nothing_to_verify_where_there_is_no_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&["verify", "--data-dir", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        errors(&output).contains("holds no data"),
+        "{}",
+        errors(&output)
+    );
 }

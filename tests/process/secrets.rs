@@ -19,8 +19,6 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::{get, patch, project};
-
 const KEY: &str = "sk_test_hushAAAA1111";
 const WEBHOOK: &str = "whsec_hushBBBB2222";
 const PASSWORD: &str = "hushCCCC3333";
@@ -111,17 +109,17 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
         json!({"provider": {"kind": "stripe", "secretKey": KEY, "webhookSecret": format!("{WEBHOOK} ")}}),
         json!({"provider": provider}),
     ] {
-        let reply = patch(&admin, &project(&server), &body).await;
+        let reply = admin.patch(&server.project_path(), &body).await;
         assert_eq!(reply.status, 400);
         assert_hushed(&format!("{:?} {}", reply.headers, reply.body));
     }
     takes_the_key.store(true, Ordering::Relaxed);
     let set = json!({ "provider": provider });
-    patch(&admin, &project(&server), &set).await.expect(200);
+    admin.patch(&server.project_path(), &set).await.expect(200);
     let reply = server.client().post("/api/v1/checkout", &buy).await;
     assert!(reply.status >= 400, "{}", reply.body);
     assert_hushed(&format!("{:?} {}", reply.headers, reply.body));
-    let shown = get(&admin, &project(&server)).await.expect(200);
+    let shown = admin.get(&server.project_path()).await.expect(200);
     assert_hushed(&shown.to_string());
     let said = server.instance().said();
     assert!(said.iter().any(|line| line.contains("DEBUG")), "{said:?}");

@@ -1,29 +1,17 @@
 //! `scrip apply`: a catalog as code, against a running server.
 
-use std::{
-    path::Path,
-    process::{Command, Output},
-};
+use std::{path::Path, process::Output};
 
-use kit::{
-    Server,
-    launch::{ADMIN_TOKEN, binary},
-};
+use kit::Server;
 use serde_json::Value;
 
-use crate::{get, patch};
+const PROJECTS: &str = "/api/admin/v1/projects";
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.example.toml");
 
 fn apply(server: &Server, file: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(binary());
-    command
-        .arg("apply")
-        .arg(file)
-        .args(["--url", server.instance().base()])
-        .args(more);
-    command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
-    command.output().expect("the binary starts")
+    let words = [&["apply", file.to_str().unwrap()], more].concat();
+    server.command(&words).output().expect("the binary starts")
 }
 
 fn printed(output: &Output) -> String {
@@ -34,7 +22,7 @@ fn printed(output: &Output) -> String {
 
 /// The products of the project that the example creates.
 async fn products(server: &Server) -> (String, Vec<Value>) {
-    let projects = get(&server.admin(), "/projects").await.expect(200);
+    let projects = server.admin().get(PROJECTS).await.expect(200);
     let shop = projects["projects"]
         .as_array()
         .unwrap()
@@ -44,9 +32,11 @@ async fn products(server: &Server) -> (String, Vec<Value>) {
         .as_str()
         .unwrap()
         .to_owned();
-    let body = get(&server.admin(), &format!("/projects/{id}/products"))
-        .await
-        .expect(200);
+    let body = server
+        .admin()
+        .get(&format!("{PROJECTS}/{id}/products"))
+        .await;
+    let body = body.expect(200);
     (id, body["products"].as_array().unwrap().clone())
 }
 
@@ -55,7 +45,7 @@ async fn the_example_is_brought_about_once() {
     let server = Server::start().await;
     let said = printed(&apply(&server, EXAMPLE.as_ref(), &["--dry-run"]));
     assert!(said.contains("none made"), "{said}");
-    let projects = get(&server.admin(), "/projects").await.expect(200);
+    let projects = server.admin().get(PROJECTS).await.expect(200);
     assert_eq!(projects["projects"].as_array().unwrap().len(), 1);
 
     let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
@@ -107,11 +97,11 @@ async fn what_was_typed_in_by_hand_gives_way_to_the_file() {
     printed(&apply(&server, EXAMPLE.as_ref(), &[]));
     let (project, made) = products(&server).await;
     let path = format!(
-        "/projects/{project}/products/{}",
+        "{PROJECTS}/{project}/products/{}",
         made[0]["id"].as_str().unwrap()
     );
     let change = serde_json::json!({"description": "By hand", "freeGrant": null});
-    patch(&server.admin(), &path, &change).await.expect(200);
+    server.admin().patch(&path, &change).await.expect(200);
     let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
     assert!(said.contains("~ product \"Images\""), "{said}");
     assert_eq!(products(&server).await.1, made);

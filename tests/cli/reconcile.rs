@@ -1,19 +1,15 @@
 //! `scrip reconcile`: the result that it prints, and its exit status.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use kit::{
     Launch, Server,
-    launch::binary,
     stripe::{self, Stripe},
 };
 use serde_json::json;
 
 async fn reconcile(server: &Server, words: &[&str]) -> Output {
-    let mut command = Command::new(binary());
-    command.arg("reconcile").args(words);
-    command.arg("--url").arg(server.instance().base());
-    command.env("SCRIP_ADMIN_TOKEN", server.admin().key());
+    let mut command = server.command(&[&["reconcile"], words].concat());
     let run = tokio::task::spawn_blocking(move || command.output().expect("the binary starts"));
     run.await.unwrap()
 }
