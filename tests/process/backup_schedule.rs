@@ -1,6 +1,6 @@
 //! Backups by the schedule of the configuration.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::fs;
 
 use kit::{Launch, Server, deadline};
 
