@@ -9,10 +9,10 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
-mod asking;
 mod audit;
 mod browser;
 mod catalog;
+mod order_refresh;
 mod orders;
 mod projects;
 mod sessions;

@@ -2,7 +2,7 @@
 //! key is checked against.
 
 use ::stripe::permissions;
-use kit::service::ADMIN_TOKEN;
+use kit::{deadline, service::ADMIN_TOKEN};
 use reqwest::Method;
 use scrip::payments::Providers as _;
 use serde_json::{Value, json};
@@ -261,9 +261,10 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
         let body = json!({"priceId": price, "externalUserId": "dora"});
         client.post("/api/v1/checkout", &body).await
     });
-    while shop.stripe.calls(SESSIONS).len() == before {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    deadline::until("the question", deadline::SOON, || {
+        (shop.stripe.calls(SESSIONS).len() > before).then_some(())
+    })
+    .await;
     let sandbox = forced(json!({"kind": "sandbox"}));
     let done = set(&shop.service, sandbox).await.expect(200);
     assert_eq!(done["provider"]["changing"], true);

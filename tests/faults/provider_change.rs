@@ -100,8 +100,8 @@ async fn dying_while_a_provider_is_left_ends_all_of_it_after_a_restart() {
 
     let status = server.terminate().await;
     assert!(status.success(), "{status}");
-    let mortal = launch.env("SCRIP_DIE_AT", "leaving.page");
-    server.start_as(&mortal).await;
+    let dying = launch.env("SCRIP_DIE_AT", "leaving.page");
+    server.start_as(&dying).await;
     let sandbox = json!({"kind": "sandbox", "force": true});
     assert_eq!(
         patch(&server, &sandbox).await,
@@ -111,11 +111,10 @@ async fn dying_while_a_provider_is_left_ends_all_of_it_after_a_restart() {
     server.crash().await;
     server.verify();
     server.start_again().await;
-    let end = std::time::Instant::now() + deadline::SOON;
-    while provider(&server).await["changing"] != false {
-        assert!(std::time::Instant::now() < end, "it is never done");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    deadline::answered("the end of the change", deadline::SOON, async || {
+        (provider(&server).await["changing"] == false).then_some(())
+    })
+    .await;
     assert_eq!(provider(&server).await["kind"], "sandbox");
     let client = server.client();
     let wallet = "/api/v1/wallets/external?externalUserId=ann";

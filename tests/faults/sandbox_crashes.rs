@@ -1,7 +1,7 @@
 //! A crash between any two steps of a renewal, a refund and a dispute, which stops the sandbox as well: their
 //! effects are there once, and the books add up.
 
-use crate::mortal;
+use crate::crash_point;
 use kit::{Client, Launch, Server, deadline};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,11 +12,11 @@ const CYCLE: [&str; 2] = ["cycle.asked", "cycle.told"];
 const MONEY: [&str; 2] = ["money.asked", "money.told"];
 
 /// A server whose project uses its sandbox, with one buyer.
-struct Stand {
+struct SandboxServer {
     server: Server,
 }
 
-impl Stand {
+impl SandboxServer {
     async fn open() -> Self {
         // Behaves like a real account: long events, and rate limits.
         let unkind = Launch::default().env("SCRIP_SANDBOX_UNKIND", "true");
@@ -103,24 +103,24 @@ impl Stand {
 
     /// After a crash and restart: what was begun is done within the hour, and nothing more happens later.
     async fn ends_with(mut self, place: &str, ledger: &[i64], orders: Value) {
-        mortal::survive(&mut self.server).await;
+        crash_point::survive(&mut self.server).await;
         for later in [3600, DAY] {
             assert!(self.advance(later).await, "{place}: it lives on");
             assert_eq!(self.ledger().await, ledger, "{place}");
             assert_eq!(self.orders().await, orders, "{place}");
         }
-        mortal::close(self.server).await;
+        crash_point::close(self.server).await;
     }
 }
 
 #[tokio::test]
 async fn dying_within_a_renewal_renews_once() {
     for place in INBOX.iter().chain(&CYCLE) {
-        let mut stand = Stand::open().await;
+        let mut stand = SandboxServer::open().await;
         stand.bought("month").await;
         // Nearly a whole month, for any month.
         assert!(stand.advance(27 * DAY).await);
-        mortal::start(&mut stand.server, place).await;
+        crash_point::start(&mut stand.server, place).await;
         assert!(
             !stand.advance(5 * DAY).await,
             "{place}: it dies before it answers"
@@ -133,9 +133,9 @@ async fn dying_within_a_renewal_renews_once() {
 #[tokio::test]
 async fn dying_within_a_refund_takes_its_credits_once() {
     for place in INBOX.iter().chain(&MONEY) {
-        let mut stand = Stand::open().await;
+        let mut stand = SandboxServer::open().await;
         stand.bought("one_time").await;
-        mortal::start(&mut stand.server, place).await;
+        crash_point::start(&mut stand.server, place).await;
         let portal = stand.portal().await;
         let part = json!({"amountCents": "200"});
         assert!(!stand.press(&portal, "refund", part).await, "{place}");
@@ -147,9 +147,9 @@ async fn dying_within_a_refund_takes_its_credits_once() {
 #[tokio::test]
 async fn dying_within_a_dispute_takes_its_credits_once() {
     for place in INBOX.iter().chain(&MONEY) {
-        let mut stand = Stand::open().await;
+        let mut stand = SandboxServer::open().await;
         stand.bought("one_time").await;
-        mortal::start(&mut stand.server, place).await;
+        crash_point::start(&mut stand.server, place).await;
         let portal = stand.portal().await;
         assert!(!stand.press(&portal, "dispute", json!({})).await, "{place}");
         let orders = json!([["checkout", "refunded"]]);
@@ -161,14 +161,14 @@ async fn dying_within_a_dispute_takes_its_credits_once() {
 async fn dying_while_a_dispute_is_won_gives_its_credits_back_once() {
     // Reading the list at the start handles the payment, too: only the inbox depends on the webhook.
     for place in INBOX {
-        let mut stand = Stand::open().await;
+        let mut stand = SandboxServer::open().await;
         stand.bought("one_time").await;
         let portal = stand.portal().await;
         assert!(stand.press(&portal, "dispute", json!({})).await);
         // Reported before the next start, which would crash at the same place.
         let told = async || (stand.ledger().await == [100, -100]).then_some(());
         deadline::answered("the dispute", deadline::SOON, told).await;
-        mortal::start(&mut stand.server, place).await;
+        crash_point::start(&mut stand.server, place).await;
         let won = stand.press(&portal, "dispute_won", json!({})).await;
         assert!(!won, "{place}");
         let orders = json!([["checkout", "paid"]]);

@@ -1,7 +1,7 @@
 //! Faulty servers, as synthetic events: some image must expose each of them, and no image the honest one.
 
 use super::{disk::Disk, event::Event, file::Luck, replay::Replay};
-use crate::books::teller::OPERATION_HEADER;
+use crate::books::diary_client::OPERATION_HEADER;
 use rand::{SeedableRng, rngs::StdRng};
 use std::collections::BTreeSet;
 
@@ -275,18 +275,26 @@ fn a_write_past_the_recording_is_noticed() {
     });
 }
 
+/// The log in an image after its process ended with these contents, and another one synced it.
+fn log_left_and_synced(mut disk: Disk, left: &[u8]) -> Vec<u8> {
+    let ended = Event::ProcessEnded {
+        left: [("log".to_owned(), left.to_vec())].into(),
+    };
+    for event in [ended, sync_begins(9, "log"), sync_ends(9)] {
+        disk.apply(&event);
+    }
+    let mut image = disk.after_power_cut(Luck { kept: 0.0 }, &mut StdRng::seed_from_u64(0));
+    image.files.remove("log").expect("its name was synced")
+}
+
 #[test]
 fn a_write_cut_off_by_the_end_of_its_process_did_what_is_left() {
     let mut disk = Disk::default();
     named([write_begins(2)])
         .iter()
         .for_each(|event| disk.apply(event));
-    let left = [(
-        "log".to_owned(),
-        [vec![0; 4090], DATA[..3].to_vec()].concat(),
-    )]
-    .into();
-    disk.apply(&Event::ProcessEnded { left });
+    let left = [vec![0; 4090], DATA[..3].to_vec()].concat();
+    assert_eq!(log_left_and_synced(disk, &left), left);
 }
 
 #[test]
@@ -297,7 +305,5 @@ fn a_size_that_was_changed_as_its_process_died_is_what_is_left() {
         .for_each(|event| disk.apply(event));
     let mut left = [vec![0; 4090], DATA.to_vec()].concat();
     left.resize(20_000, 0);
-    disk.apply(&Event::ProcessEnded {
-        left: [("log".to_owned(), left)].into(),
-    });
+    assert_eq!(log_left_and_synced(disk, &left), left);
 }

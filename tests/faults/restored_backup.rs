@@ -1,8 +1,8 @@
 //! A restored backup: purchases since then are found at the provider.
 
 use crate::{
-    mortal,
-    purchases::{COMPLETED, Shop, seconds},
+    crash_point,
+    purchases::{COMPLETED, StripeServer, seconds},
 };
 use kit::{deadline, tool};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-impl Shop {
+impl StripeServer {
     /// Opens a checkout and pays it; only the provider's list has the event.
     async fn pays_unheard(&self, user: &str, event: &str) -> Value {
         let begun = self.checkout(user).await.expect("it lives");
@@ -61,7 +61,7 @@ impl Shop {
 
 #[tokio::test]
 async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
-    let mut shop = Shop::open().await;
+    let mut shop = StripeServer::open().await;
     let first = shop.pays_unheard("ann", "evt_1").await;
     shop.has_paid(1).await;
 
@@ -82,12 +82,12 @@ async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
         let entries = ledger["entries"].as_array().unwrap();
         assert!(entries.iter().all(|entry| entry["delta"] == 100), "{user}");
     }
-    mortal::close(shop.server).await;
+    crash_point::close(shop.server).await;
 }
 
 #[tokio::test]
 async fn a_refund_that_a_backup_does_not_know_is_not_made_again() {
-    let mut shop = Shop::open().await;
+    let mut shop = StripeServer::open().await;
     let order = shop.sell().await;
     let backup = shop.back_up().await;
     let (status, _) = shop.refund(&order, "k").await.expect("it lives");
@@ -96,5 +96,5 @@ async fn a_refund_that_a_backup_does_not_know_is_not_made_again() {
     let (status, refunded) = shop.refund(&order, "k").await.expect("it lives");
     assert_eq!((status, &refunded["refundedCents"]), (200, &json!(300)));
     assert_eq!(shop.refunds_asked(), 1, "it was found by its name");
-    mortal::close(shop.server).await;
+    crash_point::close(shop.server).await;
 }

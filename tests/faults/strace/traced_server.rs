@@ -14,13 +14,13 @@ const CALLS: &str = "execve,read,readv,recvfrom,recvmsg,write,writev,sendto,send
 const SHOWN_BYTES: &str = "4194304";
 
 /// A traced server. The trace can be read once it has ended.
-pub(crate) struct Traced {
+pub(crate) struct TracedServer {
     // Dropped first: the server must not write the trace once its folder is removed.
     instance: Instance,
     folder: TempDir,
 }
 
-impl Traced {
+impl TracedServer {
     /// Starts a stopped server under strace. Each thread's syncs fail, from its `failing`th on.
     pub(crate) async fn start(server: &Server, failing: Option<usize>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");

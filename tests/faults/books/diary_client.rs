@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) const OPERATION_HEADER: &str = "x-test-operation";
 
 /// One client of the server, with connections of its own.
-pub(crate) struct Teller {
+pub(crate) struct DiaryClient {
     client: Client,
     product: String,
     diary: Arc<Diary>,
@@ -30,8 +30,8 @@ pub(crate) enum Outcome {
     Lost(reqwest::Error),
 }
 
-impl Teller {
-    /// A teller at the server's address `base`.
+impl DiaryClient {
+    /// A diary_client at the server's address `base`.
     pub(crate) fn new(base: &str, project: &Project, diary: &Arc<Diary>) -> Self {
         Self {
             client: Client::new(base, &project.secret),
