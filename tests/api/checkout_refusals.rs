@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     service::{NO_CODE, Service, assert_invalid, assert_refused},
-    stripe::{self, Override},
+    stripe::Override,
     stripe_shop::{StripeShop, monthly_tier},
 };
 

@@ -1,8 +1,27 @@
 //! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::service::{Service, assert_invalid, assert_refused, header};
+
+pub(crate) const EXTERNAL: &str = "/api/v1/wallets/external/holds";
+
+pub(crate) fn body(amount: i64, key: &str) -> Value {
+    json!({ "externalUserId": "u", "amount": amount, "idempotencyKey": key })
+}
+
+pub(crate) async fn place(service: &Service, amount: i64, key: &str) -> String {
+    let hold = service
+        .secret
+        .post(EXTERNAL, &body(amount, key))
+        .await
+        .expect(200);
+    hold["holdId"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn path(hold: &str, verb: &str) -> String {
+    format!("/api/v1/holds/{hold}{verb}")
+}
 
 #[tokio::test]
 async fn held_credits_are_out_of_the_balance() {

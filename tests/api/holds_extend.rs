@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
-use crate::holds_create::{path, place};
-use crate::service::{Service, assert_refused};
+use crate::{
+    holds_create::{path, place},
+    service::{Service, assert_refused},
+};
 
 #[tokio::test]
 async fn a_hold_expires_by_itself_unless_it_is_extended() {

@@ -3,8 +3,10 @@
 use domain::catalog::KeyKind;
 use serde_json::json;
 
-use crate::holds_create::{EXTERNAL, body, path, place};
-use crate::service::{NO_CODE, Service, assert_refused};
+use crate::{
+    holds_create::{EXTERNAL, body, path, place},
+    service::{NO_CODE, Service, assert_refused},
+};
 
 #[tokio::test]
 async fn a_publishable_key_reaches_the_holds_of_code_wallets_only() {

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::holds_create::{path, place};
-use crate::service::{Service, header};
+use crate::{
+    holds_create::{path, place},
+    service::{Service, header},
+};
 
 #[tokio::test]
 async fn a_released_hold_gives_everything_back() {

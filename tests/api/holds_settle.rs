@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::holds_create::{path, place};
-use crate::service::{Service, assert_refused, header};
+use crate::{
+    holds_create::{path, place},
+    service::{Service, assert_refused, header},
+};
 
 #[tokio::test]
 async fn settling_takes_the_cost_and_returns_the_rest() {

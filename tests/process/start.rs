@@ -4,7 +4,6 @@ use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Output};
 
 use kit::{
     Instance, Launch, Server,
-    launch::binary,
     process::{Process, listening},
 };
 

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::{REPLAYED, back, refund};
 use crate::{
-    client::Reply,
     service::{assert_refused, header},
     stripe::Override,
     stripe_shop::StripeShop,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::unreadable_objects::webhook;
 use crate::{
     stripe::{self, Override},
     stripe_shop::StripeShop,

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    service::lines,
-    stripe::{self},
-    stripe_shop::StripeShop,
-};
+use crate::{service::lines, stripe_shop::StripeShop};
 
 #[tokio::test]
 async fn a_subscription_is_renewed_switched_and_ends() {

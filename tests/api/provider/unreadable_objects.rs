@@ -263,7 +263,7 @@ async fn pages_that_cannot_be_read_are_asked_for_by_halves() {
 }
 
 /// Delivers a webhook in the background.
-fn webhook(
+pub(super) fn webhook(
     shop: &StripeShop,
     id: &str,
     kind: &str,

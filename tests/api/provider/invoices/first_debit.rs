@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DAY, line};
-use crate::{service::lines, stripe_shop::StripeShop};
+use crate::stripe_shop::StripeShop;
 
 /// A checkout of a tier whose buyer is done, and whose debit is processing.
 async fn awaited() -> (StripeShop, Value, String, Value) {
