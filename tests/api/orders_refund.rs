@@ -173,8 +173,8 @@ async fn a_refund_that_fails_in_the_end_can_be_made_again_under_another_key() {
         .expect(200);
     let path = format!("/v1/refunds?payment_intent={payment}");
     let refunds = shop.ask(Method::GET, &path, "").await;
-    let refund = refunds["data"][0]["id"].as_str().unwrap();
-    let fail = format!("/script/refunds/{refund}/fail");
+    let newest = refunds["data"][0]["id"].as_str().unwrap();
+    let fail = format!("/script/refunds/{newest}/fail");
     shop.ask(Method::POST, &fail, "failure_reason=declined")
         .await;
     shop.service.advance(DAY).await;
