@@ -4,7 +4,6 @@ mod retries;
 
 use std::{convert::Infallible, time::Duration};
 
-use axum::routing::any;
 use scrip_client::{
     BatchItem, Cancel, Credit, Deduct, Error, Interval, LedgerFilter, NewCheckout, PlaceHold,
     Refund, Scrip, Spent, UsageQuery, Wallet,

@@ -8,7 +8,7 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use crate::{run, said};
+use crate::run;
 
 /// A server, and a Stripe account with subscriptions that have run for some time.
 struct Migration {
@@ -144,7 +144,7 @@ async fn it_says_what_it_needs_and_takes_users_from_a_file() {
     assert_eq!(whose.status.code(), Some(1));
     let said = String::from_utf8_lossy(&whose.stderr).into_owned();
     assert!(said.contains("--users USERS.CSV"), "{said}");
-    let help = said(&run(&["import", "--help"]));
+    let help = crate::said(&run(&["import", "--help"]));
     let first = help.lines().take(3).collect::<Vec<_>>().join(" ");
     assert!(first.contains("Stripe") && first.contains("CSV"), "{help}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DAY, RenewedSubscriber, line, price};
+use super::{DAY, RenewedSubscriber, line};
 use crate::service::lines;
 
 /// The invoice lines of a switch to the larger tier, made after two thirds of the former cycle, which waited
