@@ -9,8 +9,6 @@ use crate::{
 };
 
 const COMPLETED: &str = "checkout.session.completed";
-const DISPUTES: &str = "/v1/disputes";
-const EVENTS: &str = "/v1/events";
 
 #[tokio::test]
 async fn what_is_of_another_product_costs_no_question() {

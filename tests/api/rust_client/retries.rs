@@ -5,7 +5,12 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use axum::{Router, http::StatusCode, response::Response, routing::any};
+use axum::{
+    Router,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::any,
+};
 use scrip_client::{Deduct, ErrorKind, NewCheckout, Scrip, Wallet};
 use serde_json::json;
 
