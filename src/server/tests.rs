@@ -246,15 +246,29 @@ async fn stragglers_are_cut_off_in_the_end() {
             pending::<()>().await;
         }),
     );
-    let listener = listen(reserve("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
+    // The server's threads are its own, so that they can end as with its process.
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = {
+        let _inside = threads.enter();
+        listen(socket).unwrap()
+    };
     let address = listener.local_addr().unwrap();
     let server = Server::new(listener, router, HTTP);
+    let run = threads.spawn(async move { server.run(entered.notified(), ready(())).await });
     let client = tokio::spawn(exchange(
         address,
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
     ));
-    server.run(entered.notified(), ready(())).await;
-    client.abort();
+    run.await.unwrap();
+    assert!(!client.is_finished(), "its request is still in flight");
+    threads.shutdown_background();
+    let (_, answer) = client.await.unwrap();
+    assert_eq!(answer, "", "the connection is closed without an answer");
 }
 
 #[tokio::test]

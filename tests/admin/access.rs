@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use kit::{Client, Launch, Server, deadline, service::Service};
+use kit::{Client, Launch, Server, deadline, service::Service, tool};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{ADMIN, assert_invalid, get, patch, post, project, terminal::says};
+use crate::{ADMIN, assert_invalid, get, patch, post, project};
 
 #[tokio::test]
 async fn only_the_administrator_gets_in() {
@@ -53,7 +53,7 @@ async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
     assert!(reply.headers.contains_key("retry-after"));
     // From the same address, as if behind a proxy that is not in `trusted_proxies`.
     get(&server.admin(), "/projects").await.expect(200);
-    says(&server, &["api", "GET", "/projects"]);
+    tool::run(&mut server.command(&["api", "GET", "/projects"]));
     // A missing token is not counted as a guess; API keys and metrics have limits of their own.
     assert_eq!(reqwest_without_key(&server).await.0, 401);
     server.client().get("/api/v1/me").await.expect(200);

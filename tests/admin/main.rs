@@ -1,5 +1,6 @@
-//! Administration as an operator uses it: the admin API over HTTP, and the command line, against the real
-//! binary.
+//! The admin API over HTTP, against the real binary, a file a kind of object. What it does with a payment provider
+//! and with webhooks is in `tests/api/provider` and `tests/api/deliveries`, where Stripe has a double and the test
+//! moves the clock.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,34 +14,15 @@
 )]
 
 mod access;
-mod apply;
-mod backup;
-mod commands;
-mod dev;
-mod doctor;
-mod export;
-mod figures;
-mod files;
-mod import_stripe;
+mod backups;
 mod keys;
-mod listen;
-mod logs;
-mod pages;
 mod prices;
 mod products;
 mod projects;
 mod provider;
-mod proxies;
-mod reconcile;
-mod restart;
-mod secrets;
-mod terminal;
-mod tls;
-mod verify;
 mod wallets;
 
 use kit::{Client, Reply, Server};
-use reqwest::Method;
 use serde_json::Value;
 
 /// The path of the admin API.
@@ -48,10 +30,7 @@ const ADMIN: &str = "/api/admin/v1";
 
 /// Sends a PATCH.
 async fn patch(client: &Client, path: &str, body: &Value) -> Reply {
-    let request = client
-        .request(Method::PATCH, &format!("{ADMIN}{path}"))
-        .json(body);
-    Client::send(request).await.expect("an answer")
+    client.patch(&format!("{ADMIN}{path}"), body).await
 }
 
 /// Sends a POST.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, Reply},
     service::Service,
-    shop::{Catalog, Shop},
+    stripe_shop::{StripeShop, monthly_tier},
 };
 
 const SESSIONS: &str = "/v1/checkout/sessions";
@@ -38,7 +38,7 @@ const ALL: CheckoutSettings = CheckoutSettings {
 
 #[tokio::test]
 async fn stripe_is_asked_for_what_is_set() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let asked = || {
         let form = shop.stripe.calls(SESSIONS).pop().unwrap().form;
         let names = [
@@ -78,7 +78,7 @@ async fn stripe_is_asked_for_what_is_set() {
 
 #[tokio::test]
 async fn an_order_shows_its_invoice_where_stripe_made_one() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let begun = shop.begun("ann").await;
     let checkout = begun["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
@@ -102,7 +102,7 @@ async fn an_order_shows_its_invoice_where_stripe_made_one() {
 }
 
 /// A service whose project uses the sandbox.
-async fn fair() -> (Service, String) {
+async fn shop() -> (Service, String) {
     let service = Service::start().await;
     let sandbox = Some(ProviderChange::Sandbox);
     let nothing = ProjectChange::default();
@@ -139,7 +139,7 @@ async fn order(service: &Service, begun: &Value) -> Value {
 
 #[tokio::test]
 async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
-    let (service, price) = fair().await;
+    let (service, price) = shop().await;
     let without = begin(&service, &price, "ann").await;
     press(&service, &without, "", "*/*").await.expect(200);
     let shown = order(&service, &without).await;
@@ -165,7 +165,7 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
     let plan = service.add_plan().await;
     let tier = service
         .catalog
-        .create_price(service.project.id, plan, Catalog::tier())
+        .create_price(service.project.id, plan, monthly_tier())
         .await
         .unwrap();
     let begun = begin(&service, &tier.id.to_string(), "ann").await;
@@ -178,7 +178,7 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
 #[tokio::test]
 async fn nobody_pays_in_a_browser_without_agreeing_to_the_terms() {
     const HTML: &str = "text/html,application/xhtml+xml";
-    let (service, price) = fair().await;
+    let (service, price) = shop().await;
     set(
         &service,
         CheckoutSettings {

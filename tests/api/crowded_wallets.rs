@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     service::{Service, assert_refused},
-    shop::Shop,
+    stripe_shop::StripeShop,
 };
 
 const HOLDS: &str = "/api/v1/wallets/external/holds";
@@ -54,7 +54,7 @@ async fn holds_that_end_together_give_their_credits_back_while_others_are_answer
 const ORDERS: usize = 5000;
 
 /// Makes a user buy that often, without the provider, and spend all credits.
-async fn buy_for_years(shop: &Shop, name: &str) {
+async fn buy_for_years(shop: &StripeShop, name: &str) {
     let service = &shop.service;
     let project = service.catalog.project(service.project.id).unwrap();
     let terms = Terms::from(project.any_price(&shop.price.parse().unwrap()).unwrap());
@@ -99,7 +99,7 @@ async fn buy_for_years(shop: &Shop, name: &str) {
 }
 
 /// The responses to a user who buys once and spends some of it; without names and instants.
-async fn buy_once(shop: &Shop, name: &str) -> Vec<Value> {
+async fn buy_once(shop: &StripeShop, name: &str) -> Vec<Value> {
     let begun = shop.begun(name).await;
     let pending = shop.order(&begun["orderId"]).await;
     shop.pay(&begun).await;
@@ -133,7 +133,7 @@ async fn buy_once(shop: &Shop, name: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_wallet_that_has_bought_for_years_is_answered_as_a_new_one_and_is_as_small() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     buy_for_years(&shop, "old").await;
     let old = buy_once(&shop, "old").await;
     assert_eq!(old, buy_once(&shop, "new").await);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     service::{ADMIN_TOKEN, Service, assert_invalid, assert_refused},
-    shop::Shop,
+    stripe_shop::StripeShop,
 };
 
 const PATH: &str = "/api/v1/events";
@@ -148,7 +148,7 @@ async fn some_kinds_are_found_among_others() {
 
 #[tokio::test]
 async fn a_purchase_tells_its_order_as_a_secret_key_reads_it() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let begun = shop.begun("ann").await;
     shop.pay(&begun).await;
     let page = events(&shop.service, "").await;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     client::{Client, Reply},
-    fair::Fair,
+    sandbox_shop::SandboxShop,
     service::{NO_CODE, Service, assert_refused, header},
 };
 
@@ -240,10 +240,10 @@ async fn a_wrong_code_that_is_tried_again_counts_once() {
 
 #[tokio::test]
 async fn a_buyer_sees_what_they_paid_for_whatever_others_tried() {
-    let fair = Fair::open().await;
-    let service = &fair.service;
-    let begun = fair.checkout(json!({})).await;
-    fair.press(&begun, "pay").await;
+    let shop = SandboxShop::open().await;
+    let service = &shop.service;
+    let begun = shop.checkout(json!({})).await;
+    shop.press(&begun, "pay").await;
     let wrong = |number| (Method::GET, format!("/api/v1/wallets/nonsense{number}"));
     let wrong: Vec<_> = (0..21).map(wrong).collect();
     ask_all(service, &wrong).await;

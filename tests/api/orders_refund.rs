@@ -8,18 +8,29 @@ use scrip::catalog::SandboxChange;
 use serde_json::{Value, json};
 
 use crate::{
-    counter::{Counter, DAY},
+    client::{Client, Reply},
+    sandbox_shop::{DAY, SandboxShop},
     service::{Service, assert_invalid, assert_refused, header},
 };
 
 const REPLAYED: &str = "idempotency-replayed";
 
+async fn refund(service: &Service, order: &str, body: Value) -> Reply {
+    let path = format!("/api/v1/orders/{order}/refund");
+    service.secret.post(&path, &body).await
+}
+
+async fn read(shop: &SandboxShop, order: &str) -> Value {
+    let path = format!("/api/v1/orders/{order}");
+    shop.service.secret.get(&path).await.expect(200)
+}
+
 /// 100 credits for 5.00, bought by Ann; the order.
-async fn bought() -> (Counter, String) {
-    let counter = Counter::open().await;
-    let begun = counter.buy("ann", &counter.price).await;
+async fn bought() -> (SandboxShop, String) {
+    let shop = SandboxShop::open().await;
+    let begun = shop.bought("ann").await;
     let order = begun["orderId"].as_str().unwrap().to_owned();
-    (counter, order)
+    (shop, order)
 }
 
 fn back(order: &Value) -> (&str, i64, i64) {
@@ -33,90 +44,94 @@ fn back(order: &Value) -> (&str, i64, i64) {
 
 #[tokio::test]
 async fn a_whole_order_goes_back_and_its_credits_with_it() {
-    let (counter, order) = bought().await;
+    let (shop, order) = bought().await;
     let body = json!({"idempotencyKey": "k"});
-    let reply = counter.refund(&order, body.clone()).await;
+    let reply = refund(&shop.service, &order, body.clone()).await;
     assert_eq!(header(&reply, REPLAYED), None);
     let refunded = reply.expect(200);
     assert_eq!(back(&refunded), ("refunded", 500, 0));
     assert_eq!(refunded["id"], order);
     assert!(refunded["payment"]["paymentId"].is_string(), "{refunded}");
     assert!(refunded["receiptUrl"].is_string(), "{refunded}");
-    let again = counter.refund(&order, body).await;
+    let again = refund(&shop.service, &order, body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(back(&again.expect(200)), ("refunded", 500, 0));
-    let more = counter
-        .refund(&order, json!({"idempotencyKey": "other"}))
-        .await;
+    let more = refund(&shop.service, &order, json!({"idempotencyKey": "other"})).await;
     assert_refused(&more, 409, "already_refunded");
     assert_eq!(more.body["refundableCents"], 0);
 }
 
 #[tokio::test]
 async fn parts_go_back_one_by_one_until_nothing_is_left() {
-    let (counter, order) = bought().await;
+    let (shop, order) = bought().await;
     let part = |cents: i64, key: &str| json!({"amountCents": cents, "idempotencyKey": key});
-    let first = counter.refund(&order, part(125, "a")).await.expect(200);
+    let first = refund(&shop.service, &order, part(125, "a"))
+        .await
+        .expect(200);
     assert_eq!(back(&first), ("paid", 125, 75));
-    let much = counter.refund(&order, part(376, "b")).await;
+    let much = refund(&shop.service, &order, part(376, "b")).await;
     assert_refused(&much, 409, "already_refunded");
     assert_eq!(much.body["refundableCents"], 375);
-    let second = counter.refund(&order, part(250, "b")).await.expect(200);
+    let second = refund(&shop.service, &order, part(250, "b"))
+        .await
+        .expect(200);
     assert_eq!(back(&second), ("paid", 375, 25));
     // Repeating a finished refund's key returns the order's current state.
-    let again = counter.refund(&order, part(125, "a")).await;
+    let again = refund(&shop.service, &order, part(125, "a")).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(back(&again.expect(200)), ("paid", 375, 25));
-    let rest = counter.refund(&order, json!({"idempotencyKey": "c"})).await;
+    let rest = refund(&shop.service, &order, json!({"idempotencyKey": "c"})).await;
     assert_eq!(back(&rest.expect(200)), ("refunded", 500, 0));
 }
 
 #[tokio::test]
 async fn a_key_names_one_order_and_one_amount() {
-    let (counter, order) = bought().await;
-    let other = counter.buy("ann", &counter.price).await;
+    let (shop, order) = bought().await;
+    let other = shop.bought("ann").await;
     let other = other["orderId"].as_str().unwrap();
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
-    counter.refund(&order, body.clone()).await.expect(200);
+    refund(&shop.service, &order, body.clone())
+        .await
+        .expect(200);
     for (order, body) in [
         (&*order, json!({"amountCents": 101, "idempotencyKey": "k"})),
         (&*order, json!({"idempotencyKey": "k"})),
         (other, body.clone()),
     ] {
-        let reused = counter.refund(order, body).await;
+        let reused = refund(&shop.service, order, body).await;
         assert_refused(&reused, 409, "idempotency_key_reused");
     }
     // Grants and deductions have keys of their own.
-    counter.service.grant("ann", 5).await;
+    shop.service.grant("ann", 5).await;
     let header = json!({"amountCents": 100});
     let path = format!("/api/v1/orders/{order}/refund");
-    let request = counter.service.secret.request(Method::POST, &path);
+    let request = shop.service.secret.request(Method::POST, &path);
     let request = request.header("idempotency-key", "k").json(&header);
-    let reply = crate::client::Client::send(request).await.unwrap();
+    let reply = Client::send(request).await.unwrap();
     assert_eq!(reply.headers[REPLAYED], "true", "the header is the key");
 }
 
 #[tokio::test]
 async fn an_order_is_named_by_its_checkout_too() {
-    let counter = Counter::open().await;
-    let begun = counter.buy("ann", &counter.price).await;
+    let shop = SandboxShop::open().await;
+    let begun = shop.bought("ann").await;
     let checkout = begun["checkoutId"].as_str().unwrap();
     let body = json!({"idempotencyKey": "k"});
-    let reply = counter.refund(checkout, body).await.expect(200);
+    let reply = refund(&shop.service, checkout, body).await.expect(200);
     assert_eq!(reply["id"], begun["orderId"]);
 }
 
 #[tokio::test]
 async fn of_an_order_without_money_nothing_goes_back() {
-    let counter = Counter::open().await;
+    let shop = SandboxShop::open().await;
     let body = json!({"idempotencyKey": "k"});
-    let begun = counter.begin("ann", &counter.price).await;
+    let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
     let pending = begun["orderId"].as_str().unwrap();
     for button in [None, Some("expire")] {
         if let Some(button) = button {
-            counter.press(&begun, button).await;
+            shop.press(&begun, button).await;
         }
-        let reply = counter.refund(pending, body.clone()).await;
+        let reply = refund(&shop.service, pending, body.clone()).await;
         assert_refused(&reply, 409, "already_refunded");
         assert_eq!(reply.body["refundableCents"], 0);
     }
@@ -124,12 +139,12 @@ async fn of_an_order_without_money_nothing_goes_back() {
 
 #[tokio::test]
 async fn renewals_switches_and_first_cycles_go_back_likewise() {
-    let counter = Counter::open().await;
-    let (_, [small, large]) = counter.plan().await;
-    counter.buy("ann", &small).await;
-    counter.service.advance(32 * DAY).await;
-    counter.switch("ann", &large).await;
-    let orders = counter.orders().await;
+    let shop = SandboxShop::open().await;
+    let tiers = shop.tiers().await;
+    shop.buy("ann", &tiers.small).await;
+    shop.service.advance(32 * DAY).await;
+    shop.switch("ann", &tiers.large).await;
+    let orders = shop.orders().await;
     let kinds: Vec<&str> = orders.iter().map(|o| o["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["switch", "renewal", "checkout"]);
     for order in &orders {
@@ -138,42 +153,44 @@ async fn renewals_switches_and_first_cycles_go_back_likewise() {
         assert!(order["payment"]["paymentId"].is_string(), "{order}");
         let id = order["id"].as_str().unwrap();
         let body = json!({"idempotencyKey": kind});
-        let refunded = counter.refund(id, body).await.expect(200);
+        let refunded = refund(&shop.service, id, body).await.expect(200);
         assert_eq!(refunded["status"], "refunded", "{refunded}");
         assert_eq!(refunded["refundedCents"], order["amountCents"]);
     }
-    assert_eq!(counter.wallet("ann").await["balances"][0]["balance"], 0);
+    assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 0);
 }
 
 #[tokio::test]
 async fn a_refund_that_fails_in_the_end_can_be_made_again_under_another_key() {
-    let (counter, order) = bought().await;
-    let payment = counter.order(&order).await["payment"]["paymentId"].clone();
+    let (shop, order) = bought().await;
+    let payment = read(&shop, &order).await["payment"]["paymentId"].clone();
     let payment = payment.as_str().unwrap();
-    counter
-        .script(&format!("charges/{payment}"), "refunds=pending")
-        .await;
+    let charge = format!("/script/charges/{payment}");
+    shop.ask(Method::POST, &charge, "refunds=pending").await;
     let body = json!({"idempotencyKey": "k"});
-    counter.refund(&order, body.clone()).await.expect(200);
-    let path = format!("v1/refunds?payment_intent={payment}");
-    let refunds = counter.call(Method::GET, &path, "").await.expect(200);
-    let refund = refunds["data"][0]["id"].as_str().unwrap();
-    let fail = format!("refunds/{refund}/fail");
-    counter.script(&fail, "failure_reason=declined").await;
-    counter.service.advance(DAY).await;
-    assert_eq!(back(&counter.order(&order).await), ("paid", 0, 100));
-    let again = counter.refund(&order, body).await;
+    refund(&shop.service, &order, body.clone())
+        .await
+        .expect(200);
+    let path = format!("/v1/refunds?payment_intent={payment}");
+    let refunds = shop.ask(Method::GET, &path, "").await;
+    let newest = refunds["data"][0]["id"].as_str().unwrap();
+    let fail = format!("/script/refunds/{newest}/fail");
+    shop.ask(Method::POST, &fail, "failure_reason=declined")
+        .await;
+    shop.service.advance(DAY).await;
+    assert_eq!(back(&read(&shop, &order).await), ("paid", 0, 100));
+    let again = refund(&shop.service, &order, body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"), "it was done");
     assert_eq!(back(&again.expect(200)), ("paid", 0, 100));
     let other = json!({"idempotencyKey": "other"});
-    let other = counter.refund(&order, other).await.expect(200);
+    let other = refund(&shop.service, &order, other).await.expect(200);
     assert_eq!(other["refundedCents"], 500);
 }
 
 #[tokio::test]
 async fn who_may_and_what_is_asked_is_checked_first() {
-    let (counter, order) = bought().await;
-    let service = &counter.service;
+    let (shop, order) = bought().await;
+    let service = &shop.service;
     let body = json!({"idempotencyKey": "k"});
     let path = format!("/api/v1/orders/{order}/refund");
     let reply = service.publishable.post(&path, &body).await;
@@ -181,22 +198,27 @@ async fn who_may_and_what_is_asked_is_checked_first() {
     let stranger = service.stranger(KeyKind::Secret).await;
     assert_refused(&stranger.post(&path, &body).await, 404, "order_not_found");
     for unknown in ["ord_0", "cs_none", "x"] {
-        let reply = counter.refund(unknown, body.clone()).await;
+        let reply = refund(&shop.service, unknown, body.clone()).await;
         assert_refused(&reply, 404, "order_not_found");
     }
-    assert_invalid(&counter.refund(&order, json!({})).await, "idempotencyKey");
+    assert_invalid(
+        &refund(&shop.service, &order, json!({})).await,
+        "idempotencyKey",
+    );
     for cents in [json!(0), json!(-1), json!(1.5), json!("1")] {
         let body = json!({"amountCents": cents, "idempotencyKey": "k"});
-        assert_invalid(&counter.refund(&order, body).await, "amountCents");
+        assert_invalid(&refund(&shop.service, &order, body).await, "amountCents");
     }
-    assert_eq!(back(&counter.order(&order).await), ("paid", 0, 100));
+    assert_eq!(back(&read(&shop, &order).await), ("paid", 0, 100));
 }
 
 #[tokio::test]
 async fn a_project_without_a_provider_answers_what_it_knows() {
-    let (counter, order) = bought().await;
+    let (shop, order) = bought().await;
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
-    counter.refund(&order, body.clone()).await.expect(200);
+    refund(&shop.service, &order, body.clone())
+        .await
+        .expect(200);
     // A project without a provider knows no orders.
     let other = Service::start().await;
     let path = format!("/api/v1/orders/{order}/refund");
@@ -206,45 +228,42 @@ async fn a_project_without_a_provider_answers_what_it_knows() {
 
 #[tokio::test]
 async fn all_that_is_left_is_what_is_left_at_the_provider() {
-    let (counter, order) = bought().await;
+    let (shop, order) = bought().await;
     // Webhooks are delayed by an hour.
     let late = SandboxChange {
         delay_seconds: Some(3600),
         ..SandboxChange::default()
     };
-    let project = counter.service.project.id;
-    let set = counter.service.catalog.update_sandbox(project, late);
-    set.await.unwrap();
-    let payment = counter.order(&order).await["payment"]["paymentId"].clone();
+    shop.set(late).await;
+    let payment = read(&shop, &order).await["payment"]["paymentId"].clone();
     let form = format!("payment_intent={}&amount=300", payment.as_str().unwrap());
-    let by_hand = counter.call(Method::POST, "v1/refunds", &form).await;
-    by_hand.expect(200);
-    assert_eq!(counter.order(&order).await["refundedCents"], 0);
+    shop.ask(Method::POST, "/v1/refunds", &form).await;
+    assert_eq!(read(&shop, &order).await["refundedCents"], 0);
     let body = json!({"idempotencyKey": "k"});
-    let rest = counter.refund(&order, body).await.expect(200);
+    let rest = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&rest), ("refunded", 500, 0));
 }
 
 #[tokio::test]
 async fn a_disputed_order_gives_back_what_the_bank_leaves() {
-    let (counter, order) = bought().await;
-    let payment = counter.order(&order).await["payment"]["paymentId"].clone();
+    let (shop, order) = bought().await;
+    let payment = read(&shop, &order).await["payment"]["paymentId"].clone();
     let form = format!("payment_intent={}&amount=200", payment.as_str().unwrap());
-    counter.script("disputes", &form).await;
-    counter.service.advance(60).await;
+    shop.ask(Method::POST, "/script/disputes", &form).await;
+    shop.service.advance(60).await;
     let body = json!({"amountCents": 301, "idempotencyKey": "k"});
-    let much = counter.refund(&order, body).await;
+    let much = refund(&shop.service, &order, body).await;
     assert_refused(&much, 409, "already_refunded");
     assert_eq!(much.body["refundableCents"], 300);
     // While a bank decides, the provider refunds nothing.
     let body = json!({"amountCents": 300, "idempotencyKey": "k"});
-    let refused = counter.refund(&order, body.clone()).await;
+    let refused = refund(&shop.service, &order, body.clone()).await;
     assert_refused(&refused, 502, "provider_error");
-    let disputes = counter.call(Method::GET, "v1/disputes", "").await;
-    let dispute = disputes.expect(200)["data"][0]["id"].clone();
-    let win = format!("disputes/{}/win", dispute.as_str().unwrap());
-    counter.script(&win, "").await;
-    counter.service.advance(60).await;
-    let refunded = counter.refund(&order, body).await.expect(200);
+    let disputes = shop.ask(Method::GET, "/v1/disputes", "").await;
+    let dispute = disputes["data"][0]["id"].clone();
+    let win = format!("/script/disputes/{}/win", dispute.as_str().unwrap());
+    shop.ask(Method::POST, &win, "").await;
+    shop.service.advance(60).await;
+    let refunded = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&refunded), ("paid", 300, 40));
 }

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::{
     client::Reply,
     service::{NO_CODE, assert_invalid, assert_refused},
-    shop::{Catalog, Shop},
     stripe::Override,
+    stripe_shop::{StripeShop, monthly_tier},
 };
 
 const BACK: &str = "https://shop.example/account";
 
-async fn external(shop: &Shop, user: &str) -> Reply {
+async fn external(shop: &StripeShop, user: &str) -> Reply {
     let body = json!({"externalUserId": user, "returnUrl": BACK});
     shop.service
         .secret
@@ -21,14 +21,14 @@ async fn external(shop: &Shop, user: &str) -> Reply {
         .await
 }
 
-async fn by_code(shop: &Shop, code: &str, back: &str) -> Reply {
+async fn by_code(shop: &StripeShop, code: &str, back: &str) -> Reply {
     let query = url::form_urlencoded::byte_serialize(back.as_bytes()).collect::<String>();
     let path = format!("/api/v1/wallets/{code}/portal?returnUrl={query}");
     shop.service.publishable.get(&path).await
 }
 
 /// A code wallet with a purchase; its code.
-async fn bought(shop: &Shop) -> String {
+async fn bought(shop: &StripeShop) -> String {
     let begun = shop.checkout(json!({})).await.expect(200);
     shop.pay(&begun).await;
     let order = shop.order(&begun["orderId"]).await;
@@ -37,7 +37,7 @@ async fn bought(shop: &Shop) -> String {
 
 #[tokio::test]
 async fn a_customer_gets_a_portal() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let code = bought(&shop).await;
     let opened = by_code(&shop, &code, BACK).await.expect(200);
     assert!(
@@ -62,7 +62,7 @@ async fn a_customer_gets_a_portal() {
 
 #[tokio::test]
 async fn subscribers_can_switch_between_the_tiers_of_their_product() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let product = shop.product_of(&tier);
     let interval = domain::catalog::Interval::Month;
@@ -85,7 +85,7 @@ async fn subscribers_can_switch_between_the_tiers_of_their_product() {
 /// The portal takes ten products: a customer of two plans gets those nearest to each of their tiers.
 #[tokio::test]
 async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let mut held = Vec::new();
     for plan in 1..=2 {
         let product = shop.service.add_plan().await;
@@ -93,7 +93,7 @@ async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
         for n in 1..=8 {
             let tier = NewPrice {
                 amount_cents: plan * 10_000 + n * 100,
-                ..Catalog::tier()
+                ..monthly_tier()
             };
             let project = shop.service.project.id;
             let made = shop.service.catalog.create_price(project, product, tier);
@@ -123,7 +123,7 @@ async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
 /// Stripe creates a customer for each session that names none: two open sessions create two.
 #[tokio::test]
 async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let subscribing = json!({"priceId": tier, "externalUserId": "ann"});
     let subscribing = shop.checkout(subscribing).await.expect(200);
@@ -147,7 +147,7 @@ async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment()
 
 #[tokio::test]
 async fn of_two_subscriptions_begun_at_once_the_customer_of_the_later_one_is_opened() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
     let first = shop.checkout(body.clone()).await.expect(200);
@@ -171,7 +171,7 @@ async fn of_two_subscriptions_begun_at_once_the_customer_of_the_later_one_is_ope
 
 #[tokio::test]
 async fn without_a_purchase_there_is_none() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let code = shop.service.code().await;
     assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
     shop.service.grant("ann", 5).await;
@@ -182,7 +182,7 @@ async fn without_a_purchase_there_is_none() {
 
 #[tokio::test]
 async fn a_wallet_that_is_not_there_has_none() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     assert_refused(
         &by_code(&shop, NO_CODE, BACK).await,
         404,
@@ -193,7 +193,7 @@ async fn a_wallet_that_is_not_there_has_none() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let code = bought(&shop).await;
     assert_invalid(&by_code(&shop, &code, "nowhere").await, "returnUrl");
     let missing = format!("/api/v1/wallets/{code}/portal");
@@ -217,7 +217,7 @@ async fn what_is_wrong_is_named() {
 
 #[tokio::test]
 async fn a_provider_that_fails_or_is_gone_is_told_apart() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let code = bought(&shop).await;
     let sessions = "/v1/billing_portal/sessions";
     shop.stripe
@@ -248,7 +248,7 @@ async fn a_provider_that_fails_or_is_gone_is_told_apart() {
 /// Somebody archived a tier's product at Stripe; then the offer changed, so that the portal is configured anew.
 #[tokio::test]
 async fn an_archived_tier_shuts_the_portal_for_nobody() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let begun = shop.begun_with("ann", &tier).await;
     shop.subscribe(&begun, "sub_1").await;

@@ -1,27 +1,16 @@
 //! The Rust client against the service: all that a shop does with it.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+mod retries;
 
-use axum::{
-    Router,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-    routing::any,
-};
+use std::{convert::Infallible, time::Duration};
+
 use scrip_client::{
-    BatchItem, Cancel, Credit, Deduct, Error, ErrorKind, Interval, LedgerFilter, NewCheckout,
-    PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
+    BatchItem, Cancel, Credit, Deduct, Error, Interval, LedgerFilter, NewCheckout, PlaceHold,
+    Refund, Scrip, Spent, UsageQuery, Wallet,
 };
 use serde_json::json;
 
-use crate::{fair::Fair, service::Service};
+use crate::{sandbox_shop::SandboxShop, service::Service};
 
 fn secret(service: &Service) -> Scrip {
     Scrip::new(&service.base, service.secret.key()).unwrap()
@@ -276,13 +265,13 @@ async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
 
 #[tokio::test]
 async fn a_buyer_pays_is_given_back_and_it_is_told() {
-    let fair = Fair::open().await;
-    let scrip = secret(&fair.service);
+    let shop = SandboxShop::open().await;
+    let scrip = secret(&shop.service);
     let ann = Wallet::external("ann");
     let checkout = NewCheckout {
         metadata: [("cart".to_owned(), "7".to_owned())].into(),
         quantity: Some(2),
-        ..NewCheckout::new(&fair.price)
+        ..NewCheckout::new(&shop.price)
     };
     let begun = scrip.checkout(Some(&ann), checkout).await.unwrap();
     assert!(
@@ -292,7 +281,7 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
             .unwrap()
             .is_settled()
     );
-    fair.try_press(&begun.url, "pay", json!({}))
+    shop.try_press(&begun.url, "pay", json!({}))
         .await
         .expect(200);
     let paid = scrip
@@ -337,9 +326,9 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
 
 #[tokio::test]
 async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
-    let fair = Fair::open().await;
-    let scrip = secret(&fair.service);
-    fair.subscribed("ann").await;
+    let shop = SandboxShop::open().await;
+    let scrip = secret(&shop.service);
+    shop.subscribed("ann").await;
     let ann = Wallet::external("ann");
     let product = scrip.wallet(&ann).await.unwrap().subscriptions[0]
         .product_id
@@ -361,93 +350,4 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     assert_eq!(over.status, "canceled");
     assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);
-}
-
-/// A server that gives these responses, one per request, and counts requests.
-async fn answering(answers: Vec<fn() -> Response>) -> (String, Arc<AtomicU32>) {
-    let count = Arc::new(AtomicU32::new(0));
-    let counter = Arc::clone(&count);
-    let handler = any(move || {
-        let number = counter.fetch_add(1, Ordering::AcqRel);
-        let answer = answers[(number as usize).min(answers.len() - 1)];
-        async move { answer() }
-    });
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    let app = Router::new().fallback(handler);
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    (base, count)
-}
-
-fn refused(status: StatusCode, code: &str) -> Response {
-    let body = json!({"code": code, "message": "Not now.", "requestId": "req_1"});
-    (status, [("retry-after", "0")], body.to_string()).into_response()
-}
-
-#[tokio::test]
-async fn it_repeats_what_is_safe_and_gives_up_what_is_not() {
-    let taken = || r#"{"balance": 1, "deducted": true}"#.into_response();
-    let unavailable = || refused(StatusCode::SERVICE_UNAVAILABLE, "unavailable");
-    let portal = || "<html>Sign in to the network</html>".into_response();
-    let wallet = Wallet::external("ann");
-
-    let (base, count) = answering(vec![unavailable, unavailable, taken]).await;
-    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
-    assert!(
-        scrip
-            .deduct(&wallet, Deduct::new(1))
-            .await
-            .unwrap()
-            .deducted
-    );
-    assert_eq!(count.load(Ordering::Acquire), 3);
-
-    let (base, count) = answering(vec![unavailable]).await;
-    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
-    let checkout = scrip
-        .checkout(Some(&wallet), NewCheckout::new("price_1"))
-        .await;
-    assert_eq!(code(checkout), "unavailable");
-    assert_eq!(
-        count.load(Ordering::Acquire),
-        1,
-        "a checkout has no key: it may be open already"
-    );
-
-    let (base, count) = answering(vec![portal]).await;
-    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
-    let error = scrip.wallet(&wallet).await.expect_err("no API");
-    assert!(
-        matches!(error.kind(), ErrorKind::Unreadable { status: 200, .. }),
-        "{error}"
-    );
-    assert_eq!(count.load(Ordering::Acquire), 1);
-
-    let nobody = Scrip::builder("http://127.0.0.1:1", "pay_sk_x")
-        .retries(0)
-        .build()
-        .unwrap();
-    let error = nobody
-        .deduct(&Wallet::code("OLIVE-1"), Deduct::new(1))
-        .await;
-    let error = error.expect_err("nobody listens");
-    assert!(matches!(error.kind(), ErrorKind::NoAnswer(_)), "{error}");
-    assert!(
-        !format!("{error:?}").contains("OLIVE"),
-        "a code is in no log: {error:?}"
-    );
-    assert!(error.idempotency_key().is_some(), "it can be gone on with");
-}
-
-#[test]
-fn what_is_no_address_and_no_key_is_said_at_once() {
-    for (base, key) in [
-        ("localhost:8787", "pay_sk_x"),
-        ("file:///etc", "pay_sk_x"),
-        ("http://localhost:8787", "sk_live_x"),
-    ] {
-        let error = Scrip::new(base, key).expect_err(base);
-        assert!(matches!(error.kind(), ErrorKind::Misused(_)), "{error}");
-        assert!(!error.to_string().contains("sk_live_x"), "{error}");
-    }
 }

@@ -6,131 +6,118 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Reply,
-    counter::{Counter, DAY},
+    sandbox_shop::{DAY, SandboxShop, Tiers},
     service::{NO_CODE, assert_invalid, assert_refused, header},
-    shop::Shop,
     stripe::Override,
+    stripe_shop::StripeShop,
 };
 
 const CANCEL: &str = "/api/v1/subscriptions/cancel";
 const REPLAYED: &str = "idempotency-replayed";
 
-/// Ann has the small tier: returns the product and both prices.
-async fn subscribed() -> (Counter, String, [String; 2]) {
-    let counter = Counter::open().await;
-    let (product, tiers) = counter.plan().await;
-    counter.buy("ann", &tiers[0]).await;
-    (counter, product, tiers)
+/// Ann has the small tier of a product.
+async fn subscribed() -> (SandboxShop, String, Tiers) {
+    let shop = SandboxShop::open().await;
+    let (_, tiers) = shop.subscribed("ann").await;
+    (shop, tiers.product.clone(), tiers)
 }
 
-async fn cancel(counter: &Counter, body: &Value) -> Reply {
-    counter.service.secret.post(CANCEL, body).await
+async fn cancel(shop: &SandboxShop, body: &Value) -> Reply {
+    shop.service.secret.post(CANCEL, body).await
 }
 
 #[tokio::test]
 async fn a_subscription_ends_with_its_period() {
-    let (counter, product, tiers) = subscribed().await;
+    let (shop, product, tiers) = subscribed().await;
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
-    let reply = cancel(&counter, &body).await;
+    let reply = cancel(&shop, &body).await;
     assert_eq!(header(&reply, REPLAYED), None);
     let ending = reply.expect(200);
-    let shown = &counter.wallet("ann").await["subscriptions"][0];
+    let shown = &shop.wallet("ann").await["subscriptions"][0];
     assert_eq!(&ending, shown, "as in the wallet");
     assert_eq!(
         (&ending["productId"], &ending["priceId"], &ending["label"]),
-        (&json!(product), &json!(tiers[0]), &json!("Small"))
+        (&json!(product), &json!(tiers.small), &json!("Small"))
     );
     assert_eq!(
         (&ending["status"], &ending["cancelAtPeriodEnd"]),
         (&json!("active"), &json!(true))
     );
-    let again = cancel(&counter, &body).await;
+    let again = cancel(&shop, &body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(again.expect(200), ending);
-    counter.service.advance(32 * DAY).await;
-    let wallet = counter.wallet("ann").await;
+    shop.service.advance(32 * DAY).await;
+    let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["subscriptions"], json!([]));
     assert_eq!(wallet["balances"][0]["balance"], 0, "what is left expires");
     // Repeating a cancellation of long ago returns the current state.
-    let over = cancel(&counter, &body).await;
+    let over = cancel(&shop, &body).await;
     assert_eq!(header(&over, REPLAYED), Some("true"));
     assert_eq!(over.expect(200)["status"], "canceled");
 }
 
 #[tokio::test]
 async fn a_subscription_ends_at_once() {
-    let (counter, product, tiers) = subscribed().await;
+    let (shop, product, tiers) = subscribed().await;
     let body = json!({
         "externalUserId": "ann", "productId": product, "atPeriodEnd": false, "idempotencyKey": "k",
     });
-    let over = cancel(&counter, &body).await.expect(200);
+    let over = cancel(&shop, &body).await.expect(200);
     assert_eq!(over["status"], "canceled");
     assert_eq!(
         (&over["priceId"], &over["label"]),
-        (&json!(tiers[0]), &json!("Small"))
+        (&json!(tiers.small), &json!("Small"))
     );
     assert_eq!(over.get("cancelAtPeriodEnd"), None);
-    let wallet = counter.wallet("ann").await;
+    let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["subscriptions"], json!([]));
     assert_eq!(wallet["features"], json!([]));
-    let again = cancel(&counter, &body).await;
+    let again = cancel(&shop, &body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(again.expect(200), over);
     let other = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "other"});
-    assert_refused(
-        &cancel(&counter, &other).await,
-        404,
-        "subscription_not_found",
-    );
+    assert_refused(&cancel(&shop, &other).await, 404, "subscription_not_found");
     // Another subscription can begin, and its cancellation needs another key.
-    counter.buy("ann", &tiers[1]).await;
-    let begun = cancel(&counter, &body).await.expect(200);
+    shop.buy("ann", &tiers.large).await;
+    let begun = cancel(&shop, &body).await.expect(200);
     assert_eq!(begun["status"], "canceled", "that of the key");
     assert_eq!(
-        counter.wallet("ann").await["subscriptions"][0]["status"],
+        shop.wallet("ann").await["subscriptions"][0]["status"],
         "active"
     );
 }
 
 #[tokio::test]
 async fn a_tier_that_was_to_follow_does_not() {
-    let (counter, product, tiers) = subscribed().await;
-    counter.switch("ann", &tiers[1]).await;
+    let (shop, product, tiers) = subscribed().await;
+    shop.switch("ann", &tiers.large).await;
     // A switch down in the next cycle, by a schedule.
-    counter.switch("ann", &tiers[0]).await;
+    shop.switch("ann", &tiers.small).await;
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
-    let ending = cancel(&counter, &body).await.expect(200);
+    let ending = cancel(&shop, &body).await.expect(200);
     assert_eq!(ending["cancelAtPeriodEnd"], true);
-    counter.service.advance(32 * DAY).await;
-    assert_eq!(counter.wallet("ann").await["subscriptions"], json!([]));
+    shop.service.advance(32 * DAY).await;
+    assert_eq!(shop.wallet("ann").await["subscriptions"], json!([]));
 }
 
 #[tokio::test]
 async fn a_key_names_one_product_and_one_way() {
-    let (counter, product, _) = subscribed().await;
+    let (shop, product, _) = subscribed().await;
     let mut body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
-    cancel(&counter, &body).await.expect(200);
+    cancel(&shop, &body).await.expect(200);
     body["atPeriodEnd"] = json!(true);
-    cancel(&counter, &body).await.expect(200);
+    cancel(&shop, &body).await.expect(200);
     body["atPeriodEnd"] = json!(false);
-    assert_refused(
-        &cancel(&counter, &body).await,
-        409,
-        "idempotency_key_reused",
-    );
-    let other = counter.service.add_plan().await.to_string();
+    assert_refused(&cancel(&shop, &body).await, 409, "idempotency_key_reused");
+    let other = shop.service.add_plan().await.to_string();
     let other = json!({"externalUserId": "ann", "productId": other, "idempotencyKey": "k"});
-    assert_refused(
-        &cancel(&counter, &other).await,
-        409,
-        "idempotency_key_reused",
-    );
+    assert_refused(&cancel(&shop, &other).await, 409, "idempotency_key_reused");
 }
 
 #[tokio::test]
 async fn who_may_and_what_is_asked_is_checked_first() {
-    let (counter, product, _) = subscribed().await;
-    let service = &counter.service;
+    let (shop, product, _) = subscribed().await;
+    let service = &shop.service;
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
     let reply = service.publishable.post(CANCEL, &body).await;
     assert_refused(&reply, 403, "secret_key_required");
@@ -166,18 +153,18 @@ async fn who_may_and_what_is_asked_is_checked_first() {
             "subscription_not_found",
         ),
     ] {
-        assert_refused(&cancel(&counter, &body).await, status, code);
+        assert_refused(&cancel(&shop, &body).await, status, code);
     }
     assert_invalid(
-        &cancel(&counter, &with("idempotencyKey", Value::Null)).await,
+        &cancel(&shop, &with("idempotencyKey", Value::Null)).await,
         "idempotencyKey",
     );
     assert_invalid(
-        &cancel(&counter, &with("atPeriodEnd", json!("no"))).await,
+        &cancel(&shop, &with("atPeriodEnd", json!("no"))).await,
         "atPeriodEnd",
     );
     assert_eq!(
-        counter.wallet("ann").await["subscriptions"][0].get("cancelAtPeriodEnd"),
+        shop.wallet("ann").await["subscriptions"][0].get("cancelAtPeriodEnd"),
         None
     );
 }
@@ -186,8 +173,8 @@ async fn who_may_and_what_is_asked_is_checked_first() {
 
 const SUB: &str = "/v1/subscriptions/sub_1";
 
-async fn subscribed_at_stripe() -> (Shop, Value) {
-    let shop = Shop::open().await;
+async fn subscribed_at_stripe() -> (StripeShop, Value) {
+    let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
     let begun = shop.checkout(body).await.expect(200);

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, Reply},
     service::{assert_invalid, assert_refused, header},
-    shop::Shop,
+    stripe_shop::StripeShop,
 };
 
 const PATH: &str = "/api/v1/wallets/recover";
 
-async fn recover(shop: &Shop, email: &str) -> Reply {
+async fn recover(shop: &StripeShop, email: &str) -> Reply {
     shop.service
         .publishable
         .post(PATH, &json!({"email": email}))
@@ -19,7 +19,7 @@ async fn recover(shop: &Shop, email: &str) -> Reply {
 }
 
 /// The mails that were written, once none is in progress.
-async fn mails(shop: &Shop) -> Vec<String> {
+async fn mails(shop: &StripeShop) -> Vec<String> {
     while shop.service.mailer.under_way() > 0 {
         tokio::task::yield_now().await;
     }
@@ -37,7 +37,7 @@ async fn mails(shop: &Shop) -> Vec<String> {
 }
 
 /// The code of a bought wallet.
-async fn bought(shop: &Shop) -> String {
+async fn bought(shop: &StripeShop) -> String {
     let begun = shop.checkout(json!({})).await.expect(200);
     shop.pay(&begun).await;
     shop.service.handle.fold_all().await.unwrap();
@@ -47,7 +47,7 @@ async fn bought(shop: &Shop) -> String {
 
 #[tokio::test]
 async fn codes_are_mailed_to_whoever_paid() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let codes = [bought(&shop).await, bought(&shop).await];
     assert_eq!(recover(&shop, "Buyer@Mail.Example").await.status, 202);
     let mails = mails(&shop).await;
@@ -68,7 +68,7 @@ fn to(mail: &str) -> &str {
 
 #[tokio::test]
 async fn a_mail_goes_to_the_address_on_the_order() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     bought(&shop).await;
     // U+212A, whose lower case is k: it looks alike, but is somebody else's mailbox.
     let begun = shop.checkout(json!({})).await.expect(200);
@@ -92,7 +92,7 @@ async fn a_mail_goes_to_the_address_on_the_order() {
 
 #[tokio::test]
 async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let leaked = shop.service.code().await;
     let begun = shop.checkout(json!({"code": leaked})).await.expect(200);
     shop.pay(&begun).await;
@@ -108,7 +108,7 @@ async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
 
 #[tokio::test]
 async fn a_purchase_long_ago_is_found() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let code = bought(&shop).await;
     for number in 0..1200 {
         let body = json!({
@@ -126,7 +126,7 @@ async fn a_purchase_long_ago_is_found() {
 
 #[tokio::test]
 async fn nothing_tells_whether_anything_was_found() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     bought(&shop).await;
     let begun = shop
         .checkout(json!({"externalUserId": "ann"}))
@@ -144,7 +144,7 @@ async fn nothing_tells_whether_anything_was_found() {
 
 #[tokio::test]
 async fn a_replaced_code_is_mailed_as_it_is_now() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let old = bought(&shop).await;
     let path = format!("/api/v1/wallets/{old}/rotate");
     let new = shop
@@ -160,7 +160,7 @@ async fn a_replaced_code_is_mailed_as_it_is_now() {
 
 #[tokio::test]
 async fn a_mailbox_is_not_flooded() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     bought(&shop).await;
     for _ in 0..5 {
         assert_eq!(recover(&shop, "buyer@mail.example").await.status, 202);
@@ -170,7 +170,7 @@ async fn a_mailbox_is_not_flooded() {
 
 #[tokio::test]
 async fn a_client_asks_ten_times_an_hour() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     for _ in 0..10 {
         assert_eq!(recover(&shop, "else@mail.example").await.status, 202);
     }
@@ -186,7 +186,7 @@ async fn a_client_asks_ten_times_an_hour() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     assert_invalid(
         &shop.service.publishable.post(PATH, &json!({})).await,
         "email",

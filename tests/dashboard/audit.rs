@@ -10,8 +10,8 @@ use scrip::audit::{AuditEntry, AuditLog};
 use serde_json::json;
 
 use crate::{
-    asking::{begun, open, sell, text},
     browser::Browser,
+    order_refresh::{begun, open, sell, text},
 };
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! The dashboard as a browser meets it: the whole service in this process, over real HTTP, on a journal in
-//! memory and a clock that only the test moves. Scripts and a real browser are tested in `tests/judges`.
+//! memory and a clock that only the test moves. Scripts and a real browser are tested in `tests/external`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,10 +9,10 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
-mod asking;
 mod audit;
 mod browser;
 mod catalog;
+mod order_refresh;
 mod orders;
 mod projects;
 mod sessions;

@@ -2,8 +2,8 @@
 //! the backup, the server or the restore was killed.
 
 use crate::{
-    books::{Audit, Diary, Load, Teller, Work, load},
-    knobs, seed,
+    books::{Audit, Diary, DiaryClient, Load, Work, load},
+    fault_settings, seed,
     small_disk::SmallDisk,
 };
 use kit::{Launch, Server, deadline, process::Process, tool};
@@ -31,16 +31,16 @@ const WORKS: [Work; 5] = [
 ];
 
 /// A server under load, and the directory of its backups.
-struct Shop {
+struct ServerUnderLoad {
     server: Server,
     diary: Arc<Diary>,
     to: PathBuf,
     rng: StdRng,
 }
 
-impl Shop {
+impl ServerUnderLoad {
     async fn open() -> Self {
-        let server = Server::launch(knobs::frequent_checkpoints(400)).await;
+        let server = Server::launch(fault_settings::frequent_checkpoints(400)).await;
         let to = server.data_dir().with_file_name("backups");
         let diary = Arc::new(Diary::default());
         let shop = Self {
@@ -49,17 +49,17 @@ impl Shop {
             to,
             rng: seed::rng(),
         };
-        load::open_wallets(&shop.teller(), &WORKS).await;
+        load::open_wallets(&shop.diary_client(), &WORKS).await;
         shop
     }
 
-    fn teller(&self) -> Teller {
+    fn diary_client(&self) -> DiaryClient {
         let base = self.server.instance().base();
-        Teller::new(base, self.server.project(), &self.diary)
+        DiaryClient::new(base, self.server.project(), &self.diary)
     }
 
     fn load(&mut self) -> Load {
-        let tellers = WORKS.map(|work| (self.teller(), work));
+        let tellers = WORKS.map(|work| (self.diary_client(), work));
         Load::start(tellers, &mut self.rng)
     }
 
@@ -137,7 +137,7 @@ async fn succeeds(command: Command) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_under_load_brings_back_all_that_was_answered_before_it() {
-    let mut shop = Shop::open().await;
+    let mut shop = ServerUnderLoad::open().await;
     let load = shop.load();
     let mut answered = Vec::new();
     for _ in 0..3 {
@@ -164,7 +164,7 @@ async fn a_backup_under_load_brings_back_all_that_was_answered_before_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_in_the_middle_leave_a_backup_that_is_whole() {
-    let mut shop = Shop::open().await;
+    let mut shop = ServerUnderLoad::open().await;
     let load = shop.load();
     shop.answers(800).await;
     let first = shop.answered();

@@ -10,7 +10,7 @@ use crate::{
     },
     small_disk::SmallDisk,
 };
-use kit::{Background, Client, Launch, Server};
+use kit::{Background, Client, Launch, Server, deadline};
 use reqwest::Method;
 use serde_json::Value;
 use std::{
@@ -18,7 +18,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// Environment variable with the number of wallets.
@@ -49,9 +49,6 @@ const LOOKED_AT: usize = 100;
 const OPENERS: usize = 32;
 /// Number of workers, each with one batch in flight.
 const WORKERS: usize = 4;
-
-/// Time between two reads of a metric.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long each of the long steps may take.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -109,11 +106,10 @@ async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
 
 /// Waits until everything in the log is folded.
 async fn folded(server: &Server) {
-    let end = Instant::now() + PATIENCE;
-    while backlog(server).await > 0 {
-        assert!(Instant::now() < end, "a full disk does not fold");
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    deadline::answered("a full disk to fold", PATIENCE, async || {
+        (backlog(server).await == 0).then_some(())
+    })
+    .await;
 }
 
 /// Number of events in the log that are not folded.

@@ -2,8 +2,8 @@
 //! there is space again everything works.
 
 use crate::{
-    books::{Audit, Diary, Load, Teller, Work, load},
-    knobs, seed,
+    books::{Audit, Diary, DiaryClient, Load, Work, load},
+    fault_settings, seed,
     small_disk::SmallDisk,
 };
 use kit::{Server, deadline};
@@ -35,48 +35,48 @@ const FULL_WITHIN: Duration = Duration::from_secs(900);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_refuses_writes_and_loses_nothing() {
     let mut rng = seed::rng();
-    let mut bank = Bank::open(RESERVE_BYTES).await;
-    let load = bank.start_load(&mut rng);
+    let mut full = FullDiskServer::open(RESERVE_BYTES).await;
+    let load = full.start_load(&mut rng);
     for end in until_refused(load).await {
         assert_eq!(end, "503 unavailable", "how a full disk is told");
     }
-    bank.audit("while the disk is full", false).await;
+    full.audit("while the disk is full", false).await;
     assert!(
-        bank.server.instance_mut().ended().is_none(),
+        full.server.instance_mut().ended().is_none(),
         "a full disk does not end the server"
     );
     assert!(
-        bank.server.terminate().await.success(),
+        full.server.terminate().await.success(),
         "a clean end exits with 0"
     );
-    bank.recovers(&[BALLAST], &mut rng).await;
+    full.recovers(&[BALLAST], &mut rng).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_disk_filled_by_somebody_else_loses_nothing() {
     let mut rng = seed::rng();
     // With hardly any reserve, so that writes fail because the disk is full.
-    let mut bank = Bank::open(MIB).await;
-    let load = bank.start_load(&mut rng);
-    let answers = bank.diary.answers() + 20;
+    let mut full = FullDiskServer::open(MIB).await;
+    let load = full.start_load(&mut rng);
+    let answers = full.diary.answers() + 20;
     deadline::until("answers under load", deadline::SOON, || {
-        (bank.diary.answers() >= answers).then_some(())
+        (full.diary.answers() >= answers).then_some(())
     })
     .await;
-    bank.disk.fill("filler");
+    full.disk.fill("filler");
     until_refused(load).await;
     // A log with an error that it cannot undo may have stopped the process, which then says so.
-    match bank.server.instance_mut().ended() {
+    match full.server.instance_mut().ended() {
         Some(status) => {
             assert!(
                 !status.success(),
                 "a server that stops over an error says so"
             );
-            bank.server.crash().await;
+            full.server.crash().await;
         }
-        None => drop(bank.server.terminate().await),
+        None => drop(full.server.terminate().await),
     }
-    bank.recovers(&["filler", BALLAST], &mut rng).await;
+    full.recovers(&["filler", BALLAST], &mut rng).await;
 }
 
 /// Waits until the disk accepts no more batches; returns the refusals of the workers. Small writes might go on
@@ -95,31 +95,32 @@ async fn until_refused(load: Load) -> Vec<String> {
 }
 
 /// A server on a small disk, with a diary of what it was sent.
-struct Bank {
+struct FullDiskServer {
     // Dropped first: no process may be left on the disk.
     server: Server,
     disk: SmallDisk,
     diary: Arc<Diary>,
 }
 
-impl Bank {
+impl FullDiskServer {
     async fn open(reserve: u64) -> Self {
         let disk = SmallDisk::mount(DISK_BYTES);
         disk.put(BALLAST, BALLAST_BYTES);
-        let launch = knobs::with_reserve(knobs::frequent_checkpoints(5_000), reserve);
+        let launch =
+            fault_settings::with_reserve(fault_settings::frequent_checkpoints(5_000), reserve);
         let data_dir = disk.path().join("data");
         let server = Server::launch_at(launch.through(disk.inside()), &data_dir).await;
-        let bank = Self {
+        let full = Self {
             server,
             disk,
             diary: Arc::default(),
         };
-        load::open_wallets(&bank.teller(), &WORKS).await;
-        bank
+        load::open_wallets(&full.diary_client(), &WORKS).await;
+        full
     }
 
-    fn teller(&self) -> Teller {
-        Teller::new(
+    fn diary_client(&self) -> DiaryClient {
+        DiaryClient::new(
             self.server.instance().base(),
             self.server.project(),
             &self.diary,
@@ -127,7 +128,7 @@ impl Bank {
     }
 
     fn start_load(&self, rng: &mut StdRng) -> Load {
-        Load::start(WORKS.map(|work| (self.teller(), work)), rng)
+        Load::start(WORKS.map(|work| (self.diary_client(), work)), rng)
     }
 
     async fn audit(&self, context: &str, all: bool) {
@@ -142,7 +143,7 @@ impl Bank {
         removed.iter().for_each(|name| self.disk.remove(name));
         self.server.start_again().await;
         self.audit("after space was freed", false).await;
-        self.teller().resend_unanswered().await;
+        self.diary_client().resend_unanswered().await;
 
         let load = self.start_load(rng);
         let answers = self.diary.answers() + 30;

@@ -6,11 +6,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    mortal,
-    purchases::{Shop, seconds},
+    crash_point,
+    purchases::{StripeServer, seconds},
 };
 
-impl Shop {
+impl StripeServer {
     /// Status and body of the response; `None`: none came.
     async fn post(&self, path: &str, body: Value) -> Option<(u16, Value)> {
         let request = self.server.client().request(Method::POST, path).json(&body);
@@ -89,11 +89,11 @@ impl Shop {
 #[tokio::test]
 async fn dying_within_a_refund_gives_the_money_back_once() {
     for place in ["refund.asked", "refund.given", "refund.noted"] {
-        let mut shop = Shop::open().await;
+        let mut shop = StripeServer::open().await;
         let order = &shop.sell().await;
-        mortal::start(&mut shop.server, place).await;
+        crash_point::start(&mut shop.server, place).await;
         assert_eq!(shop.refund(order, "k").await, None, "{place}: it dies");
-        mortal::survive(&mut shop.server).await;
+        crash_point::survive(&mut shop.server).await;
         // Another refund finds the first one counted, whether the payment shows it or not.
         let (status, refused) = shop.refund(order, "other").await.expect("it lives on");
         let told = (status, &refused["refundableCents"]);
@@ -105,7 +105,7 @@ async fn dying_within_a_refund_gives_the_money_back_once() {
         assert_eq!(shop.refunds_asked(), 1, "{place}");
         let orders = shop.orders().await;
         assert_eq!(orders[0]["refundedCents"], 300, "{place}");
-        mortal::close(shop.server).await;
+        crash_point::close(shop.server).await;
     }
 }
 
@@ -116,11 +116,11 @@ async fn dying_within_a_cancellation_ends_it_all_the_same() {
         "subscription.told",
         "subscription.noted",
     ] {
-        let mut shop = Shop::open().await;
+        let mut shop = StripeServer::open().await;
         let product = shop.subscribe().await;
-        mortal::start(&mut shop.server, place).await;
+        crash_point::start(&mut shop.server, place).await;
         assert_eq!(shop.cancel(&product).await, None, "{place}: it dies");
-        mortal::survive(&mut shop.server).await;
+        crash_point::survive(&mut shop.server).await;
         let (status, ended) = shop.cancel(&product).await.expect("it lives on");
         assert_eq!(status, 200, "{place}: {ended}");
         let told = &shop.stripe.calls("/v1/subscriptions/sub_1");
@@ -134,6 +134,6 @@ async fn dying_within_a_cancellation_ends_it_all_the_same() {
             "subscription.noted" => {}
             _ => assert_eq!(ended["status"], "canceled", "{place}"),
         }
-        mortal::close(shop.server).await;
+        crash_point::close(shop.server).await;
     }
 }

@@ -2,8 +2,8 @@
 //! resending the rest the books are exact.
 
 use crate::{
-    books::{Audit, Diary, Load, Teller, Work, load},
-    knobs, seed,
+    books::{Audit, Diary, DiaryClient, Load, Work, load},
+    fault_settings, seed,
 };
 use kit::{Instance, Server, deadline};
 use rand::{RngExt, rngs::StdRng};
@@ -33,11 +33,11 @@ const WORKS: [Work; 10] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_kills_under_load_lose_and_repeat_nothing() {
     let mut rng = seed::rng();
-    let mut server = Server::launch(knobs::frequent_checkpoints(400)).await;
+    let mut server = Server::launch(fault_settings::frequent_checkpoints(400)).await;
     let diary = Arc::new(Diary::default());
-    load::open_wallets(&teller(&server, &diary), &WORKS).await;
+    load::open_wallets(&diary_client(&server, &diary), &WORKS).await;
     for kill in 1..=KILLS {
-        let tellers = WORKS.map(|work| (teller(&server, &diary), work));
+        let tellers = WORKS.map(|work| (diary_client(&server, &diary), work));
         let load = Load::start(tellers, &mut rng);
         moment(&diary, &mut rng).await;
         assert_eq!(
@@ -63,7 +63,7 @@ async fn twenty_kills_under_load_lose_and_repeat_nothing() {
             |records, number| records[number].answered,
         )
         .await;
-        teller(&server, &diary).resend_unanswered().await;
+        diary_client(&server, &diary).resend_unanswered().await;
         audit(
             &server,
             &diary,
@@ -79,8 +79,8 @@ async fn twenty_kills_under_load_lose_and_repeat_nothing() {
     server.verify();
 }
 
-fn teller(server: &Server, diary: &Arc<Diary>) -> Teller {
-    Teller::new(server.instance().base(), server.project(), diary)
+fn diary_client(server: &Server, diary: &Arc<Diary>) -> DiaryClient {
+    DiaryClient::new(server.instance().base(), server.project(), diary)
 }
 
 async fn audit(

@@ -2,7 +2,7 @@
 //! was never begun, and the books add up. The provider is a double that outlives the process and behaves like a
 //! real one.
 
-use crate::mortal;
+use crate::crash_point;
 use kit::{
     Client, Launch, Server, deadline,
     stripe::{self, Stripe, Unkindness},
@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 pub(crate) const COMPLETED: &str = "checkout.session.completed";
 
-pub(crate) struct Shop {
+/// A server whose project uses the double of Stripe, and a price to buy.
+pub(crate) struct StripeServer {
     pub(crate) server: Server,
     pub(crate) stripe: Stripe,
     pub(crate) price: String,
 }
 
-impl Shop {
+impl StripeServer {
     pub(crate) async fn open() -> Self {
         let stripe = Stripe::start().await;
         stripe.unkind(Unkindness::as_stripe());
@@ -93,13 +94,13 @@ async fn dying_within_a_checkout_loses_no_payment() {
         "checkout.session_created",
         "checkout.placed",
     ] {
-        let mut shop = Shop::open().await;
-        mortal::start(&mut shop.server, place).await;
+        let mut shop = StripeServer::open().await;
+        crash_point::start(&mut shop.server, place).await;
         assert!(
             shop.checkout("ann").await.is_none(),
             "{place}: it dies before it answers"
         );
-        mortal::survive(&mut shop.server).await;
+        crash_point::survive(&mut shop.server).await;
         match shop.paid_session() {
             None => {
                 assert_eq!(place, "checkout.drafted");
@@ -113,23 +114,23 @@ async fn dying_within_a_checkout_loses_no_payment() {
                 shop.has_paid_once(place).await;
             }
         }
-        mortal::close(shop.server).await;
+        crash_point::close(shop.server).await;
     }
 }
 
 #[tokio::test]
 async fn dying_within_a_fulfilment_fulfils_it_once() {
     for place in ["inbox.received", "inbox.stored", "inbox.worked"] {
-        let mut shop = Shop::open().await;
+        let mut shop = StripeServer::open().await;
         shop.checkout("ann").await.expect("a checkout");
         let session = shop.paid_session().expect("a session");
-        mortal::start(&mut shop.server, place).await;
+        crash_point::start(&mut shop.server, place).await;
         assert_eq!(
             shop.report(&session).await,
             None,
             "{place}: it dies before it answers"
         );
-        mortal::survive(&mut shop.server).await;
+        crash_point::survive(&mut shop.server).await;
         if place == "inbox.received" {
             // Neither acknowledged nor stored: the provider sends it again.
             assert_eq!(shop.orders().await[0]["status"], "pending");
@@ -145,6 +146,6 @@ async fn dying_within_a_fulfilment_fulfils_it_once() {
         shop.has_paid_once(place).await;
         assert_eq!(shop.report(&session).await, Some(200), "{place}");
         shop.has_paid_once(place).await;
-        mortal::close(shop.server).await;
+        crash_point::close(shop.server).await;
     }
 }

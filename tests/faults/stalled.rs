@@ -7,8 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use kit::{Background, Client, Server};
-use reqwest::Method;
+use kit::{Background, Server};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::{
@@ -34,14 +33,7 @@ async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
     allow_many_files();
     let server = Server::start().await;
     // With a provider, so that a webhook is not refused for want of one.
-    let provider = server
-        .admin()
-        .request(
-            Method::PATCH,
-            &format!("/api/admin/v1/projects/{}", server.project().id),
-        )
-        .json(&json!({"provider": {"kind": "sandbox"}}));
-    Client::send(provider).await.unwrap().expect(200);
+    server.set_provider(&json!({"kind": "sandbox"})).await;
     server.grant("ann", 1_000_000_000, "grant").await;
 
     let alone = load(&server, tokio::time::sleep(Duration::from_secs(3))).await;

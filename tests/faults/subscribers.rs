@@ -5,22 +5,22 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    mortal,
-    purchases::{Shop, seconds},
+    crash_point,
+    purchases::{StripeServer, seconds},
 };
 
 const DAY: i64 = 86_400;
 
 /// A shop with two tiers.
 struct Subscribers {
-    shop: Shop,
+    shop: StripeServer,
     tier: String,
     larger: String,
 }
 
 impl Subscribers {
     async fn open() -> Self {
-        let shop = Shop::open().await;
+        let shop = StripeServer::open().await;
         let admin = shop.server.admin();
         let products = format!("{}/products", shop.server.project_path());
         let product = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
@@ -77,10 +77,10 @@ async fn dying_within_an_adoption_takes_it_over_once() {
     let body = json!({
         "subscriptionId": "sub_1", "priceId": all.tier, "externalUserId": "ann",
     });
-    mortal::start(&mut all.shop.server, "subscription.placed").await;
+    crash_point::start(&mut all.shop.server, "subscription.placed").await;
     let request = all.shop.server.admin().request(Method::POST, &path);
     assert!(Client::send(request.json(&body)).await.is_err(), "it dies");
-    mortal::survive(&mut all.shop.server).await;
+    crash_point::survive(&mut all.shop.server).await;
     assert_eq!(all.ledger().await, [100], "it is placed");
     for _ in 0..2 {
         let again = all.shop.server.admin().post(&path, &body).await.expect(200);
@@ -92,7 +92,7 @@ async fn dying_within_an_adoption_takes_it_over_once() {
         assert_eq!(all.ledger().await, [100]);
     }
     assert_eq!(all.shop.orders().await.len(), 1);
-    mortal::close(all.shop.server).await;
+    crash_point::close(all.shop.server).await;
 }
 
 impl Subscribers {
@@ -182,10 +182,10 @@ async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
         let mut all = Subscribers::open().await;
         let subscription = all.bought().await;
         let bill = all.billed(&subscription);
-        mortal::start(&mut all.shop.server, place).await;
+        crash_point::start(&mut all.shop.server, place).await;
         let told = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
         assert_eq!(told, None, "{place}: it dies before it answers");
-        mortal::survive(&mut all.shop.server).await;
+        crash_point::survive(&mut all.shop.server).await;
         deadline::answered("both orders", deadline::SOON, async || {
             (all.shop.orders().await.len() == 3).then_some(())
         })
@@ -197,6 +197,6 @@ async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
         granted.sort_unstable();
         assert_eq!(granted, [-100, 100, 100, 300], "{place}");
         assert_eq!(all.shop.orders().await.len(), 3, "{place}");
-        mortal::close(all.shop.server).await;
+        crash_point::close(all.shop.server).await;
     }
 }

@@ -6,9 +6,9 @@ use kit::{Client, deadline};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{mortal, purchases::Shop};
+use crate::{crash_point, purchases::StripeServer};
 
-impl Shop {
+impl StripeServer {
     /// A payment of 9.00 for an order and a price that do not exist here.
     async fn pays_for_what_is_lost(&self) {
         let order = OrderId {
@@ -58,12 +58,12 @@ impl Shop {
 #[tokio::test]
 async fn dying_within_an_assignment_makes_one_order_of_it() {
     for place in ["unfulfilled.assigning", "unfulfilled.assigned"] {
-        let mut shop = Shop::open().await;
+        let mut shop = StripeServer::open().await;
         shop.pays_for_what_is_lost().await;
         let to = json!({"priceId": shop.price, "externalUserId": "ann"});
-        mortal::start(&mut shop.server, place).await;
+        crash_point::start(&mut shop.server, place).await;
         assert_eq!(shop.decide("assign", &to).await, None, "{place}: it dies");
-        mortal::survive(&mut shop.server).await;
+        crash_point::survive(&mut shop.server).await;
         // Nobody has to repeat the decision.
         deadline::answered("an order", deadline::SOON, async || {
             (shop.waiting().await == 0).then_some(())
@@ -73,17 +73,17 @@ async fn dying_within_an_assignment_makes_one_order_of_it() {
         assert_eq!((status, &order["status"]), (200, &json!("paid")), "{place}");
         assert_eq!(shop.orders().await.len(), 1, "{place}");
         assert_eq!(shop.server.balance("ann").await.balance, 100, "{place}");
-        mortal::close(shop.server).await;
+        crash_point::close(shop.server).await;
     }
 }
 
 #[tokio::test]
 async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
-    let mut shop = Shop::open().await;
+    let mut shop = StripeServer::open().await;
     shop.pays_for_what_is_lost().await;
-    mortal::start(&mut shop.server, "unfulfilled.refunded").await;
+    crash_point::start(&mut shop.server, "unfulfilled.refunded").await;
     assert_eq!(shop.decide("refund", &json!({})).await, None, "it dies");
-    mortal::survive(&mut shop.server).await;
+    crash_point::survive(&mut shop.server).await;
     let (status, _) = shop
         .decide("refund", &json!({}))
         .await
@@ -91,5 +91,5 @@ async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
     assert_eq!(status, 200);
     assert_eq!(shop.refunds_asked(), 1);
     assert_eq!(shop.waiting().await, 0);
-    mortal::close(shop.server).await;
+    crash_point::close(shop.server).await;
 }

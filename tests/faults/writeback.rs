@@ -3,8 +3,8 @@
 //! process must stop.
 
 use crate::{
-    books::{Audit, Diary, Outcome, Teller, Work, load},
-    knobs,
+    books::{Audit, Diary, DiaryClient, Outcome, Work, load},
+    fault_settings,
     powercut::recorder::Recorder,
     seed,
     strace::tells_why,
@@ -38,15 +38,15 @@ async fn an_error_that_a_writer_hears_is_never_answered_as_durable() {
 
 async fn heard_first_by(thread: &str) {
     let mut rng = seed::rng();
-    let bank = Bank::open(&mut rng).await;
-    bank.recorder.fail_sync(1, thread);
+    let recorded = RecordedServer::open(&mut rng).await;
+    recorded.recorder.fail_sync(1, thread);
     let mut works = WORKS.into_iter().cycle().take(UNTIL);
     loop {
         let Some(work) = works.next() else {
             panic!("`{thread}` never synced");
         };
-        let failed = bank.recorder.sync_failed();
-        match load::perform(&bank.teller(), work, &mut rng).await {
+        let failed = recorded.recorder.sync_failed();
+        match load::perform(&recorded.diary_client(), work, &mut rng).await {
             Outcome::Done => assert!(!failed, "answered after an error that `{thread}` heard"),
             Outcome::Refused(code) => {
                 assert_eq!(code, "unavailable", "how a failed log is told");
@@ -55,47 +55,47 @@ async fn heard_first_by(thread: &str) {
             Outcome::Lost(_) => break,
         }
     }
-    bank.stops_and_lost_nothing().await;
+    recorded.stops_and_lost_nothing().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_after_the_last_checkpoint_stops_the_process_although_nobody_writes() {
-    let bank = Bank::open(&mut seed::rng()).await;
+    let recorded = RecordedServer::open(&mut seed::rng()).await;
     // The first sync is the checkpoint's, which runs when nobody writes; its removals from the log are written
     // later, and nobody waits for them.
-    bank.recorder.fail_sync(2, "sled-io");
-    bank.stops_and_lost_nothing().await;
+    recorded.recorder.fail_sync(2, "sled-io");
+    recorded.stops_and_lost_nothing().await;
 }
 
 /// A recorded server, with the diary of what it was sent.
-struct Bank {
+struct RecordedServer {
     server: Instance,
     recorder: Recorder,
     project: Project,
     diary: Arc<Diary>,
 }
 
-impl Bank {
+impl RecordedServer {
     async fn open(rng: &mut StdRng) -> Self {
-        let recorder = Recorder::new(knobs::frequent_checkpoints(100));
+        let recorder = Recorder::new(fault_settings::frequent_checkpoints(100));
         let server = recorder.start().await;
         let project = Project::create(&server.admin()).await;
-        let bank = Self {
+        let recorded = Self {
             server,
             recorder,
             project,
             diary: Arc::default(),
         };
-        load::open_wallets(&bank.teller(), &WORKS).await;
+        load::open_wallets(&recorded.diary_client(), &WORKS).await;
         for work in WORKS.into_iter().cycle().take(BEFORE) {
-            let outcome = load::perform(&bank.teller(), work, rng).await;
+            let outcome = load::perform(&recorded.diary_client(), work, rng).await;
             assert!(matches!(outcome, Outcome::Done), "{work:?}: {outcome:?}");
         }
-        bank
+        recorded
     }
 
-    fn teller(&self) -> Teller {
-        Teller::new(self.server.base(), &self.project, &self.diary)
+    fn diary_client(&self) -> DiaryClient {
+        DiaryClient::new(self.server.base(), &self.project, &self.diary)
     }
 
     /// Waits for the server to stop because of the error, and checks the data with the next one.
@@ -116,7 +116,7 @@ impl Bank {
 
         self.server = self.recorder.start().await;
         self.audit("after the error", false).await;
-        self.teller().resend_unanswered().await;
+        self.diary_client().resend_unanswered().await;
         self.audit("after resending", true).await;
         assert!(
             self.recorder.terminate(self.server).await.success(),

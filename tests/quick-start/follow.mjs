@@ -13,7 +13,7 @@ import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from '../judges/node_modules/playwright-core/index.mjs';
+import { chromium } from '../external/node_modules/playwright-core/index.mjs';
 import { manifestOf } from './tarball.mjs';
 
 const [binary, tarballs] = process.argv.slice(2).map((path) => resolve(path));

@@ -338,9 +338,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_body_is_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(event) = StripeEvent::parse(&body) {
-                drop(event.provider_event(PROJECT));
+        fn any_body_is_read_or_refused(
+            body in proptest::collection::vec(any::<u8>(), 0..200),
+            kind in proptest::sample::select(KINDS.to_vec()),
+            id in ".{0,300}",
+        ) {
+            let is_json = serde_json::from_slice::<Value>(&body).is_ok();
+            prop_assert!(is_json || StripeEvent::parse(&body).is_err());
+            let object = serde_json::json!({"id": id, "payment_intent": id});
+            match provider_event(kind, &object.to_string()) {
+                Ok(event) => {
+                    let about = event.unwrap().about;
+                    prop_assert_eq!(about.name(), id);
+                }
+                Err(error) => prop_assert!(error.contains(kind), "{}", error),
             }
         }
     }

@@ -7,24 +7,18 @@ use reqwest::Method;
 use scrip::payments;
 use serde_json::{Value, json};
 
-use super::{REPLAYED, back};
+use super::{REPLAYED, back, refund};
 use crate::{
-    client::Reply,
     service::{assert_refused, header},
-    shop::Shop,
     stripe::Override,
+    stripe_shop::StripeShop,
 };
 
 const REFUND: &str = "POST /v1/refunds";
 
-async fn refund(shop: &Shop, order: &str, body: Value) -> Reply {
-    let path = format!("/api/v1/orders/{order}/refund");
-    shop.service.secret.post(&path, &body).await
-}
-
 /// An order at the double of Stripe.
-async fn sold() -> (Shop, String) {
-    let shop = Shop::open().await;
+async fn sold() -> (StripeShop, String) {
+    let shop = StripeShop::open().await;
     let begun = shop.begun("ann").await;
     let order = begun["orderId"].as_str().unwrap().to_owned();
     shop.pay(&begun).await;
@@ -32,7 +26,7 @@ async fn sold() -> (Shop, String) {
 }
 
 /// Number of refund requests.
-fn asked(shop: &Shop) -> usize {
+fn asked(shop: &StripeShop) -> usize {
     let calls = shop.stripe.calls("/v1/refunds");
     calls.iter().filter(|it| it.method == Method::POST).count()
 }
@@ -45,7 +39,7 @@ fn broken() -> Value {
 async fn the_name_of_a_refund_is_kept_with_it() {
     let (shop, order) = sold().await;
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
-    let refunded = refund(&shop, &order, body).await.expect(200);
+    let refunded = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&refunded), ("paid", 200, 60));
     let receipt = "https://pay.example/receipts/ch_1";
     assert_eq!(refunded["receiptUrl"], receipt);
@@ -60,7 +54,7 @@ async fn the_name_of_a_refund_is_kept_with_it() {
 async fn two_at_once_under_one_key_ask_once() {
     let (shop, order) = sold().await;
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
-    let both = [(); 8].map(|()| refund(&shop, &order, body.clone()));
+    let both = [(); 8].map(|()| refund(&shop.service, &order, body.clone()));
     let replies = futures_util::future::join_all(both).await;
     assert!(replies.iter().all(|reply| reply.status == 200));
     let fresh = replies.iter().filter(|it| header(it, REPLAYED).is_none());
@@ -72,7 +66,7 @@ async fn two_at_once_under_one_key_ask_once() {
 async fn two_keys_at_once_give_back_no_more_than_there_is() {
     let (shop, order) = sold().await;
     let bodies = (0..6).map(|n| json!({"amountCents": 200, "idempotencyKey": n.to_string()}));
-    let all = bodies.map(|body| refund(&shop, &order, body));
+    let all = bodies.map(|body| refund(&shop.service, &order, body));
     let replies = futures_util::future::join_all(all).await;
     let done = replies.iter().filter(|reply| reply.status == 200);
     assert_eq!((done.count(), asked(&shop)), (2, 2));
@@ -89,16 +83,16 @@ async fn a_failure_that_the_provider_keeps_is_gone_past() {
         shop.stripe.instead(REFUND, Override::Kept(500, broken()));
     }
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
-    let failed = refund(&shop, &order, body.clone()).await;
+    let failed = refund(&shop.service, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
     // It counts as long as its result is unknown.
     let more = json!({"amountCents": 301, "idempotencyKey": "more"});
-    let more = refund(&shop, &order, more).await;
+    let more = refund(&shop.service, &order, more).await;
     assert_refused(&more, 409, "already_refunded");
     assert_eq!(more.body["refundableCents"], 300);
-    let done = refund(&shop, &order, body.clone()).await;
+    let done = refund(&shop.service, &order, body.clone()).await;
     assert_eq!(back(&done.expect(200)), ("paid", 200, 60));
-    let again = refund(&shop, &order, body).await;
+    let again = refund(&shop.service, &order, body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 200);
 }
@@ -108,7 +102,7 @@ async fn what_was_done_behind_a_failure_is_not_done_again() {
     let (shop, order) = sold().await;
     shop.stripe.instead(REFUND, Override::Done(500, broken()));
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
-    let done = refund(&shop, &order, body).await.expect(200);
+    let done = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&done), ("paid", 200, 60));
     assert_eq!(asked(&shop), 1, "it was found by its name");
 }
@@ -121,10 +115,10 @@ async fn after_a_failure_that_left_no_refund_another_key_is_asked_under() {
     for _ in 0..2 {
         shop.stripe.instead(REFUND, Override::Status(500, broken()));
     }
-    let failed = refund(&shop, &order, body.clone()).await;
+    let failed = refund(&shop.service, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
     shop.stripe.instead(REFUND, Override::Status(500, broken()));
-    let done = refund(&shop, &order, body).await.expect(200);
+    let done = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&done), ("paid", 200, 60));
     let calls = shop.stripe.calls("/v1/refunds").into_iter();
     let calls = calls.filter(|call| call.method == Method::POST);
@@ -142,11 +136,11 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
     }});
     shop.stripe.instead(REFUND, Override::Kept(400, no));
     let body = json!({"amountCents": 400, "idempotencyKey": "k"});
-    let refused = refund(&shop, &order, body.clone()).await;
+    let refused = refund(&shop.service, &order, body.clone()).await;
     assert_refused(&refused, 502, "provider_error");
     let other = json!({"amountCents": 100, "idempotencyKey": "other"});
-    refund(&shop, &order, other).await.expect(200);
-    let done = refund(&shop, &order, body).await.expect(200);
+    refund(&shop.service, &order, other).await.expect(200);
+    let done = refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(back(&done), ("refunded", 500, 0));
 }
 
@@ -157,15 +151,15 @@ async fn the_provider_judges_last() {
     let path = "/v1/charges/ch_1";
     shop.stripe.set(path, json!({"amount_refunded": 300}));
     let much = json!({"amountCents": 201, "idempotencyKey": "k"});
-    let reply = refund(&shop, &order, much).await;
+    let reply = refund(&shop.service, &order, much).await;
     assert_refused(&reply, 409, "already_refunded");
     assert_eq!(reply.body["refundableCents"], 200);
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 300);
     // Only what remains there can be refunded.
     shop.stripe.set(path, json!({"amount_refunded": 400}));
-    let rest = refund(&shop, &order, json!({"idempotencyKey": "k"})).await;
+    let rest = refund(&shop.service, &order, json!({"idempotencyKey": "k"})).await;
     assert_eq!(back(&rest.expect(200)), ("refunded", 500, 0));
-    let last = refund(&shop, &order, json!({"idempotencyKey": "last"})).await;
+    let last = refund(&shop.service, &order, json!({"idempotencyKey": "last"})).await;
     assert_refused(&last, 409, "already_refunded");
     let refused = shop.stripe.complaints();
     assert_eq!(refused.len(), 2, "more than was left: {refused:?}");
@@ -176,24 +170,24 @@ async fn a_name_is_found_among_many_refunds() {
     let (shop, order) = sold().await;
     for number in 0..120 {
         let body = json!({"amountCents": 1, "idempotencyKey": number.to_string()});
-        refund(&shop, &order, body).await.expect(200);
+        refund(&shop.service, &order, body).await.expect(200);
     }
     shop.stripe.instead(REFUND, Override::Done(500, broken()));
     let body = json!({"amountCents": 2, "idempotencyKey": "k"});
-    refund(&shop, &order, body.clone()).await;
+    refund(&shop.service, &order, body.clone()).await;
     // A hundred newer ones come before it in the list.
     for number in 200..320 {
         let body = json!({"amountCents": 1, "idempotencyKey": number.to_string()});
-        refund(&shop, &order, body).await.expect(200);
+        refund(&shop.service, &order, body).await.expect(200);
     }
     let before = asked(&shop);
-    refund(&shop, &order, body).await.expect(200);
+    refund(&shop.service, &order, body).await.expect(200);
     assert_eq!(asked(&shop), before);
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 242);
 }
 
 async fn give(
-    shop: &Shop,
+    shop: &StripeShop,
     order: &str,
     key: &str,
 ) -> Result<payments::RefundResult, payments::Error> {
@@ -234,7 +228,7 @@ async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
 
 #[tokio::test]
 async fn a_free_order_has_nothing_to_give_back() {
-    let shop = Shop::open().await;
+    let shop = StripeShop::open().await;
     let begun = shop.begun("ann").await;
     let checkout = begun["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
@@ -245,7 +239,7 @@ async fn a_free_order_has_nothing_to_give_back() {
     told.expect(200);
     let order = begun["orderId"].as_str().unwrap();
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
-    let reply = refund(&shop, order, json!({"idempotencyKey": "k"})).await;
+    let reply = refund(&shop.service, order, json!({"idempotencyKey": "k"})).await;
     assert_refused(&reply, 409, "already_refunded");
     assert_eq!(reply.body["refundableCents"], 0);
     assert!(shop.stripe.calls("/v1/refunds").is_empty());

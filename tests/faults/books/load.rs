@@ -1,8 +1,8 @@
 //! Load: workers that send operations one after another, each on a connection of its own.
 
 use super::{
+    diary_client::{DiaryClient, Outcome},
     operation::{Item, Operation},
-    teller::{Outcome, Teller},
 };
 use kit::Background;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -54,15 +54,18 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Starts one worker for each teller and its work. A worker ends at the first answer that is
+    /// Starts one worker for each diary_client and its work. A worker ends at the first answer that is
     /// not a success.
-    pub(crate) fn start(works: impl IntoIterator<Item = (Teller, Work)>, rng: &mut StdRng) -> Self {
+    pub(crate) fn start(
+        works: impl IntoIterator<Item = (DiaryClient, Work)>,
+        rng: &mut StdRng,
+    ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let workers = works
             .into_iter()
-            .map(|(teller, work)| {
+            .map(|(diary_client, work)| {
                 let (stop, rng) = (Arc::clone(&stop), StdRng::seed_from_u64(rng.random()));
-                Background::spawn(format!("{work:?}"), worker(teller, work, stop, rng))
+                Background::spawn(format!("{work:?}"), worker(diary_client, work, stop, rng))
             })
             .collect();
         Self { workers, stop }
@@ -106,9 +109,9 @@ pub(crate) fn wallets(works: &[Work]) -> Vec<String> {
 }
 
 /// Grants every wallet of a load enough for the whole test.
-pub(crate) async fn open_wallets(teller: &Teller, works: &[Work]) {
+pub(crate) async fn open_wallets(diary_client: &DiaryClient, works: &[Work]) {
     for wallet in wallets(works) {
-        let outcome = teller
+        let outcome = diary_client
             .perform(|number| {
                 let key = format!("opening-{number:06}");
                 Operation::Grant(Item {
@@ -135,13 +138,13 @@ fn holder(wallet: usize) -> String {
 }
 
 async fn worker(
-    teller: Teller,
+    diary_client: DiaryClient,
     work: Work,
     stop: Arc<AtomicBool>,
     mut rng: StdRng,
 ) -> Result<(), String> {
     while !stop.load(Ordering::Relaxed) {
-        match perform(&teller, work, &mut rng).await {
+        match perform(&diary_client, work, &mut rng).await {
             Outcome::Done => {}
             Outcome::Refused(code) => return Err(format!("503 {code}")),
             Outcome::Lost(error) => return Err(format!("{error:?}")),
@@ -151,10 +154,14 @@ async fn worker(
 }
 
 /// Does one piece of work: a request, or a hold and its settlement.
-pub(crate) async fn perform(teller: &Teller, work: Work, rng: &mut StdRng) -> Outcome {
+pub(crate) async fn perform(diary_client: &DiaryClient, work: Work, rng: &mut StdRng) -> Outcome {
     match work {
-        Work::HoldAndSettle { wallet } => hold_and_settle(teller, &holder(wallet)).await,
-        _ => teller.perform(|number| operation(work, number, rng)).await,
+        Work::HoldAndSettle { wallet } => hold_and_settle(diary_client, &holder(wallet)).await,
+        _ => {
+            diary_client
+                .perform(|number| operation(work, number, rng))
+                .await
+        }
     }
 }
 
@@ -200,9 +207,9 @@ fn operation(work: Work, number: usize, rng: &mut StdRng) -> Operation {
 /// Credits that a hold takes beyond what is settled for.
 const HOLD_SURPLUS: i64 = 5;
 
-async fn hold_and_settle(teller: &Teller, wallet: &str) -> Outcome {
+async fn hold_and_settle(diary_client: &DiaryClient, wallet: &str) -> Outcome {
     let mut hold = 0;
-    let outcome = teller
+    let outcome = diary_client
         .perform(|number| {
             hold = number;
             let (wallet, key) = (wallet.to_owned(), format!("hold-{number:06}"));
@@ -219,7 +226,7 @@ async fn hold_and_settle(teller: &Teller, wallet: &str) -> Outcome {
         return outcome;
     }
     let (wallet, amount) = (wallet.to_owned(), settled_amount(hold));
-    teller
+    diary_client
         .perform(|_| Operation::Settle {
             hold,
             wallet,

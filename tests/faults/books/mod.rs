@@ -2,13 +2,13 @@
 
 pub(crate) mod audit;
 pub(crate) mod diary;
+pub(crate) mod diary_client;
 pub(crate) mod load;
 pub(crate) mod operation;
-pub(crate) mod teller;
 
 pub(crate) use self::{
     audit::Audit,
     diary::{Diary, Record},
+    diary_client::{DiaryClient, Outcome},
     load::{Load, Work},
-    teller::{Outcome, Teller},
 };

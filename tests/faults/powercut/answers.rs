@@ -1,7 +1,7 @@
 //! Which operations were acknowledged, read from the traffic on the server's sockets.
 
 use super::event::Event;
-use crate::books::teller::OPERATION_HEADER;
+use crate::books::diary_client::OPERATION_HEADER;
 use std::collections::HashMap;
 
 /// Follows each connection: one request at a time, each with its operation's number in a header.

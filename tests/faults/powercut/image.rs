@@ -16,11 +16,11 @@ const ENOUGH_BYTES: u64 = 2 << 30;
 const HOLE_BYTES: usize = 4096;
 
 /// A data directory that was written from an image.
-pub(crate) struct Laid {
+pub(crate) struct ImageFolder {
     folder: Option<TempDir>,
 }
 
-impl Laid {
+impl ImageFolder {
     /// Writes the image to a new folder.
     pub(crate) fn out(image: &Image) -> Self {
         let folder = tempfile::tempdir_in(place()).expect("a temporary folder");
@@ -46,7 +46,7 @@ impl Laid {
     }
 }
 
-impl Drop for Laid {
+impl Drop for ImageFolder {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take().filter(|_| std::thread::panicking()) {
             eprintln!(

@@ -9,19 +9,19 @@ mod answers;
 mod cuts;
 mod disk;
 mod event;
+#[cfg(test)]
+mod faulty_servers;
 mod file;
 mod folder;
 mod image;
-#[cfg(test)]
-mod liars;
 pub(crate) mod recorder;
 mod recording;
 mod replay;
 
-use self::{file::Luck, image::Laid, recorder::Recorder, replay::Replay};
+use self::{file::Luck, image::ImageFolder, recorder::Recorder, replay::Replay};
 use crate::{
-    books::{Audit, Diary, Load, Record, Teller, Work, load},
-    knobs, seed,
+    books::{Audit, Diary, DiaryClient, Load, Record, Work, load},
+    fault_settings, seed,
 };
 use kit::{Background, Instance, Launch, Project, deadline};
 use rand::{RngExt, rngs::StdRng};
@@ -80,14 +80,14 @@ async fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
         let luck = Luck {
             kept: [0.0, 0.05, 0.5, 0.95, 1.0][rng.random_range(0..5)],
         };
-        let look = Look {
+        let check = ImageCheck {
             context: format!("image {place}, cut before event {cut}, {luck:?}"),
-            laid: Laid::out(&replay.power_cut(luck, &mut rng)),
+            folder: ImageFolder::out(&replay.power_cut(luck, &mut rng)),
             acknowledged: replay.acknowledged().clone(),
             verify: place % VERIFIED == 0,
             recorded: Arc::clone(&recorded),
         };
-        looks.push_back(Background::spawn(look.context.clone(), look.run()));
+        looks.push_back(Background::spawn(check.context.clone(), check.run()));
         if looks.len() == AT_ONCE {
             looks
                 .pop_front()
@@ -96,15 +96,15 @@ async fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
                 .await;
         }
     }
-    for look in looks {
-        look.finish(LOOKED_WITHIN).await;
+    for check in looks {
+        check.finish(LOOKED_WITHIN).await;
     }
     replay.play_out();
     recorded.assert_all_answers_seen(replay.acknowledged());
 }
 
 /// A recording, with the diary of what was sent.
-struct Recorded {
+struct RecordedRun {
     recorder: Recorder,
     /// The event after which the project and its wallets exist.
     first: usize,
@@ -112,7 +112,7 @@ struct Recorded {
     records: Vec<Record>,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Asserts that the recording contains all answers: one that is missing there would go unchecked.
     fn assert_all_answers_seen(&self, acknowledged: &HashSet<usize>) {
         for (number, record) in self
@@ -130,28 +130,28 @@ impl Recorded {
 }
 
 fn settings() -> Launch {
-    knobs::frequent_checkpoints(500)
+    fault_settings::frequent_checkpoints(500)
 }
 
 /// Runs three servers one after another on one directory: killed, ended cleanly, killed.
-async fn record(rng: &mut StdRng) -> Recorded {
+async fn record(rng: &mut StdRng) -> RecordedRun {
     let mut recorder = Recorder::new(settings());
     let diary = Arc::new(Diary::default());
 
     let server = recorder.start().await;
     let project = Project::create(&server.admin()).await;
-    let teller = |server: &Instance| Teller::new(server.base(), &project, &diary);
-    load::open_wallets(&teller(&server), &WORKS).await;
+    let diary_client = |server: &Instance| DiaryClient::new(server.base(), &project, &diary);
+    load::open_wallets(&diary_client(&server), &WORKS).await;
     let opened = diary.records().len();
 
-    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    let load = Load::start(WORKS.map(|work| (diary_client(&server), work)), rng);
     enough(&recorder).await;
     recorder.crash(server).await;
     load.wait().await;
 
     let server = recorder.start().await;
-    teller(&server).resend_unanswered().await;
-    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    diary_client(&server).resend_unanswered().await;
+    let load = Load::start(WORKS.map(|work| (diary_client(&server), work)), rng);
     enough(&recorder).await;
     assert_eq!(
         load.stop().await,
@@ -164,14 +164,14 @@ async fn record(rng: &mut StdRng) -> Recorded {
     );
 
     let server = recorder.start().await;
-    let load = Load::start(WORKS.map(|work| (teller(&server), work)), rng);
+    let load = Load::start(WORKS.map(|work| (diary_client(&server), work)), rng);
     enough(&recorder).await;
     recorder.crash(server).await;
     load.wait().await;
 
     let first = cuts::after_answers(&recorder.events, opened);
     cuts::assert_worth_it(&recorder.events);
-    Recorded {
+    RecordedRun {
         recorder,
         first,
         records: diary.records(),
@@ -187,20 +187,20 @@ async fn enough(recorder: &Recorder) {
 }
 
 /// A check of one image.
-struct Look {
+struct ImageCheck {
     context: String,
-    laid: Laid,
+    folder: ImageFolder,
     acknowledged: HashSet<usize>,
     verify: bool,
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordedRun>,
 }
 
-impl Look {
+impl ImageCheck {
     /// Starts the real server on the image, and panics unless everything acknowledged is there and the server
     /// works.
     async fn run(self) {
         let project = &self.recorded.project;
-        let server = Instance::start(&settings(), &self.laid.data_dir()).await;
+        let server = Instance::start(&settings(), &self.folder.data_dir()).await;
         let client = server.client(&project.secret);
         let audit = Audit::read(&client, &project.product, &load::wallets(&WORKS)).await;
         audit.assert(&self.context, &self.recorded.records, |number| {
@@ -216,7 +216,7 @@ impl Look {
                 server.terminate().await.success(),
                 "a clean end exits with 0"
             );
-            settings().verify(&self.laid.data_dir());
+            settings().verify(&self.folder.data_dir());
         } else {
             server.crash().await;
         }

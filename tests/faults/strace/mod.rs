@@ -3,12 +3,12 @@
 
 mod order;
 mod trace;
-mod traced;
+mod traced_server;
 
-use self::{order::Order, traced::Traced};
+use self::{order::Order, traced_server::TracedServer};
 use crate::{
-    books::{Audit, Diary, Outcome, Teller, Work, load},
-    knobs, seed,
+    books::{Audit, Diary, DiaryClient, Outcome, Work, load},
+    fault_settings, seed,
 };
 use kit::Server;
 use rand::{RngExt, rngs::StdRng};
@@ -37,10 +37,10 @@ async fn no_answer_precedes_its_sync() {
     let mut rng = seed::rng();
     let (mut server, diary) = open().await;
     let first = diary.records().len();
-    let mut traced = Traced::start(&server, None).await;
-    let teller = Teller::new(traced.instance().base(), server.project(), &diary);
+    let mut traced = TracedServer::start(&server, None).await;
+    let diary_client = DiaryClient::new(traced.instance().base(), server.project(), &diary);
     for work in WORKS.repeat(ROUNDS) {
-        let outcome = load::perform(&teller, work, &mut rng).await;
+        let outcome = load::perform(&diary_client, work, &mut rng).await;
         assert!(matches!(outcome, Outcome::Done), "{work:?}: {outcome:?}");
     }
     let (status, calls) = traced.terminate().await;
@@ -67,9 +67,9 @@ async fn a_failed_sync_is_never_acknowledged_and_stops_the_process() {
     for round in 1..=3 {
         let first = diary.records().len();
         let failing = syncs_of_a_start(&server).await + rng.random_range(3..20);
-        let mut traced = Traced::start(&server, Some(failing)).await;
-        let teller = Teller::new(traced.instance().base(), server.project(), &diary);
-        until_failure(&teller, &mut rng).await;
+        let mut traced = TracedServer::start(&server, Some(failing)).await;
+        let diary_client = DiaryClient::new(traced.instance().base(), server.project(), &diary);
+        until_failure(&diary_client, &mut rng).await;
         let (status, said, calls) = traced.ends_by_itself().await;
         assert!(
             !status.success(),
@@ -96,8 +96,8 @@ async fn a_failed_sync_is_never_acknowledged_and_stops_the_process() {
             false,
         )
         .await;
-        let teller = Teller::new(server.instance().base(), server.project(), &diary);
-        teller.resend_unanswered().await;
+        let diary_client = DiaryClient::new(server.instance().base(), server.project(), &diary);
+        diary_client.resend_unanswered().await;
         audit(
             &server,
             &diary,
@@ -115,10 +115,10 @@ async fn a_failed_sync_is_never_acknowledged_and_stops_the_process() {
 
 /// A stopped server with its wallets opened.
 async fn open() -> (Server, Arc<Diary>) {
-    let mut server = Server::launch(knobs::frequent_checkpoints(100)).await;
+    let mut server = Server::launch(fault_settings::frequent_checkpoints(100)).await;
     let diary = Arc::new(Diary::default());
-    let teller = Teller::new(server.instance().base(), server.project(), &diary);
-    load::open_wallets(&teller, &WORKS).await;
+    let diary_client = DiaryClient::new(server.instance().base(), server.project(), &diary);
+    load::open_wallets(&diary_client, &WORKS).await;
     assert!(
         server.terminate().await.success(),
         "a clean end exits with 0"
@@ -128,14 +128,14 @@ async fn open() -> (Server, Arc<Diary>) {
 
 /// The most syncs of one thread when the server is only started and ended: strace counts them per thread.
 async fn syncs_of_a_start(server: &Server) -> usize {
-    let (status, calls) = Traced::start(server, None).await.terminate().await;
+    let (status, calls) = TracedServer::start(server, None).await.terminate().await;
     assert!(status.success(), "a clean end exits with 0");
     trace::most_syncs_of_a_thread(&calls)
 }
 
-async fn until_failure(teller: &Teller, rng: &mut StdRng) {
+async fn until_failure(diary_client: &DiaryClient, rng: &mut StdRng) {
     for work in WORKS.repeat(ROUNDS_TO_FAILURE) {
-        match load::perform(teller, work, rng).await {
+        match load::perform(diary_client, work, rng).await {
             Outcome::Done => {}
             Outcome::Refused(code) => {
                 assert_eq!(code, "unavailable", "how a failed log is told");

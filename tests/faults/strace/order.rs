@@ -3,7 +3,7 @@
 
 use super::trace::Call;
 use crate::books::Record;
-use crate::books::teller::OPERATION_HEADER;
+use crate::books::diary_client::OPERATION_HEADER;
 use std::path::Path;
 
 /// The calls of a trace, to check their order.

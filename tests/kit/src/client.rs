@@ -83,6 +83,13 @@ impl Client {
             .await
             .unwrap_or_else(|error| panic!("POST {path} got no answer: {error:?}"))
     }
+
+    /// PATCHes JSON to `path` of a server that must answer.
+    pub async fn patch(&self, path: &str, body: &Value) -> Reply {
+        Self::send(self.request(Method::PATCH, path).json(body))
+            .await
+            .unwrap_or_else(|error| panic!("PATCH {path} got no answer: {error:?}"))
+    }
 }
 
 impl Reply {

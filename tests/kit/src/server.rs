@@ -1,11 +1,17 @@
 //! A server for one test: a new data directory, a project, and the binary.
 
-use crate::{client::Client, instance::Instance, launch::Launch, ledger, project::Project};
+use crate::{
+    client::Client,
+    instance::Instance,
+    launch::{ADMIN_TOKEN, Launch, binary},
+    ledger,
+    project::Project,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
-    process::ExitStatus,
+    process::{Command, ExitStatus, Stdio},
 };
 use tempfile::TempDir;
 
@@ -112,6 +118,18 @@ impl Server {
         self.instance().admin()
     }
 
+    /// A command that speaks with this server, with the administrator's token and the secret key.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(words)
+            .args(["--url", self.instance().base()])
+            .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
+            .env("SCRIP_SECRET_KEY", self.secret())
+            .stdin(Stdio::null());
+        command
+    }
+
     /// The path of the project in the admin API.
     pub fn project_path(&self) -> String {
         format!("/api/admin/v1/projects/{}", self.project.id)
@@ -126,10 +144,9 @@ impl Server {
 
     /// Sets the project's provider, in the admin API's form.
     pub async fn set_provider(&self, provider: &Value) {
-        let admin = self.admin();
-        let patch = admin.request(Method::PATCH, &self.project_path());
-        let patch = patch.json(&json!({"provider": provider}));
-        Client::send(patch).await.expect("an answer").expect(200);
+        let body = json!({"provider": provider});
+        let set = self.admin().patch(&self.project_path(), &body).await;
+        set.expect(200);
     }
 
     /// Adds a price of the project's product, this many credits for 5.00 EUR; returns its id.

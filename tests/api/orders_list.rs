@@ -1,0 +1,83 @@
+//! `GET /orders`
+
+use std::collections::BTreeSet;
+
+use crate::{
+    service::{assert_invalid, assert_refused},
+    stripe_shop::StripeShop,
+};
+
+#[tokio::test]
+async fn the_list_needs_a_secret_key() {
+    let shop = StripeShop::open().await;
+    let reply = shop.service.publishable.get("/api/v1/orders").await;
+    assert_refused(&reply, 403, "secret_key_required");
+}
+
+#[tokio::test]
+async fn a_bad_limit_or_cursor_is_named() {
+    let shop = StripeShop::open().await;
+    for (query, param) in [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("cursor=c1_5", "cursor"),
+    ] {
+        let reply = shop
+            .service
+            .secret
+            .get(&format!("/api/v1/orders?{query}"))
+            .await;
+        assert_invalid(&reply, param);
+    }
+}
+
+#[tokio::test]
+async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
+    let shop = StripeShop::open().await;
+    let mut placed = Vec::new();
+    for number in 0..7 {
+        let begun = shop.begun(&format!("user {number}")).await;
+        placed.push(begun["orderId"].as_str().unwrap().to_owned());
+        shop.service.clock.advance_millis(1000);
+        if number == 3 {
+            // Half of them are folded, half are not.
+            shop.service.handle.fold_all().await.unwrap();
+        }
+    }
+    placed.reverse();
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = shop
+            .service
+            .secret
+            .get(&format!("/api/v1/orders?limit=3{cursor}"))
+            .await
+            .expect(200);
+        let orders = page["orders"].as_array().unwrap();
+        seen.extend(
+            orders
+                .iter()
+                .map(|order| order["id"].as_str().unwrap().to_owned()),
+        );
+        shop.begun("late").await;
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(seen, placed);
+    let all = shop
+        .service
+        .secret
+        .get("/api/v1/orders?limit=100")
+        .await
+        .expect(200);
+    let all: BTreeSet<_> = all["orders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|o| o["id"].to_string())
+        .collect();
+    assert_eq!(all.len(), 10);
+}

@@ -1,0 +1,186 @@
+//! `GET /orders/{orderIdOrCheckoutId}`
+
+use domain::catalog::KeyKind;
+use serde_json::{Value, json};
+
+use crate::{client::Client, service::assert_refused, stripe_shop::StripeShop};
+
+#[tokio::test]
+async fn an_order_is_read_by_its_own_or_its_checkouts_identifier() {
+    let shop = StripeShop::open().await;
+    let begun = shop.begun("ann").await;
+    let by_order = shop.order(&begun["orderId"]).await;
+    let by_checkout = shop.order(&begun["checkoutId"]).await;
+    assert_eq!(by_order, by_checkout);
+    shop.service.handle.fold_all().await.unwrap();
+    assert_eq!(
+        shop.order(&begun["checkoutId"]).await,
+        by_checkout,
+        "folded, too"
+    );
+}
+
+#[tokio::test]
+async fn a_publishable_key_sees_all_but_who_bought() {
+    let shop = StripeShop::open().await;
+    let begun = shop
+        .checkout(json!({"customerEmail": "ann@mail.example"}))
+        .await
+        .expect(200);
+    shop.pay(&begun).await;
+    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let mut seen = shop.service.publishable.get(&path).await.expect(200);
+    assert!(seen.get("customerEmail").is_none(), "{seen}");
+    assert!(seen.get("payment").is_none(), "{seen}");
+    let all = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        all["customerEmail"], "buyer@mail.example",
+        "as the buyer entered it"
+    );
+    for secret in ["customerEmail", "payment"] {
+        seen[secret] = all[secret].clone();
+    }
+    assert_eq!(seen, all);
+    assert!(seen["code"].is_string());
+}
+
+#[tokio::test]
+async fn a_checkout_shows_the_code_for_a_day_and_the_order_always() {
+    let shop = StripeShop::open().await;
+    let begun = shop.checkout(json!({})).await.expect(200);
+    let pass = |seconds: i64| shop.service.clock.advance_millis(seconds * 1000);
+    // A debit that takes time: the order's day begins when it is paid.
+    pass(3600);
+    shop.pay(&begun).await;
+    let code = async |name: &str, client: &Client| {
+        let path = format!("/api/v1/orders/{}", begun[name].as_str().unwrap());
+        client.get(&path).await.expect(200)["code"].clone()
+    };
+    let (browser, server) = (&shop.service.publishable, &shop.service.secret);
+    pass(24 * 3600 - 1);
+    let shown = code("checkoutId", browser).await;
+    assert!(shown.is_string(), "{shown}");
+    pass(2);
+    assert_eq!(code("checkoutId", browser).await, Value::Null);
+    assert_eq!(code("orderId", browser).await, shown);
+    assert_eq!(code("checkoutId", server).await, shown);
+    pass(365 * 86_400);
+    assert_eq!(code("orderId", browser).await, shown);
+}
+
+#[tokio::test]
+async fn what_is_no_order_of_the_project_is_not_found() {
+    let shop = StripeShop::open().await;
+    let begun = shop.begun("ann").await;
+    let order = begun["orderId"].as_str().unwrap();
+    let secret = &shop.service.secret;
+    let altered = format!("{}0", &order[..order.len() - 1]);
+    let altered = if altered == order {
+        order.replace("ord_0", "ord_1")
+    } else {
+        altered
+    };
+    for unknown in [altered.as_str(), "ord_x", "cs_test_x", "x", "%FF", "hold_x"] {
+        let reply = secret.get(&format!("/api/v1/orders/{unknown}")).await;
+        assert_refused(&reply, 404, "order_not_found");
+    }
+    let stranger = shop.service.stranger(KeyKind::Secret).await;
+    for name in ["orderId", "checkoutId"] {
+        let reply = stranger
+            .get(&format!("/api/v1/orders/{}", begun[name].as_str().unwrap()))
+            .await;
+        assert_refused(&reply, 404, "order_not_found");
+    }
+    assert_eq!(
+        stranger.get("/api/v1/orders").await.expect(200)["orders"],
+        json!([])
+    );
+}
+
+#[tokio::test]
+async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
+    let shop = StripeShop::open().await;
+    let begun = shop.begun("ann").await;
+    shop.stripe.debit(begun["checkoutId"].as_str().unwrap());
+    let unseen = shop.begun("bea").await;
+    shop.service.clock.advance_millis(24 * 3600 * 1000 - 1);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    shop.service.clock.advance_millis(1);
+    assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
+    shop.service.handle.fold_all().await.unwrap();
+    let scope = shop
+        .service
+        .catalog
+        .project(shop.service.project.id)
+        .unwrap()
+        .scope
+        .clone();
+    assert_eq!(
+        shop.service.handle.expire_due(&scope, shop.now()).await,
+        Ok(1),
+        "the one that nobody touched"
+    );
+    assert_eq!(
+        shop.service.handle.expire_due(&scope, shop.now()).await,
+        Ok(0)
+    );
+    assert_eq!(shop.order(&unseen["orderId"]).await["status"], "expired");
+    shop.pay(&begun).await;
+    let paid = shop.order(&begun["orderId"]).await;
+    assert_eq!(
+        (&paid["status"], &paid["balance"]),
+        (&json!("paid"), &json!(100))
+    );
+}
+
+/// The order's code as a publishable key and as a secret key see it.
+async fn codes(shop: &StripeShop, begun: &Value) -> [Value; 2] {
+    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let seen = shop.service.publishable.get(&path).await.expect(200);
+    let all = shop.order(&begun["orderId"]).await;
+    [seen["code"].clone(), all["code"].clone()]
+}
+
+async fn rotated(shop: &StripeShop, code: &Value) -> Value {
+    let path = format!("/api/v1/wallets/{}/rotate", code.as_str().unwrap());
+    let rotated = shop.service.publishable.post(&path, &Value::Null).await;
+    rotated.expect(200)["code"].clone()
+}
+
+#[tokio::test]
+async fn a_minted_code_opens_its_wallet_and_its_successor_is_for_servers_alone() {
+    let shop = StripeShop::open().await;
+    let begun = shop.checkout(json!({})).await.expect(200);
+    assert_eq!(codes(&shop, &begun).await, [Value::Null, Value::Null]);
+    shop.service.journal.hold_folds();
+    shop.pay(&begun).await;
+    let [code, all] = codes(&shop, &begun).await;
+    assert_eq!(code, all);
+    let path = format!("/api/v1/wallets/{}", code.as_str().unwrap());
+    let wallet = shop.service.publishable.get(&path).await.expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 100);
+    shop.service.journal.release_folds();
+
+    let new = rotated(&shop, &code).await;
+    assert_eq!(codes(&shop, &begun).await, [Value::Null, new]);
+}
+
+#[tokio::test]
+async fn a_code_that_replaced_another_is_shown_on_the_orders_placed_under_it() {
+    let shop = StripeShop::open().await;
+    let old = json!(shop.service.code().await);
+    let before = shop.checkout(json!({ "code": old })).await.expect(200);
+    let paid = shop.checkout(json!({ "code": old })).await.expect(200);
+    shop.pay(&paid).await;
+    for begun in [&before, &paid] {
+        assert_eq!(codes(&shop, begun).await, [old.clone(), old.clone()]);
+    }
+    let new = rotated(&shop, &old).await;
+    let after = shop.checkout(json!({ "code": new })).await.expect(200);
+    shop.pay(&before).await;
+    shop.service.handle.fold_all().await.unwrap();
+    for begun in [&before, &paid] {
+        assert_eq!(codes(&shop, begun).await, [Value::Null, new.clone()]);
+    }
+    assert_eq!(codes(&shop, &after).await, [new.clone(), new]);
+}

@@ -1,0 +1,18 @@
+//! What the service does with a payment provider beyond one request: events that webhooks or the provider's list
+//! tell, what is asked about, invoices, payments that nobody claims, and a change of the provider.
+
+mod adoptions;
+mod change;
+mod event_list;
+mod foreign_objects;
+mod fulfilment;
+mod invoices;
+mod overdue_subscriptions;
+mod pending_orders;
+mod reconciliation;
+mod renewals;
+mod unfulfilled;
+mod unkind_account;
+pub(crate) mod unreadable_objects;
+mod webhook_endpoint;
+mod webhooks;

@@ -1,0 +1,176 @@
+//! Subscriptions whose next period nobody reports: they are asked about a day later, and at the start; without
+//! an answer their features end after the days of grace.
+
+use serde_json::{Value, json};
+
+use crate::{provider::unreadable_objects::refusal, stripe::Override, stripe_shop::StripeShop};
+
+const DAY: i64 = 86_400;
+const SUBSCRIPTION: &str = "/v1/subscriptions/sub_1";
+
+/// A user with a month of the tier; returns the subscription.
+async fn subscribed(shop: &StripeShop) -> Value {
+    let tier = shop.add_tier(500).await;
+    let body = json!({"priceId": tier, "externalUserId": "ann"});
+    let begun = shop.checkout(body).await.expect(200);
+    let subscription = shop.subscribe(&begun, "sub_1").await;
+    shop.service.round().await;
+    subscription
+}
+
+impl StripeShop {
+    async fn days_and_a_round(&self, days: i64) {
+        self.service.clock.advance_millis(days * DAY * 1000);
+        self.service.round().await;
+    }
+
+    fn looks(&self) -> usize {
+        self.stripe.calls(SUBSCRIPTION).len()
+    }
+
+    async fn features(&self) -> Value {
+        self.wallet("ann").await["features"].clone()
+    }
+
+    /// Lets requests about events and the subscription fail from now on.
+    fn away(&self) {
+        for path in ["/v1/events", SUBSCRIPTION] {
+            let instead = Override::Status(500, json!({}));
+            self.stripe.from_now_on(path, instead);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_nobody_told_of_ends_the_wallets_subscription() {
+    let shop = StripeShop::open().await;
+    let mut subscription = subscribed(&shop).await;
+    // The service is down for seventy days; the provider's list goes back thirty.
+    subscription["status"] = json!("canceled");
+    shop.say(&subscription);
+    shop.service.clock.advance_millis(70 * DAY * 1000);
+    let shop = shop.again().await;
+    assert_eq!(
+        shop.features().await,
+        json!(["pro"]),
+        "nothing was heard yet"
+    );
+    shop.service.round().await;
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(
+        (&wallet["features"], &wallet["subscriptions"]),
+        (&json!([]), &json!([]))
+    );
+    assert_eq!(wallet["balances"][0]["balance"], 0);
+}
+
+#[tokio::test]
+async fn a_subscription_is_asked_about_a_day_after_its_period_and_once_a_day() {
+    let shop = StripeShop::open().await;
+    let mut subscription = subscribed(&shop).await;
+    let before = shop.looks();
+    shop.days_and_a_round(30).await;
+    shop.service.clock.advance_millis((DAY - 1) * 1000);
+    shop.service.round().await;
+    assert_eq!(shop.looks(), before, "it is not a day yet");
+    shop.rounds(3).await;
+    assert_eq!(shop.looks(), before + 1, "asked once");
+    shop.days_and_a_round(1).await;
+    shop.rounds(3).await;
+    assert_eq!(
+        shop.looks(),
+        before + 2,
+        "and daily while it says nothing new"
+    );
+    assert_eq!(
+        shop.features().await,
+        json!(["pro"]),
+        "the provider says that it is active"
+    );
+    // It was renewed meanwhile.
+    subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 28 * DAY);
+    shop.say(&subscription);
+    shop.days_and_a_round(1).await;
+    let looks = shop.looks();
+    shop.days_and_a_round(1).await;
+    shop.days_and_a_round(1).await;
+    assert_eq!(shop.looks(), looks, "its period runs");
+}
+
+#[tokio::test]
+async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_come_back_with_it() {
+    let shop = StripeShop::open().await;
+    subscribed(&shop).await;
+    shop.away();
+    shop.days_and_a_round(31).await;
+    shop.days_and_a_round(6).await;
+    assert_eq!(shop.features().await, json!(["pro"]), "six days of silence");
+    shop.days_and_a_round(1).await;
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!([]));
+    assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
+    assert_eq!(
+        wallet["balances"][0]["balance"], 500,
+        "only the provider ends it"
+    );
+    // The provider is back, and the subscription is fine.
+    shop.stripe.as_usual();
+    shop.rounds(31).await;
+    let wallet = shop.wallet("ann").await;
+    assert_eq!(wallet["features"], json!(["pro"]));
+    assert_eq!(wallet["subscriptions"][0]["status"], "active");
+}
+
+#[tokio::test]
+async fn a_question_that_is_refused_is_no_silence() {
+    let shop = StripeShop::open().await;
+    subscribed(&shop).await;
+    let refusal = refusal("rak_subscription_read");
+    shop.stripe
+        .from_now_on(SUBSCRIPTION, Override::Status(403, refusal));
+    for _ in 0..20 {
+        shop.days_and_a_round(3).await;
+    }
+    assert_eq!(shop.features().await, json!(["pro"]), "nobody said no");
+    assert!(shop.looks() >= 2, "it was asked about");
+}
+
+#[tokio::test]
+async fn one_that_the_provider_does_not_know_loses_its_features_and_is_counted() {
+    let shop = StripeShop::open().await;
+    subscribed(&shop).await;
+    shop.days_and_a_round(31).await;
+    let missing = json!({"error": {
+        "type": "invalid_request_error", "code": "resource_missing", "message": "No such subscription.",
+    }});
+    let gone = || {
+        shop.stripe
+            .instead(SUBSCRIPTION, Override::Status(404, missing.clone()))
+    };
+    gone();
+    shop.days_and_a_round(3).await;
+    assert_eq!(shop.features().await, json!(["pro"]), "there is time left");
+    assert_eq!(shop.service.payments.given_up(), 1);
+    gone();
+    shop.days_and_a_round(4).await;
+    assert_eq!(shop.features().await, json!([]));
+    assert_eq!(shop.service.payments.given_up(), 2);
+}
+
+/// A subscription that renews as expected needs no request of its own.
+#[tokio::test]
+async fn what_goes_on_is_not_asked_about() {
+    let shop = StripeShop::open().await;
+    let mut subscription = subscribed(&shop).await;
+    for month in 1..=3 {
+        shop.service.clock.advance_millis(30 * DAY * 1000);
+        subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 30 * DAY);
+        shop.say(&subscription);
+        let told = shop.report("customer.subscription.updated", &subscription);
+        assert_eq!(told.await.status, 200, "month {month}");
+        shop.service.round().await;
+    }
+    let told = shop.looks();
+    shop.days_and_a_round(29).await;
+    assert_eq!(shop.looks(), told);
+}

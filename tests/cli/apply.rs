@@ -1,0 +1,140 @@
+//! `scrip apply`: a catalog as code, against a running server.
+
+use std::{path::Path, process::Output};
+
+use kit::Server;
+use serde_json::Value;
+
+const PROJECTS: &str = "/api/admin/v1/projects";
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/catalog.example.toml");
+
+fn apply(server: &Server, file: &Path, more: &[&str]) -> Output {
+    let words = [&["apply", file.to_str().unwrap()], more].concat();
+    server.command(&words).output().expect("the binary starts")
+}
+
+fn printed(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The products of the project that the example creates.
+async fn products(server: &Server) -> (String, Vec<Value>) {
+    let projects = server.admin().get(PROJECTS).await.expect(200);
+    let shop = projects["projects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|p| p["name"] == "Shop");
+    let id = shop.expect("the project")["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let body = server
+        .admin()
+        .get(&format!("{PROJECTS}/{id}/products"))
+        .await;
+    let body = body.expect(200);
+    (id, body["products"].as_array().unwrap().clone())
+}
+
+#[tokio::test]
+async fn the_example_is_brought_about_once() {
+    let server = Server::start().await;
+    let said = printed(&apply(&server, EXAMPLE.as_ref(), &["--dry-run"]));
+    assert!(said.contains("none made"), "{said}");
+    let projects = server.admin().get(PROJECTS).await.expect(200);
+    assert_eq!(projects["projects"].as_array().unwrap().len(), 1);
+
+    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let secret = said
+        .lines()
+        .find_map(|line| line.split_once("shown only now: "));
+    let (_, secret) = secret.expect("the secret key is printed");
+    let me = server
+        .instance()
+        .client(secret)
+        .get("/api/v1/me")
+        .await
+        .expect(200);
+    assert_eq!(me["project"], "Shop");
+    let (_, made) = products(&server).await;
+    assert_eq!(made.len(), 3);
+    assert_eq!(made[0]["prices"].as_array().unwrap().len(), 2);
+    assert_eq!(made[1]["prices"][0]["creditsProductId"], made[0]["id"]);
+
+    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    assert_eq!(said.trim(), "nothing to change");
+    assert_eq!(products(&server).await.1, made);
+}
+
+#[tokio::test]
+async fn only_differences_are_made_and_nothing_is_switched_off_silently() {
+    let server = Server::start().await;
+    printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    std::fs::write(
+        &file,
+        text.replace("amountCents = 500", "amountCents = 600"),
+    )
+    .unwrap();
+    let said = printed(&apply(&server, &file, &["--project", "Shop"]));
+    assert!(said.contains("+ price \"100 images\" 600 EUR"), "{said}");
+    assert!(said.contains("left as it is: price 500 EUR"), "{said}");
+    let (_, after) = products(&server).await;
+    let prices = after[0]["prices"].as_array().unwrap();
+    assert_eq!(prices.len(), 3);
+    assert!(prices.iter().all(|price| price["active"] == true));
+}
+
+#[tokio::test]
+async fn what_was_typed_in_by_hand_gives_way_to_the_file() {
+    let server = Server::start().await;
+    printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let (project, made) = products(&server).await;
+    let path = format!(
+        "{PROJECTS}/{project}/products/{}",
+        made[0]["id"].as_str().unwrap()
+    );
+    let change = serde_json::json!({"description": "By hand", "freeGrant": null});
+    server.admin().patch(&path, &change).await.expect(200);
+    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    assert!(said.contains("~ product \"Images\""), "{said}");
+    assert_eq!(products(&server).await.1, made);
+}
+
+#[tokio::test]
+async fn what_the_server_refuses_is_said_in_one_sentence() {
+    let server = Server::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    std::fs::write(
+        &file,
+        text.replace("currency = \"EUR\"", "currency = \"eur\""),
+    )
+    .unwrap();
+    let output = apply(&server, &file, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("the server refused (400): currency:"),
+        "{said}"
+    );
+
+    let output = apply(
+        &server,
+        EXAMPLE.as_ref(),
+        &["--admin-token", "not-the-token"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("does not know this administrator token"),
+        "{said}"
+    );
+}

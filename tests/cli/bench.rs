@@ -1,0 +1,47 @@
+//! `scrip bench`: a program of its own.
+
+use std::process::Command;
+
+use kit::launch::binary;
+
+use crate::errors;
+
+/// A folder with only the binary. It is linked and not copied: a file that is being written cannot be executed,
+/// and another test's child may have inherited the descriptor.
+fn alone() -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::fs::hard_link(binary(), folder.path().join("scrip")).unwrap();
+    folder
+}
+
+#[test]
+fn bench_is_a_program_of_its_own() {
+    let folder = alone();
+    let scrip = folder.path().join("scrip");
+    // A shell stands in for `scrip-bench`: it prints its arguments and exits as told.
+    std::os::unix::fs::symlink("/bin/sh", folder.path().join("scrip-bench")).unwrap();
+    let script = r#"echo "$SCRIP_BENCH_SERVER" "$@"; exit 7"#;
+    let words = [
+        "bench", "-c", script, "sh", "http", "--help", "-V", "--", "x",
+    ];
+    let output = Command::new(&scrip).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rest = said.strip_prefix(scrip.to_str().unwrap());
+    assert_eq!(rest.map(str::trim), Some("http --help -V -- x"), "{said}");
+    // Its exit status is passed on.
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn bench_says_what_to_build_where_there_is_none() {
+    let folder = alone();
+    let mut command = Command::new(folder.path().join("scrip"));
+    command.args(["bench", "http"]).env("PATH", folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = errors(&output);
+    assert!(
+        said.contains("cargo build --release -p scrip-bench"),
+        "{said}"
+    );
+}

@@ -1,0 +1,132 @@
+//! `scrip import`: balances from CSV files.
+
+use std::{fs, path::Path, process::Output};
+
+use kit::Server;
+use serde_json::json;
+
+use crate::said;
+
+/// Imports a file's text.
+fn import(server: &Server, file: &Path, more: &[&str]) -> Output {
+    let words = [&["import", file.to_str().unwrap()], more].concat();
+    server.command(&words).output().expect("the binary starts")
+}
+
+#[tokio::test]
+async fn balances_are_imported_once_however_often() {
+    let server = Server::start().await;
+    let file = server.data_dir().with_file_name("balances.csv");
+    let product = server.product();
+    let head = "externalUserId,productId,amount,key\n";
+    let mut text = head.to_owned();
+    for user in 0..50 {
+        text.push_str(&format!("user-{user},{product},{},{user}\n", user + 1));
+    }
+    fs::write(&file, &text).unwrap();
+
+    let dry = import(&server, &file, &["--dry-run"]);
+    assert!(dry.status.success(), "{}", said(&dry));
+    assert!(
+        said(&dry).contains("1275 credits in 50 grants"),
+        "{}",
+        said(&dry)
+    );
+    let path = "/api/v1/wallets/external?externalUserId=user-7";
+    assert_eq!(server.client().get(path).await.status, 404);
+
+    // A line that the server refuses does not stop the others.
+    let foreign = "prod_00000000000000000000000000";
+    fs::write(&file, format!("{text}user-50,{foreign},5,50\n")).unwrap();
+    let part = import(&server, &file, &[]);
+    assert!(!part.status.success());
+    assert!(
+        said(&part).contains("line 52: the server refused (404)"),
+        "{}",
+        said(&part)
+    );
+    assert!(
+        said(&part).contains("50 granted, 0 already"),
+        "{}",
+        said(&part)
+    );
+    fs::write(&file, &text).unwrap();
+    let again = import(&server, &file, &[]);
+    assert!(again.status.success(), "{}", said(&again));
+    assert!(
+        said(&again).contains("0 granted, 50 already"),
+        "{}",
+        said(&again)
+    );
+    for user in [0, 7, 49] {
+        let balance = server.balance(&format!("user-{user}")).await.balance;
+        assert_eq!(balance, user + 1);
+    }
+
+    // A file with a bad line grants nothing at all.
+    fs::write(
+        &file,
+        format!("{head}new,{product},5,a\nnew,{product},x,b\n"),
+    )
+    .unwrap();
+    let bad = import(&server, &file, &[]);
+    assert!(!bad.status.success());
+    assert!(said(&bad).contains("line 3: balance"), "{}", said(&bad));
+    let path = "/api/v1/wallets/external?externalUserId=new";
+    assert_eq!(server.client().get(path).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_credits_table_is_imported_as_a_database_writes_it() {
+    let server = Server::start().await;
+    let file = server.data_dir().with_file_name("table.csv");
+    let offer = server.client().get("/api/v1/products").await.expect(200);
+    let name = offer["products"][0]["name"].as_str().unwrap();
+    let head = "id,external_user_id,product,balance,expires_at,updated_by\n";
+    let rows = format!(
+        "1,ann,{name},40,2099-01-31 00:00:00+00,me\n2,ann,{name},2,,me\n3,bea,{name},0,,\n\
+         4,cid,{name},9,2020-01-31 00:00:00+00,\n"
+    );
+    fs::write(&file, format!("{head}{rows}5,dan,No such thing,1,,\n")).unwrap();
+    let refused = import(&server, &file, &[]);
+    assert!(!refused.status.success());
+    assert!(
+        said(&refused).contains("line 6: product: the project has no active product"),
+        "{}",
+        said(&refused)
+    );
+    fs::write(&file, format!("{head}{rows}")).unwrap();
+    for expected in ["2 granted, 0 already", "0 granted, 2 already"] {
+        let done = import(&server, &file, &[]);
+        let said = said(&done);
+        assert!(done.status.success(), "{said}");
+        for line in [
+            expected,
+            "42 credits in 2 grants",
+            "1 skipped: a balance of 0",
+            "1 skipped: expired",
+        ] {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+    }
+    let path = "/api/v1/wallets/external?externalUserId=ann";
+    let wallet = server.client().get(path).await.expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 42);
+    let expiry = json!({ "amount": 40, "at": "2099-01-31T00:00:00.000Z" });
+    assert_eq!(wallet["balances"][0]["nextExpiry"], expiry);
+    // The same row with another balance is another operation with the same key.
+    fs::write(
+        &file,
+        format!("{head}1,ann,{name},41,2099-01-31 00:00:00+00,\n"),
+    )
+    .unwrap();
+    let changed = import(&server, &file, &[]);
+    let said = said(&changed);
+    assert!(!changed.status.success(), "{said}");
+    assert!(said.contains("line 2: the server refused (409)"), "{said}");
+    let more = format!(
+        "More: {}/docs/errors#idempotency_key_reused",
+        server.instance().base()
+    );
+    assert!(said.contains(&more), "{said}");
+}

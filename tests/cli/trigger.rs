@@ -1,0 +1,72 @@
+//! `scrip trigger`: what happens in a sandbox.
+
+use kit::Server;
+use serde_json::{Value, json};
+
+use crate::{api::api, complains, says};
+
+#[tokio::test]
+async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else() {
+    let server = Server::start().await;
+    let said = complains(&server, &["trigger", "order.paid"]);
+    assert!(said.contains("does not use the sandbox"), "{said}");
+    server.set_provider(&json!({"kind": "sandbox"})).await;
+    let said = complains(&server, &["trigger", "order.paid"]);
+    assert!(said.contains("sells nothing once"), "{said}");
+    server.add_price(10).await;
+    for (event, status) in [
+        ("order.paid", "paid"),
+        ("order.failed", "failed"),
+        ("order.expired", "expired"),
+        ("order.refunded", "refunded"),
+        ("dispute", "refunded"),
+    ] {
+        let said = says(&server, &["trigger", event, "--user", event]);
+        assert!(said.contains(&format!("is {status}")), "{event}: {said}");
+    }
+    let orders = |fields: &[&str]| {
+        let words = [&["GET", "/projects/{project}/orders"], fields].concat();
+        api(&server, &words)["orders"].as_array().unwrap().clone()
+    };
+    let newest = orders(&["limit:=2"]);
+    assert_eq!(newest.len(), 2);
+    assert_eq!(newest[0]["externalUserId"], "dispute");
+    assert_eq!(newest[0]["status"], "refunded");
+    let refunded = orders(&["status=refunded"]);
+    let users = refunded
+        .iter()
+        .map(|order| order["externalUserId"].as_str());
+    assert_eq!(
+        users.collect::<Vec<_>>(),
+        [Some("dispute"), Some("order.refunded")]
+    );
+    assert_eq!(orders(&["status=pending"]), [Value::Null; 0]);
+
+    let said = complains(&server, &["trigger", "subscription.started"]);
+    assert!(said.contains("sells nothing by subscription"), "{said}");
+    let plan = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
+    let path = format!("{}/products", server.project_path());
+    let plan = server.admin().post(&path, &plan).await.expect(201);
+    let tier = json!({"label": "Basic", "amountCents": 900, "currency": "EUR", "creditsGranted": 50, "interval": "month"});
+    let path = format!("{path}/{}/prices", plan["id"].as_str().unwrap());
+    server.admin().post(&path, &tier).await.expect(201);
+    for event in [
+        "subscription.renewed",
+        "subscription.past_due",
+        "subscription.canceled",
+    ] {
+        let said = says(&server, &["trigger", event, "--user", event]);
+        assert!(said.contains("clock was advanced"), "{said}");
+        let told = server
+            .client()
+            .get(&format!("/api/v1/events?types={event}"))
+            .await
+            .expect(200);
+        let told = told["events"].as_array().unwrap();
+        assert!(
+            told.iter()
+                .any(|told| told["data"]["externalUserId"] == event),
+            "{event}"
+        );
+    }
+}

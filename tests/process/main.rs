@@ -1,0 +1,20 @@
+//! The server as a process: how it starts, listens and ends, what it writes to its log and to the disk, and what
+//! it is limited to. Against the real binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::panic,
+    reason = "a panic in a test is a failed test, which is the point"
+)]
+
+mod backup_schedule;
+mod files;
+mod logs;
+mod metrics;
+mod proxies;
+mod restart;
+mod secrets;
+mod start;
+mod tls;

@@ -1,0 +1,98 @@
+//! How the server starts: what refuses the start, and what its first start makes.
+
+use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Output};
+
+use kit::{
+    Instance, Launch, Server,
+    process::{Process, listening},
+};
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_data_is_refused_in_plain_words() {
+    let server = Server::start().await;
+    let mut second = Launch::default().serve(server.data_dir());
+    let output = second.output().expect("the binary starts");
+    assert!(!output.status.success());
+    let said = errors(&output);
+    assert!(said.contains("another Scrip is using"), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    assert_eq!(server.client().get("/api/v1/me").await.status, 200);
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_refused_before_the_data_is_touched() {
+    let server = Server::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let address = server.instance().base().trim_start_matches("http://");
+    let mut command = Launch::default().command("serve", &data);
+    let output = command.args(["--listen", address]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(
+        errors(&output).contains("cannot listen on"),
+        "{}",
+        errors(&output)
+    );
+    assert!(!data.exists());
+}
+
+#[test]
+fn a_bad_configuration_is_refused_by_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.toml");
+    std::fs::write(&file, "[journal]\ncache = 1\n").unwrap();
+    let mut command = Launch::default().command("serve", folder.path());
+    let output = command.arg("--config").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = errors(&output);
+    assert!(said.contains("unknown key `journal.cache`"), "{said}");
+}
+
+#[tokio::test]
+async fn a_token_is_made_once_and_printed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (token, base) = first_start(&data).await;
+    let reply = kit::Client::new(&base.1, &token)
+        .get("/api/admin/v1/projects")
+        .await;
+    assert_eq!(reply.status, 200);
+    let mut first = base.0;
+    first.terminate();
+    assert!(first.wait(kit::deadline::SOON).await.success());
+    let key = std::fs::metadata(data.join("server.key")).unwrap();
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+
+    let mut second = begin(&data);
+    let base = second.hears("the address", listening).await;
+    assert!(
+        !second.said().iter().any(|line| line.contains("token")),
+        "{:?}",
+        second.said()
+    );
+    let reply = kit::Client::new(&base, &token)
+        .get("/api/admin/v1/projects")
+        .await;
+    assert_eq!(reply.status, 200);
+    second.terminate();
+    assert!(second.wait(kit::deadline::SOON).await.success());
+}
+
+async fn first_start(data: &Path) -> (String, (Process, String)) {
+    let mut process = begin(data);
+    let token = process.hears("the token", |line| {
+        let (_, token) = line.split_once("administrator token, shown only this once: ")?;
+        Some(token.to_owned())
+    });
+    let token = token.await;
+    let base = process.hears("the address", listening).await;
+    (token, (process, base))
+}
+
+fn begin(data: &Path) -> Process {
+    Instance::begin(&Launch::default().without_token(), data)
+}
