@@ -1,4 +1,4 @@
-//! `POST /holds/{holdId}/release`
+//! Giving a hold up: `POST /holds/{holdId}/release`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `POST /holds/{holdId}/settle`
+//! Settling what was held: `POST /holds/{holdId}/settle`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `GET /orders`
+//! Listing orders: `GET /orders`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `GET /orders/{orderIdOrCheckoutId}`
+//! Reading one order, by its id or its checkout: `GET /orders/{orderIdOrCheckoutId}`.
 
 use domain::catalog::KeyKind;
 use serde_json::{Value, json};
