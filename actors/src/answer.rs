@@ -4,7 +4,7 @@ use domain::{
     Rejection, Timestamp,
     code::RecoveryCode,
     history::{Entry, HoldSnapshot, Reason},
-    id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId},
+    id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
     text::ExternalUserId,
     wallet::{NextExpiry, Order},
@@ -58,8 +58,12 @@ pub struct Balance {
 /// A wallet as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletView {
+    /// The key that it is stored under, which only administrators see.
+    pub key: WalletKey,
     /// The wallet's public id, `wal_…`.
     pub id: WalletId,
+    /// When it was created.
+    pub created_at: Timestamp,
     /// The caller's own user; `None` for a code wallet.
     pub external_user: Option<ExternalUserId>,
     /// Balances, in the order in which they were first filled.

@@ -1,26 +1,23 @@
 //! The [`Handle`], through which the rest of the program uses wallets, catalog documents and notes.
 
-mod admin;
-mod administrator;
 mod batch;
 mod buyers;
 mod events;
 mod holds;
-mod inspect;
 mod instructions;
 mod ledger;
+mod operator;
 mod orders;
 mod serial;
+mod service;
 mod subscriptions;
 mod wallets;
 
-pub use administrator::StoredWallet;
 pub use buyers::BoughtCode;
 pub use events::{EventRecord, UsagePeriod, event_number};
-pub use inspect::WalletQuery;
 pub use orders::{CompletedPayment, OrderDraft};
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use domain::{
     Amount,
@@ -66,6 +63,38 @@ pub enum Address {
     External(ExternalUserId),
     /// By its recovery code.
     Code(RecoveryCode),
+    /// By the key that it is stored under, as an operator names it.
+    Stored(WalletKey),
+}
+
+impl Address {
+    /// The user id, if that is what names the wallet.
+    #[must_use]
+    pub const fn user(&self) -> Option<&ExternalUserId> {
+        match self {
+            Self::External(user) => Some(user),
+            Self::Code(_) | Self::Stored(_) => None,
+        }
+    }
+
+    /// The recovery code, if that is what names the wallet.
+    #[must_use]
+    pub const fn code(&self) -> Option<&RecoveryCode> {
+        match self {
+            Self::Code(code) => Some(code),
+            Self::External(_) | Self::Stored(_) => None,
+        }
+    }
+
+    /// The text that names the wallet: a secret, where it is a recovery code.
+    #[must_use]
+    pub fn reveal(&self) -> Cow<'_, str> {
+        match self {
+            Self::External(user) => user.as_str().into(),
+            Self::Code(code) => code.reveal().into(),
+            Self::Stored(key) => key.to_string().into(),
+        }
+    }
 }
 
 /// Which holds a caller may act on.
@@ -160,6 +189,7 @@ impl Handle {
                 let hash = self.inner.keyring.code_hash(scope.project, code);
                 Ok((self.inner.registry.resolve(hash)?, Caller::Code(hash)))
             }
+            Address::Stored(key) => Ok((*key, Caller::Administrator(scope.project))),
         }
     }
 
@@ -203,12 +233,10 @@ impl Handle {
     }
 }
 
-/// The creation of a user's wallet, should it not exist; `None` for a code.
+/// The creation of a user's wallet, should it not exist; `None` for another address.
 fn created(scope: &Scope, address: &Address) -> Option<Created> {
-    match address {
-        Address::Code(_) => None,
-        Address::External(user) => Some(born(scope, Owner::External(user.clone()))),
-    }
+    let user = address.user()?.clone();
+    Some(born(scope, Owner::External(user)))
 }
 
 /// The creation of a wallet, with a new id.

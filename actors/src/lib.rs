@@ -22,7 +22,7 @@ pub use answer::{
 pub use completions::{Sink, completions};
 pub use handle::{
     Address, BoughtCode, CompletedPayment, EventRecord, Handle, HoldAccess, NewHold, OrderDraft,
-    Scope, Stats, StoredWallet, UsagePeriod, WalletQuery, event_number,
+    Scope, Stats, UsagePeriod, event_number,
 };
 pub use keyring::{Cipher, Keyring, ledger_id};
 pub use options::Options;

@@ -140,8 +140,5 @@ async fn call_off(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId
 }
 
 fn user(new: &NewCheckout) -> Option<ExternalUserId> {
-    match &new.wallet {
-        Some(Address::External(user)) => Some(user.clone()),
-        Some(Address::Code(_)) | None => None,
-    }
+    new.wallet.as_ref().and_then(Address::user).cloned()
 }

@@ -113,12 +113,8 @@ impl Payments {
         address: &Address,
         wanted: &SubscriptionInstruction,
     ) -> Result<InstructionResult, Error> {
-        let about = match address {
-            Address::External(user) => user.as_str(),
-            Address::Code(code) => code.reveal(),
-        };
         // A recovery code does not leak: the name is a hash.
-        let name = operation(wanted.kind(), project, about, wanted.key())?;
+        let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
         let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
@@ -226,7 +222,7 @@ impl Payments {
     ) -> Result<SubscriptionSnapshot, Error> {
         let handle = &self.0.context.handle;
         let found = handle.subscription(&project.scope, address, subscription.clone());
-        Ok(found.await?)
+        Ok(found.await?.subscription)
     }
 
     async fn instruction_result(

@@ -1,6 +1,7 @@
 //! API keys: make, list, show, revoke.
 
 use axum::{Json, extract::State, http::StatusCode};
+use domain::catalog;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -18,7 +19,8 @@ use crate::{
 #[schema(as = NewKey)]
 struct Create {
     /// What it may do.
-    kind: KeyKind,
+    #[schema(value_type = KeyKind)]
+    kind: catalog::KeyKind,
 }
 
 /// Make a key. A secret one is shown only here.
@@ -39,7 +41,7 @@ pub(super) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create { kind } = body.parse()?;
-    let minted = app.catalog.create_key(path.project()?, kind.into()).await?;
+    let minted = app.catalog.create_key(path.project()?, kind).await?;
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 

@@ -1,7 +1,7 @@
 //! Prices: make, list, show, change.
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::id::ProductId;
+use domain::{catalog, id::ProductId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -41,7 +41,8 @@ struct Create {
     #[schema(max_items = 100)]
     features: Option<Vec<FeatureText>>,
     /// `month` or `year` for a subscription, else `one_time`.
-    interval: Interval,
+    #[schema(value_type = Interval)]
+    interval: catalog::Interval,
     /// Days until the credits expire; never when left out.
     credits_expire_after_days: Option<BoundedInteger<1, 36_525>>,
     /// Whether a cycle's unused credits stay; only for subscriptions.
@@ -204,7 +205,7 @@ impl Create {
             credits_expire_after_days: self.credits_expire_after_days.map(BoundedInteger::small),
             rollover: self.rollover.unwrap_or(false),
             features: features.into_iter().map(slug).collect(),
-            interval: self.interval.into(),
+            interval: self.interval,
             trial_days: self.trial_days.map(BoundedInteger::small),
             trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
             repeatable: self.repeatable.unwrap_or(false),

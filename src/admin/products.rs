@@ -1,13 +1,13 @@
 //! Products: make, list, show, change.
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::catalog;
+use domain::{catalog, time::Period};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
     path::Segments,
-    view::{FreeGrant, Period, Product, ProductType, Products},
+    view::{FreeGrant, Product, ProductType, Products},
 };
 use crate::{
     catalog::{NewProduct, ProductChange},
@@ -27,7 +27,8 @@ struct Create {
     name: NameText,
     /// What the product is.
     #[serde(rename = "type")]
-    kind: ProductType,
+    #[schema(value_type = ProductType)]
+    kind: catalog::ProductType,
     description: Option<DescriptionText>,
     /// What its credits are called; required for type `credits`.
     credit_unit: Option<UnitText>,
@@ -52,7 +53,7 @@ struct Update {
     /// What the product is; it cannot change once there are prices.
     #[serde(rename = "type", default)]
     #[schema(value_type = Option<ProductType>, nullable = false)]
-    kind: Field<ProductType>,
+    kind: Field<catalog::ProductType>,
     /// A sentence about it; null: none.
     #[schema(value_type = Option<DescriptionText>)]
     #[serde(default)]
@@ -85,7 +86,7 @@ impl Grant {
     fn read(Object(Self { credits, period }): Object<Self>) -> catalog::FreeGrant {
         catalog::FreeGrant {
             credits: credits.0,
-            period: period.into(),
+            period,
         }
     }
 }
@@ -110,7 +111,7 @@ pub(super) async fn create(
     let body: Create = body.parse()?;
     let new = NewProduct {
         name: line(body.name),
-        kind: body.kind.into(),
+        kind: body.kind,
         description: body.description.map(line),
         credit_unit: body.credit_unit.map(line),
         free_grant: body.free_grant.map(Grant::read),
@@ -207,7 +208,7 @@ impl Update {
         let free_grant = self.free_grant.nullable();
         Ok(ProductChange {
             name: self.name.not_null("name")?.map(line),
-            kind: self.kind.not_null("type")?.map(Into::into),
+            kind: self.kind.not_null("type")?,
             description: self.description.nullable().map(|text| text.map(line)),
             credit_unit: self.credit_unit.nullable().map(|unit| unit.map(line)),
             free_grant: free_grant.map(|grant| grant.map(Grant::read)),

@@ -35,7 +35,8 @@ const WAIT: Duration = Duration::from_secs(5);
 struct Create {
     name: NameText,
     /// How its wallets are addressed; `credit_codes` when left out.
-    mode: Option<Mode>,
+    #[schema(value_type = Option<Mode>)]
+    mode: Option<domain::catalog::Mode>,
 }
 
 /// What to change of a project. What is left out stays.
@@ -49,7 +50,7 @@ struct Update {
     /// How its wallets are addressed.
     #[schema(value_type = Option<Mode>, nullable = false)]
     #[serde(default)]
-    mode: Field<Mode>,
+    mode: Field<domain::catalog::Mode>,
     /// Origins that a publishable key may redirect to: `https://host`, or `http://` on loopback.
     /// Empty: any.
     #[schema(value_type = Option<Vec<OriginText>>, nullable = false, max_items = 100)]
@@ -187,7 +188,7 @@ pub(super) async fn create(
     let Create { name, mode } = body.parse()?;
     let new = NewProject {
         name: line(name),
-        mode: mode.map(Into::into).unwrap_or_default(),
+        mode: mode.unwrap_or_default(),
     };
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
     let created = CreatedProject {
@@ -325,7 +326,7 @@ impl Update {
         let origins = self.allowed_origins.not_null("allowedOrigins")?;
         Ok(ProjectChange {
             name: self.name.not_null("name")?.map(line),
-            mode: self.mode.not_null("mode")?.map(Into::into),
+            mode: self.mode.not_null("mode")?,
             allowed_origins: origins.as_deref().map(catalog::origins).transpose()?,
             wallet_creation_limit: limit(self.wallet_creation_limit),
             wallet_creation_limit_per_ip: limit(self.wallet_creation_limit_per_ip),

@@ -1,9 +1,18 @@
 //! Projects, keys, products and prices as the administrator sees them: everything, also what is
 //! inactive or revoked. `scrip apply` reads them back.
 
-use domain::catalog::{self, Account, ApiKey};
+use domain::{
+    catalog::{self, Account, ApiKey},
+    time,
+};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, RefOr,
+        schema::{Schema, Type},
+    },
+};
 
 use crate::{
     catalog::{MintedKey, ProjectCatalog},
@@ -11,14 +20,32 @@ use crate::{
     providers::Accounts,
 };
 
-/// How a project's wallets are addressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Anonymous code wallets, and external ones.
-    CreditCodes,
-    /// External wallets only.
-    ExternalUsers,
+/// Declares the schemas of the catalog's own enums, which are read and written as they are.
+macro_rules! enum_schemas {
+    ($($name:ident: $description:literal, $texts:expr;)+) => {$(
+        #[doc = $description]
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let string = ObjectBuilder::new().schema_type(Type::String);
+                let string = string.description(Some($description));
+                string.enum_values(Some($texts)).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+};
+}
+
+enum_schemas! {
+    Mode: "How a project's wallets are addressed.", ["credit_codes", "external_users"];
+    KeyKind: "What a key may do.", ["publishable", "secret"];
+    ProductType: "What a product is.", ["credits", "subscription", "one_time"];
+    Interval: "How often a price is charged.", ["one_time", "month", "year"];
+    Period: "How often a free grant is given, by the UTC calendar.",
+        ["once", "daily", "weekly", "monthly", "yearly"];
 }
 
 /// A limit of anonymous wallets in a span of time.
@@ -43,7 +70,8 @@ pub struct Project {
     /// The project's name.
     pub name: String,
     /// How its wallets are addressed.
-    pub mode: Mode,
+    #[schema(value_type = Mode)]
+    pub mode: catalog::Mode,
     /// Origins that a publishable key may redirect to; empty: any.
     pub allowed_origins: Vec<String>,
     /// Anonymous wallets for the whole project; null: no limit.
@@ -106,16 +134,6 @@ pub struct Projects {
     pub projects: Vec<Project>,
 }
 
-/// What a key may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum KeyKind {
-    /// A key for browsers, which may be public.
-    Publishable,
-    /// A key for servers, which stays secret.
-    Secret,
-}
-
 /// An API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -124,7 +142,8 @@ pub struct Key {
     #[schema(example = "key_01jd3v8q6pf6r9x3v1m2k4c5d7")]
     pub id: String,
     /// What it may do.
-    pub kind: KeyKind,
+    #[schema(value_type = KeyKind)]
+    pub kind: catalog::KeyKind,
     /// The key itself. A secret one is shown once, when it is made; then null.
     pub key: Option<String>,
     /// When it was made.
@@ -140,34 +159,6 @@ pub struct Keys {
     pub keys: Vec<Key>,
 }
 
-/// What a product is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ProductType {
-    /// Credits that are paid in advance.
-    Credits,
-    /// Tiers billed each cycle.
-    Subscription,
-    /// Features bought once.
-    OneTime,
-}
-
-/// How often a free grant is given, by the UTC calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Period {
-    /// Once in a wallet's life; never expires.
-    Once,
-    /// Each calendar day.
-    Daily,
-    /// Each week, from Monday.
-    Weekly,
-    /// Each calendar month.
-    Monthly,
-    /// Each calendar year.
-    Yearly,
-}
-
 /// Credits that every wallet gets each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FreeGrant {
@@ -175,7 +166,8 @@ pub struct FreeGrant {
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     pub credits: i64,
     /// How often they are granted.
-    pub period: Period,
+    #[schema(value_type = Period)]
+    pub period: time::Period,
 }
 
 /// A product with all of its prices.
@@ -191,7 +183,8 @@ pub struct Product {
     pub description: Option<String>,
     /// What the product is.
     #[serde(rename = "type")]
-    pub kind: ProductType,
+    #[schema(value_type = ProductType)]
+    pub kind: catalog::ProductType,
     /// What its credits are called; null: it holds none.
     pub credit_unit: Option<String>,
     /// Credits that every wallet gets for free; null: none.
@@ -211,18 +204,6 @@ pub struct Product {
 pub struct Products {
     /// Oldest first, inactive ones too.
     pub products: Vec<Product>,
-}
-
-/// How often a price is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Interval {
-    /// It is charged once.
-    OneTime,
-    /// It is charged each month.
-    Month,
-    /// It is charged each year.
-    Year,
 }
 
 /// A price of a product; of a subscription, a tier.
@@ -251,7 +232,8 @@ pub struct Price {
     /// Features that it unlocks, sorted.
     pub features: Vec<String>,
     /// How often it is charged.
-    pub interval: Interval,
+    #[schema(value_type = Interval)]
+    pub interval: catalog::Interval,
     /// Days for which a subscription is free at first; null: none.
     pub trial_days: Option<u32>,
     /// Credits for those days.
@@ -286,7 +268,7 @@ impl Project {
         Self {
             id: project.id.to_string(),
             name: project.name.clone(),
-            mode: project.mode.into(),
+            mode: project.mode,
             allowed_origins: project.allowed_origins.clone(),
             wallet_creation_limit: project.wallet_creation_limit.map(Into::into),
             wallet_creation_limit_per_ip: project.wallet_creation_limit_per_ip.map(Into::into),
@@ -312,7 +294,7 @@ impl From<&ApiKey> for Key {
     fn from(key: &ApiKey) -> Self {
         Self {
             id: key.id.to_string(),
-            kind: key.kind.into(),
+            kind: key.kind,
             key: key.public.clone(),
             created_at: Instant(key.created_at).to_string(),
             revoked_at: key.revoked_at.map(|at| Instant(at).to_string()),
@@ -336,7 +318,7 @@ impl Product {
             id: product.id.to_string(),
             name: product.name.clone(),
             description: product.description.clone(),
-            kind: product.kind.into(),
+            kind: product.kind,
             credit_unit: product.credit_unit.clone(),
             free_grant: product.free_grant.map(Into::into),
             low_balance: product.low_balance,
@@ -364,7 +346,7 @@ impl From<&catalog::Price> for Price {
                 .iter()
                 .map(|slug| slug.as_str().to_owned())
                 .collect(),
-            interval: price.interval.into(),
+            interval: price.interval,
             trial_days: price.trial_days,
             trial_credits: price.trial_credits,
             repeatable: price.repeatable,
@@ -378,7 +360,7 @@ impl From<catalog::FreeGrant> for FreeGrant {
     fn from(grant: catalog::FreeGrant) -> Self {
         Self {
             credits: grant.credits.get(),
-            period: grant.period.into(),
+            period: grant.period,
         }
     }
 }
@@ -391,50 +373,3 @@ impl From<catalog::CreationLimit> for CreationLimit {
         }
     }
 }
-
-impl From<CreationLimit> for catalog::CreationLimit {
-    fn from(limit: CreationLimit) -> Self {
-        Self {
-            max: limit.max,
-            window_seconds: limit.window_seconds,
-        }
-    }
-}
-
-/// Conversions between an enum of the API and the rules' enum of the same variants.
-macro_rules! same {
-    ($wire:ident, $rule:path, $($variant:ident),+) => {
-        impl From<$rule> for $wire {
-            fn from(rule: $rule) -> Self {
-                use $rule as Rule;
-                match rule { $(Rule::$variant => Self::$variant,)+ }
-            }
-        }
-
-        impl From<$wire> for $rule {
-            fn from(wire: $wire) -> Self {
-                match wire { $($wire::$variant => Self::$variant,)+ }
-            }
-        }
-    };
-}
-
-same!(Mode, catalog::Mode, CreditCodes, ExternalUsers);
-same!(KeyKind, catalog::KeyKind, Publishable, Secret);
-same!(
-    ProductType,
-    catalog::ProductType,
-    Credits,
-    Subscription,
-    OneTime
-);
-same!(Interval, catalog::Interval, OneTime, Month, Year);
-same!(
-    Period,
-    domain::time::Period,
-    Once,
-    Daily,
-    Weekly,
-    Monthly,
-    Yearly
-);

@@ -1,27 +1,19 @@
 //! A project's wallets: find, show, open, read the ledger, grant. Once found, a wallet is named by
 //! the key that it is stored under: no recovery code has to stand in an address.
 
-use actors::{Address, StoredWallet};
+use actors::Address;
 use axum::{Json, extract::State, response::Response};
-use domain::{
-    Rejection,
-    code::RecoveryCode,
-    id::WalletKey,
-    text::{Email, ExternalUserId},
-};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::path::Segments;
 use crate::{
-    catalog::ProjectCatalog,
     http::{
         Administrator, Body, Error,
         field::{SearchText, Text, UserText, line},
         grant::{Credit, Credited},
         idempotency::KeyHeader,
         ledger::{self, PageQuery},
-        order_name::OrderName,
         query::Params,
         view::{Ledger, Wallet, Wallets},
     },
@@ -68,10 +60,10 @@ pub(super) async fn find(
     Params(Search { query }): Params<Search>,
 ) -> Result<Json<Wallets>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let found = find_wallets(&app, &project, &line(query)).await;
+    let (scope, text) = (&project.scope, line(query));
+    let found = app.handle.search(scope, &text, MOST_FOUND).await;
     let found = found.map_err(|error| Error::from_wallet(error, &project))?;
-    let wallets = found.iter();
-    let wallets = wallets.map(|(stored, view)| Wallet::of(*stored, view, &project));
+    let wallets = found.iter().map(|view| Wallet::of(view, &project));
     Ok(Json(Wallets {
         wallets: wallets.collect(),
     }))
@@ -98,13 +90,9 @@ pub(super) async fn open(
         external_user_id: Text(user),
     } = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let refused = |error| Error::from_wallet(error, &project);
-    let opened = app.handle.open_external(&project.scope, user.clone()).await;
-    opened.map_err(refused)?;
-    let address = Address::External(user);
-    let found = app.handle.find(&project.scope, &address).await;
-    let (stored, view) = found.map_err(refused)?;
-    Ok(Json(Wallet::of(stored, &view, &project)))
+    let view = app.handle.open_external(&project.scope, user).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(Json(Wallet::of(&view, &project)))
 }
 
 /// Show a wallet.
@@ -126,10 +114,10 @@ pub(super) async fn show(
     path: Segments,
 ) -> Result<Json<Wallet>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let stored = path.wallet()?;
-    let view = app.handle.read_stored(&project.scope, stored).await;
+    let address = Address::Stored(path.wallet()?);
+    let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    Ok(Json(Wallet::of(stored, &view, &project)))
+    Ok(Json(Wallet::of(&view, &project)))
 }
 
 /// Read a wallet's ledger, newest first.
@@ -153,12 +141,9 @@ pub(super) async fn read_ledger(
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let stored = path.wallet()?;
+    let address = Address::Stored(path.wallet()?);
     let query = part.query(&project)?;
-    let page = app
-        .handle
-        .stored_ledger(&project.scope, stored, query)
-        .await;
+    let page = app.handle.ledger(&project.scope, &address, query).await;
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
     ledger::answer(&page, &project)
 }
@@ -190,61 +175,9 @@ pub(super) async fn credit(
 ) -> Result<Response, Error> {
     let asked = body.parse::<Credit>()?;
     let project = app.catalog.project(path.project()?)?;
-    let stored = path.wallet()?;
+    let address = Address::Stored(path.wallet()?);
     let command = asked.command(&header, &project)?;
-    let applied = app
-        .handle
-        .credit_stored(&project.scope, stored, command)
-        .await;
+    let applied = app.handle.credit(&project.scope, &address, command).await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
     Credited::answer(&applied)
-}
-
-/// Every wallet that the text names, whichever way, each once.
-async fn find_wallets(
-    app: &App,
-    project: &ProjectCatalog,
-    query: &str,
-) -> Result<Vec<StoredWallet>, actors::Error> {
-    let (handle, scope) = (&app.handle, &project.scope);
-    let mut found: Vec<StoredWallet> = Vec::new();
-    let mut add = |wallet: StoredWallet| {
-        if found.len() < MOST_FOUND && found.iter().all(|known| known.0 != wallet.0) {
-            found.push(wallet);
-        }
-    };
-    if let Ok(user) = ExternalUserId::new(query) {
-        let wallet = handle.find(scope, &Address::External(user)).await;
-        not_found_is_none(wallet)?.into_iter().for_each(&mut add);
-    }
-    let query = query.trim();
-    if let Some(code) = RecoveryCode::parse(query) {
-        let wallet = handle.find(scope, &Address::Code(code)).await;
-        not_found_is_none(wallet)?.into_iter().for_each(&mut add);
-    }
-    let order = not_found_is_none(OrderName::by(query).find(handle, scope).await)?;
-    let stored = order.map(|order| order.id.wallet);
-    let named = match query.parse() {
-        Ok(id) => handle.key_of_wallet_id(id)?,
-        Err(_) => None,
-    };
-    let stored = stored.into_iter().chain(named);
-    for stored in query.parse::<WalletKey>().ok().into_iter().chain(stored) {
-        let view = not_found_is_none(handle.read_stored(scope, stored).await)?;
-        view.into_iter().for_each(|view| add((stored, view)));
-    }
-    if let Some(email) = Email::new(query).ok().filter(|_| query.contains('@')) {
-        let paid = handle.paid_by(scope, &email, MOST_FOUND).await?;
-        paid.into_iter().for_each(&mut add);
-    }
-    Ok(found)
-}
-
-fn not_found_is_none<T>(found: Result<T, actors::Error>) -> Result<Option<T>, actors::Error> {
-    use actors::Error::Rejected;
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
-        Err(error) => Err(error),
-    }
 }

@@ -157,10 +157,7 @@ pub(super) async fn checkout(
         metadata: asked.metadata,
         locale: asked.locale,
     };
-    let code = match &new.wallet {
-        Some(Address::Code(code)) => Some(code.clone()),
-        Some(Address::External(_)) | None => None,
-    };
+    let code = new.wallet.as_ref().and_then(Address::code).cloned();
     let discount = match &new.discount {
         Discount::Code(code) => code.clone(),
         Discount::BuyerMayEnter | Discount::None => String::new(),

@@ -1,7 +1,7 @@
 //! Manual changes of a wallet: grants and deducts credits, grants and revokes features, releases holds. Each
 //! needs a reason and a confirmation, and is applied once however often its form is sent.
 
-use actors::HoldAccess;
+use actors::{Address, HoldAccess, WalletView};
 use axum::{extract::State, response::Response};
 use domain::{
     Amount, Timestamp,
@@ -13,14 +13,13 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    audit::audited,
-    fields::Fields,
+    catalog::product_name,
+    fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
     layout::{self, At, Tab},
     money::grouped,
     page_request::{FormPost, PageRequest},
-    projects::refused,
-    wallets::{path, wallet},
+    wallets::{name, path, wallet},
 };
 use crate::{
     catalog::ProjectCatalog,
@@ -28,8 +27,6 @@ use crate::{
     state::App,
 };
 
-/// The form field that says that the confirmation page was accepted.
-pub(super) const CONFIRMED: &str = "confirmed";
 const LONGEST_REASON: usize = 300;
 
 /// Whether credits are granted or deducted.
@@ -37,6 +34,16 @@ const LONGEST_REASON: usize = 300;
 enum Way {
     Grant,
     Deduct,
+}
+
+impl Way {
+    /// The last part of the form's path, the verb, and its past.
+    const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Grant => ("grant", "Grant", "Granted"),
+            Self::Deduct => ("deduct", "Deduct", "Deducted"),
+        }
+    }
 }
 
 /// The fields of a grant or deduction, checked.
@@ -52,7 +59,7 @@ struct CreditForm {
 pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: WalletKey) -> Markup {
     let here = path(project, key);
     let fields = Fields::default()
-        .with("idempotencyKey", Uuid::now_v7())
+        .with(KEY, Uuid::now_v7())
         .with_some("productId", project.only_credit_product());
     let form = Form::new(&fields, None);
     html! {
@@ -73,23 +80,20 @@ fn credit_form(
     let products: Vec<_> = holding
         .map(|product| (product.id.to_string(), product.name.clone()))
         .collect();
-    let (action, press) = match way {
-        Way::Grant => ("grant", "Grant…"),
-        Way::Deduct => ("deduct", "Deduct…"),
-    };
+    let (action, verb, _) = way.words();
     html! {
         @if products.is_empty() { p.empty { "No product of this project holds credits." } } @else {
             (form.alert(&["productId", "amount", "reason", "expiresAt"]))
             form method="post" action={ (here) "/" (action) } {
                 (form::token(request))
-                input type="hidden" name="idempotencyKey" value=(form.fields.text("idempotencyKey"));
+                input type="hidden" name=(KEY) value=(form.fields.text(KEY));
                 div.pair {
                     (form.choice(&FieldLabel("productId", "Product", ""), &products))
                     (form.number(&FieldLabel("amount", "Credits", "")))
                 }
                 (form.text(&FieldLabel("reason", "Reason", "Shown in the wallet's ledger, which its owner can see.")))
                 @if way == Way::Grant { (form.day(&FieldLabel("expiresAt", "Last day", "UTC. Empty: the credits never expire."))) }
-                button type="submit" { (press) }
+                button type="submit" { (verb) "…" }
             }
         }
     }
@@ -128,94 +132,71 @@ async fn move_credits(
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let here = path(&project, wallet);
+    let (scope, here) = (&project.scope, path(&project, wallet));
+    let (action, verb, did) = way.words();
     let again = |error: Error| {
-        let form = Form::new(&fields, Some(&error));
-        let title = match way {
-            Way::Grant => "Grant credits",
-            Way::Deduct => "Deduct credits",
-        };
+        let (form, title) = (Form::new(&fields, Some(&error)), format!("{verb} credits"));
         let body = html! {
             h1 { (title) }
             section.card { (credit_form(&request, &project, &here, way, form)) }
         };
-        let page = layout::page(&request, At::Project(&project, Tab::Wallets), title, &body);
-        refused(&error, page)
+        form.response(Tab::Wallets.page(&request, &project, &title, &body))
     };
-    let asked = match asked(&fields, &project, app.handle.now_in(&project.scope)) {
+    let asked = match asked(&fields, &project, app.handle.now_in(scope)) {
         Ok(asked) => asked,
         Err(error) => return Ok(again(error)),
     };
-    let (credits, product) = (grouped(asked.amount.get()), name(&project, asked.product));
+    let CreditForm {
+        product,
+        amount,
+        reason,
+        key,
+        expires_at,
+    } = asked;
+    let credits = grouped(amount.get());
+    let address = Address::Stored(wallet);
     if !fields.is_on(CONFIRMED) {
-        let detail = app.handle.look(&project.scope, wallet).await;
-        let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
-        let said = match way {
-            Way::Grant => format!("Grant {credits} of {product}?"),
-            Way::Deduct => format!("Deduct {credits} of {product}?"),
-        };
-        let action = match way {
-            Way::Grant => format!("{here}/grant"),
-            Way::Deduct => format!("{here}/deduct"),
-        };
-        let facts = about(&fields, &super::wallets::name(&detail));
-        return Ok(confirm(
-            &request,
-            At::Project(&project, Tab::Wallets),
-            &fields,
-            (&action, &here),
-            &said,
-            &facts,
-        ));
+        let view = app.handle.read(scope, &address).await;
+        let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+        let title = format!("{verb} {credits} of {}?", product_name(&project, product));
+        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
+        let paths = (&*format!("{here}/{action}"), &*here);
+        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    let meta = serde_json::json!({"reason": asked.reason, "by": "dashboard"}).to_string();
-    let meta = Meta::new(meta).map_err(|error| Error::text("reason", error))?;
+    let meta = serde_json::json!({"reason": reason, "by": "dashboard"}).to_string();
+    let meta = Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?);
     let applied = match way {
         Way::Grant => {
             let command = Credit {
-                product: asked.product,
-                amount: asked.amount,
-                expires_at: asked.expires_at,
-                key: asked.key,
-                meta: Some(meta),
+                product,
+                amount,
+                expires_at,
+                key,
+                meta,
             };
-            app.handle
-                .credit_stored(&project.scope, wallet, command)
-                .await
+            app.handle.credit(scope, &address, command).await
         }
         Way::Deduct => {
             let command = Deduct {
-                product: ProductRef::Named(asked.product),
-                amount: asked.amount,
-                key: asked.key,
-                meta: Some(meta),
+                product: ProductRef::Named(product),
+                amount,
+                key,
+                meta,
             };
-            let outcome = app
-                .handle
-                .deduct_stored(&project.scope, wallet, command)
-                .await;
+            let outcome = app.handle.deduct(scope, &address, command).await;
             app.metrics.deducted(outcome.as_ref());
             outcome
         }
     };
-    let applied = match applied {
-        Ok(applied) => applied,
-        Err(error) => return Ok(again(Error::from_wallet(error, &project))),
-    };
-    if applied.replayed {
-        return Ok(layout::done(&here, "again"));
+    match applied {
+        Ok(applied) if applied.replayed => Ok(layout::done(&here, "again")),
+        Ok(_) => {
+            let to = called(&app, &project, &address).await;
+            let what = format!("{did} {credits} of {product} in {to}: {reason}");
+            Ok(request.done(&here, &did.to_lowercase(), what))
+        }
+        Err(error) => Ok(again(Error::from_wallet(error, &project))),
     }
-    let (said, did) = match way {
-        Way::Grant => ("granted", "Granted"),
-        Way::Deduct => ("deducted", "Deducted"),
-    };
-    let what = format!(
-        "{did} {credits} of {} in {}: {}",
-        asked.product,
-        called(&app, &project, wallet).await,
-        asked.reason
-    );
-    Ok(audited(layout::done(&here, said), &request.signed, what))
 }
 
 fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<CreditForm, Error> {
@@ -237,24 +218,18 @@ fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<Cr
     if expires_at.is_some_and(|at| at <= now) {
         return Err(Error::invalid("expiresAt", "That day is in the past."));
     }
-    let key = format!("dashboard:{}", fields.text("idempotencyKey"));
     Ok(CreditForm {
         product,
         amount,
         reason: reason(fields)?,
-        key: IdempotencyKey::new(key).map_err(|error| Error::text("idempotencyKey", error))?,
+        key: fields.key()?,
         expires_at,
     })
 }
 
 fn reason(fields: &Fields) -> Result<String, Error> {
-    let reason = fields.some("reason");
-    let reason = reason.ok_or_else(|| Error::invalid("reason", "Enter a reason."))?;
-    if reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
-        let message = "A reason is one line of at most 300 characters.";
-        return Err(Error::invalid("reason", message));
-    }
-    Ok(reason.to_owned())
+    let message = "Enter a reason of one line, at most 300 characters.";
+    fields.line("reason", LONGEST_REASON, message)
 }
 
 /// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.
@@ -262,7 +237,7 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let here = path(&project, wallet);
+    let (scope, here) = (&project.scope, path(&project, wallet));
     let read = || {
         let slug = fields.text("feature");
         let wanted = "A slug of 1 to 100 letters, digits and . _ : -";
@@ -277,49 +252,36 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
                 h1 { "Features" }
                 section.card { (feature_form(&request, &here, form)) }
             };
-            let page = layout::page(
-                &request,
-                At::Project(&project, Tab::Wallets),
-                "Features",
-                &body,
-            );
-            return Ok(refused(&error, page));
+            let page = Tab::Wallets.page(&request, &project, "Features", &body);
+            return Ok(form.response(page));
         }
     };
-    let (action, verb, said) = match fields.text("action") {
-        "grant" => (FeatureAction::Grant, "Grant", "feature_granted"),
-        "revoke" => (FeatureAction::Revoke, "Revoke", "feature_revoked"),
+    let (action, verb, did, message) = match fields.text("action") {
+        "grant" => (FeatureAction::Grant, "Grant", "Granted", "feature_granted"),
+        "revoke" => (
+            FeatureAction::Revoke,
+            "Revoke",
+            "Revoked",
+            "feature_revoked",
+        ),
         _ => return Err(Error::missing("action")),
     };
     let slug = feature.as_str().to_owned();
+    let address = Address::Stored(wallet);
     if !fields.is_on(CONFIRMED) {
-        let detail = app.handle.look(&project.scope, wallet).await;
-        let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
-        let facts = about(&fields, &super::wallets::name(&detail));
-        let asked = format!("{verb} the feature {slug}?");
-        let action = format!("{here}/feature");
-        return Ok(confirm(
-            &request,
-            At::Project(&project, Tab::Wallets),
-            &fields,
-            (&action, &here),
-            &asked,
-            &facts,
-        ));
+        let view = app.handle.read(scope, &address).await;
+        let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+        let title = format!("{verb} the feature {slug}?");
+        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
+        let paths = (&*format!("{here}/feature"), &*here);
+        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    let scope = &project.scope;
-    let set = app
-        .handle
-        .set_feature_stored(scope, wallet, feature, action)
-        .await;
-    set.map_err(|error| Error::from_wallet(error, &project))?;
-    let did = match action {
-        FeatureAction::Grant => "Granted",
-        FeatureAction::Revoke => "Revoked",
-    };
-    let to = called(&app, &project, wallet).await;
+    let set = app.handle.set_feature(scope, &address, feature, action);
+    set.await
+        .map_err(|error| Error::from_wallet(error, &project))?;
+    let to = called(&app, &project, &address).await;
     let what = format!("{did} feature {slug} in {to}: {reason}");
-    Ok(audited(layout::done(&here, said), &request.signed, what))
+    Ok(request.done(&here, message, what))
 }
 
 /// `POST …/wallets/{wallet}/release`: releases a hold.
@@ -332,29 +294,17 @@ pub(super) async fn release(State(app): State<App>, posted: FormPost) -> Result<
     if hold.wallet != wallet {
         return Err(Error::new(ErrorCode::HoldNotFound));
     }
-    let released = app
-        .handle
-        .release(&project.scope, HoldAccess::All, hold)
-        .await;
+    let access = HoldAccess::All;
+    let released = app.handle.release(&project.scope, access, hold).await;
     released.map_err(|error| Error::from_wallet(error, &project))?;
-    let here = path(&project, wallet);
     let what = format!("Released hold {hold}");
-    Ok(audited(
-        layout::done(&here, "released"),
-        &request.signed,
-        what,
-    ))
+    Ok(request.done(&path(&project, wallet), "released", what))
 }
 
 /// The wallet's id for the audit log.
-async fn called(app: &App, project: &ProjectCatalog, wallet: WalletKey) -> String {
-    let detail = app.handle.look(&project.scope, wallet).await;
-    detail.map_or_else(|_| "a wallet".into(), |detail| detail.id.to_string())
-}
-
-fn name(project: &ProjectCatalog, product: ProductId) -> String {
-    let known = project.product(&product);
-    known.map_or_else(|| product.to_string(), |product| product.name.clone())
+async fn called(app: &App, project: &ProjectCatalog, address: &Address) -> String {
+    let view = app.handle.read(&project.scope, address).await;
+    view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
 }
 
 /// The confirmation page of a form; its button sends all fields again.
@@ -385,9 +335,9 @@ pub(super) fn confirm(
 }
 
 /// The wallet, reason and last day shown on a confirmation page.
-fn about(fields: &Fields, to: &Markup) -> Markup {
+fn about(fields: &Fields, wallet: &WalletView) -> Markup {
     html! { dl {
-        div { dt { "Wallet" } dd { (to) } }
+        div { dt { "Wallet" } dd { (name(wallet)) } }
         div { dt { "Reason" } dd { (fields.text("reason")) } }
         @if let Some(day) = fields.some("expiresAt") { div { dt { "Last day" } dd { (day) } } }
     } }

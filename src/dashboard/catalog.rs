@@ -4,19 +4,18 @@ use axum::{extract::State, response::Response};
 use domain::{
     Amount,
     catalog::{FreeGrant, Product, ProductType},
+    id::ProductId,
     time::Period,
 };
 use maud::{Markup, html};
 
 use super::{
-    audit::audited,
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{Tab, base},
     money::grouped,
     page_request::{FormPost, PageRequest},
     prices,
-    projects::refused,
 };
 use crate::{
     catalog::{NewProduct, ProductChange, ProjectCatalog},
@@ -77,12 +76,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             }
         }
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Catalog),
-        "Catalog",
-        &body,
-    ))
+    Ok(Tab::Catalog.page(&request, &project, "Catalog", &body))
 }
 
 /// `GET …/catalog/new`: the form for a new product.
@@ -101,24 +95,14 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let id = project.project.id;
-    let made = match new(&fields) {
-        Ok(new) => {
-            let made = app.catalog.create_product(id, new).await;
-            made.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match made {
-        Ok(product) => {
-            let path = format!("{}/catalog/{}", base(&project), product.id);
-            let what = format!("Created product {} “{}” of {id}", product.id, product.name);
-            Ok(audited(layout::done(&path, "made"), &request.signed, what))
-        }
-        Err(error) => {
-            let page = new_page(&request, &project, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let made: Result<Response, Error> = async {
+        let product = app.catalog.create_product(id, new(&fields)?).await?;
+        let what = format!("Created product {} “{}” of {id}", product.id, product.name);
+        Ok(request.done(&path(&project, &product), "made", what))
     }
+    .await;
+    let again = |error| new_page(&request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
 }
 
 /// `GET …/catalog/{product}`: a product, its prices and its form.
@@ -134,38 +118,40 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let id = project.project.id;
-    let saved = match new(&fields) {
-        Ok(new) => {
-            let change = ProductChange {
-                name: Some(new.name),
-                kind: Some(new.kind),
-                description: Some(new.description),
-                credit_unit: Some(new.credit_unit),
-                free_grant: Some(new.free_grant),
-                low_balance: Some(new.low_balance),
-                active: Some(new.active),
-            };
-            let saved = app.catalog.update_product(id, product.id, change).await;
-            saved.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match saved {
-        Ok(saved) => {
-            let path = format!("{}/catalog/{}", base(&project), product.id);
-            let offered = match (product.active, saved.active) {
-                (true, false) => ", no longer offered",
-                (false, true) => ", offered again",
-                _ => "",
-            };
-            let what = format!("Changed product {} of {id}{offered}", product.id);
-            Ok(audited(layout::done(&path, "saved"), &request.signed, what))
-        }
-        Err(error) => {
-            let page = page(&request, &project, product, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let saved: Result<Response, Error> = async {
+        let new = new(&fields)?;
+        let change = ProductChange {
+            name: Some(new.name),
+            kind: Some(new.kind),
+            description: Some(new.description),
+            credit_unit: Some(new.credit_unit),
+            free_grant: Some(new.free_grant),
+            low_balance: Some(new.low_balance),
+            active: Some(new.active),
+        };
+        let update = app.catalog.update_product(id, product.id, change);
+        let offered = match (product.active, update.await?.active) {
+            (true, false) => ", no longer offered",
+            (false, true) => ", offered again",
+            _ => "",
+        };
+        let what = format!("Changed product {} of {id}{offered}", product.id);
+        Ok(request.done(&path(&project, product), "saved", what))
     }
+    .await;
+    let again = |error| page(&request, &project, product, &fields, Some(&error));
+    Ok(saved.unwrap_or_else(again))
+}
+
+/// The path of a product's page.
+pub(super) fn path(project: &ProjectCatalog, product: &Product) -> String {
+    format!("{}/catalog/{}", base(project), product.id)
+}
+
+/// A product's name; its id, where there is no such product any more.
+pub(super) fn product_name(project: &ProjectCatalog, id: ProductId) -> String {
+    let product = project.product(&id);
+    product.map_or_else(|| id.to_string(), |product| product.name.clone())
 }
 
 /// The product that the path names.
@@ -179,19 +165,9 @@ pub(super) fn product<'a>(
 }
 
 fn new(fields: &Fields) -> Result<NewProduct, Error> {
-    let kind = match fields.text("type") {
-        "credits" => ProductType::Credits,
-        "subscription" => ProductType::Subscription,
-        "one_time" => ProductType::OneTime,
-        _ => return Err(Error::missing("type")),
-    };
-    let period = match fields.text("freeGrant.period") {
-        "once" => Period::Once,
-        "daily" => Period::Daily,
-        "weekly" => Period::Weekly,
-        "yearly" => Period::Yearly,
-        _ => Period::Monthly,
-    };
+    let kind = fields.choice("type")?;
+    let period = fields.choice("freeGrant.period");
+    let period = period.unwrap_or(Period::Monthly);
     let credits = fields
         .whole("freeGrant.credits")?
         .filter(|&credits| credits != 0);
@@ -215,30 +191,15 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
 }
 
 fn current(product: &Product) -> Fields {
-    let kind = match product.kind {
-        ProductType::Credits => "credits",
-        ProductType::Subscription => "subscription",
-        ProductType::OneTime => "one_time",
-    };
-    let period = product
-        .free_grant
-        .map_or("monthly", |grant| match grant.period {
-            Period::Once => "once",
-            Period::Daily => "daily",
-            Period::Weekly => "weekly",
-            Period::Monthly => "monthly",
-            Period::Yearly => "yearly",
-        });
+    let grant = product.free_grant;
+    let period = grant.map_or(Period::Monthly, |grant| grant.period);
     Fields::default()
         .with("name", &product.name)
-        .with("type", kind)
+        .with_choice("type", product.kind)
         .with_some("description", product.description.as_deref())
         .with_some("creditUnit", product.credit_unit.as_deref())
-        .with_some(
-            "freeGrant.credits",
-            product.free_grant.map(|grant| grant.credits.get()),
-        )
-        .with("freeGrant.period", period)
+        .with_some("freeGrant.credits", grant.map(|grant| grant.credits.get()))
+        .with_choice("freeGrant.period", period)
         .with_some("lowBalance", product.low_balance)
         .ticked("active", product.active)
 }
@@ -274,18 +235,13 @@ fn new_page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
+    let form = Form::new(fields, error);
+    let path = format!("{}/catalog", base(project));
     let body = html! {
         h1 { "New product" }
-        section.card {
-            (product_form(request, &format!("{}/catalog", base(project)), Form::new(fields, error), "Create product"))
-        }
+        section.card { (product_form(request, &path, form, "Create product")) }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Catalog),
-        "New product",
-        &body,
-    )
+    form.response(Tab::Catalog.page(request, project, "New product", &body))
 }
 
 fn page(
@@ -295,7 +251,7 @@ fn page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let here = format!("{}/catalog/{}", base(project), product.id);
+    let (form, here) = (Form::new(fields, error), path(project, product));
     let body = html! {
         div.head { h1 { (product.name) } (state(product.active)) }
         p.hint { code { (product.id) } }
@@ -308,15 +264,10 @@ fn page(
         }
         section.card {
             h2 { "Product" }
-            (product_form(request, &here, Form::new(fields, error), "Save"))
+            (product_form(request, &here, form, "Save"))
         }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Catalog),
-        &product.name,
-        &body,
-    )
+    form.response(Tab::Catalog.page(request, project, &product.name, &body))
 }
 
 fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str) -> Markup {

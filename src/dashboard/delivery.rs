@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 
 use super::{
-    layout::{self, At, Tab},
+    layout::{self, Tab},
     page_request::PageRequest,
     webhooks::{attempts, here, named, send_again, state},
 };
@@ -35,12 +35,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         section.card { h2 { "Request" } (request_of(&exchange)) }
         section.card { h2 { "Response" } (answer(&exchange)) }
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Webhooks),
-        "Delivery",
-        &body,
-    ))
+    Ok(Tab::Webhooks.page(&request, &project, "Delivery", &body))
 }
 
 fn request_of(Exchange { request, .. }: &Exchange) -> Markup {

@@ -3,10 +3,16 @@
 
 use std::str::FromStr;
 
-use domain::Timestamp;
+use domain::{Timestamp, text::IdempotencyKey};
 use jiff::{civil::Date, tz::TimeZone};
+use serde::{Serialize, de::DeserializeOwned};
 
-use crate::http::Error;
+use crate::http::{Error, field::FromText};
+
+/// The checkbox that confirms what cannot be undone.
+pub(super) const CONFIRMED: &str = "confirmed";
+/// The key that a form is rendered with, so that it is applied once however often it is sent.
+pub(super) const KEY: &str = "idempotencyKey";
 
 /// A form's fields in order; a name may occur several times.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +35,12 @@ impl Fields {
             Some(value) => self.with(name, value),
             None => self,
         }
+    }
+
+    /// Adds a field with the name of one of an enum's variants.
+    pub(super) fn with_choice(self, name: &str, value: impl Serialize) -> Self {
+        let value = serde_json::to_value(value).ok();
+        self.with_some(name, value.as_ref().and_then(|value| value.as_str()))
     }
 
     /// Adds a checkbox if it is ticked.
@@ -70,6 +82,46 @@ impl Fields {
         let text = self.some(name);
         let read = text.map(|text| text.parse().map_err(|_| wanted(name, what)));
         read.transpose()
+    }
+
+    /// Reads one of an enum's variants by its name; no or another name is an error.
+    pub(super) fn choice<T: DeserializeOwned>(&self, name: &'static str) -> Result<T, Error> {
+        let read = serde_json::from_value(self.text(name).into());
+        read.map_err(|_| Error::missing(name))
+    }
+
+    /// Where a page of a list begins; `None`: at its start.
+    pub(super) fn cursor<T: FromText>(&self) -> Result<Option<T>, Error> {
+        let read = self.some("before").map(T::from_text);
+        let read = read.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
+        read.transpose()
+    }
+
+    /// Reads a line of 1 to `most` characters; `message` says what is wanted.
+    pub(super) fn line(
+        &self,
+        name: &str,
+        most: usize,
+        message: &'static str,
+    ) -> Result<String, Error> {
+        let line = self.owned(name);
+        let line = line.filter(|line| line.chars().count() <= most);
+        let line = line.filter(|line| !line.chars().any(char::is_control));
+        line.ok_or_else(|| Error::invalid(name, message))
+    }
+
+    /// The form's idempotency key, apart from those of the project's own callers.
+    pub(super) fn key(&self) -> Result<IdempotencyKey, Error> {
+        let key = IdempotencyKey::new(format!("dashboard:{}", self.text(KEY)));
+        key.map_err(|error| Error::text(KEY, error))
+    }
+
+    /// Refuses a form whose confirmation box is not ticked.
+    pub(super) fn confirmed(&self) -> Result<(), Error> {
+        match self.is_on(CONFIRMED) {
+            true => Ok(()),
+            false => Err(Error::invalid(CONFIRMED, "Tick the box to confirm.")),
+        }
     }
 
     /// Parses a whole number; `None` if the field is empty. Spaces and commas may separate thousands.

@@ -1,5 +1,6 @@
 //! Renders forms. A form that was refused keeps its values and shows the error beside the field.
 
+use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{
@@ -37,6 +38,14 @@ impl<'a> Form<'a> {
     /// Sets a prefix for the ids, for a page with several such forms.
     pub(super) const fn called(self, prefix: &'static str) -> Self {
         Self { prefix, ..self }
+    }
+
+    /// The page with this form, with the status of its error if it was refused.
+    pub(super) fn response(&self, mut page: Response) -> Response {
+        if let Some(error) = self.error {
+            *page.status_mut() = error.code().status();
+        }
+        page
     }
 
     fn id(&self, name: &str) -> String {

@@ -2,13 +2,13 @@
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
-use maud::html;
+use maud::{Markup, html};
 
 use super::{
-    audit::audited,
     form,
-    layout::{self, At, Tab, base},
+    layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
+    session::NewKey,
 };
 use crate::{
     http::{Error, ErrorCode},
@@ -22,13 +22,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let here = format!("{}/keys", base(&project));
     let body = html! {
         h1 { "Keys" }
-        @if !new.is_empty() {
-            section.card.shown {
-                h2 { "Copy now" }
-                p { "A secret key is shown only this once." }
-                dl { @for (name, key) in &new { div { dt { (name) } dd { code.key { (key) } } } } }
-            }
-        }
+        (copy_now(&new, "A secret key is shown only this once."))
         div.scroll tabindex="0" role="region" aria-label="Keys" { table {
             thead { tr { th { "Kind" } th { "Key" } th { "Created" } th { "State" } th { span.hidden { "Revoke" } } } }
             tbody { @for key in project.keys() { tr {
@@ -61,22 +55,30 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             }
         }
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Keys),
-        "Keys",
-        &body,
-    ))
+    Ok(Tab::Keys.page(&request, &project, "Keys", &body))
+}
+
+/// The card with keys that were just made, if there are any.
+pub(super) fn copy_now(new: &[NewKey], hint: &str) -> Markup {
+    html! {
+        @if !new.is_empty() {
+            section.card.shown {
+                h2 { "Copy now" }
+                p { (hint) }
+                dl { @for (name, key) in new { div { dt { (name) } dd { code.key { (key) } } } } }
+            }
+        }
+    }
 }
 
 /// `POST …/keys`: creates a key.
 pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
-    let (kind, name) = match fields.text("kind") {
-        "secret" => (KeyKind::Secret, "Secret key"),
-        "publishable" => (KeyKind::Publishable, "Publishable key"),
-        _ => return Err(Error::missing("kind")),
+    let kind: KeyKind = fields.choice("kind")?;
+    let name = match kind {
+        KeyKind::Secret => "Secret key",
+        KeyKind::Publishable => "Publishable key",
     };
     let minted = app.catalog.create_key(project.project.id, kind).await?;
     let what = format!(
@@ -87,8 +89,8 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
     );
     app.dashboard
         .keep_keys(&request.signed, vec![(name, minted.plain)]);
-    let response = layout::done(&format!("{}/keys", base(&project)), "made");
-    Ok(audited(response, &request.signed, what))
+    let here = format!("{}/keys", base(&project));
+    Ok(request.done(&here, "made", what))
 }
 
 /// `POST …/keys/{key}/revoke`: revokes a key.
@@ -98,6 +100,6 @@ pub(super) async fn revoke(State(app): State<App>, posted: FormPost) -> Result<R
     let key = request.named("key", ErrorCode::KeyNotFound)?;
     let key = app.catalog.revoke_key(project.project.id, key).await?;
     let what = format!("Revoked key {} of {}", key.id, project.project.id);
-    let response = layout::done(&format!("{}/keys", base(&project)), "revoked");
-    Ok(audited(response, &request.signed, what))
+    let here = format!("{}/keys", base(&project));
+    Ok(request.done(&here, "revoked", what))
 }

@@ -97,6 +97,19 @@ pub(super) enum Tab {
     Settings,
 }
 
+impl Tab {
+    /// A page of a project below this tab.
+    pub(super) fn page(
+        self,
+        request: &PageRequest,
+        project: &ProjectCatalog,
+        title: &str,
+        body: &Markup,
+    ) -> Response {
+        page(request, At::Project(project, self), title, body)
+    }
+}
+
 const TABS: [(Tab, &str, &str); 7] = [
     (Tab::Overview, "Overview", ""),
     (Tab::Wallets, "Wallets", "/wallets"),
@@ -214,9 +227,9 @@ pub(super) fn when(at: Timestamp) -> Markup {
     html! { time datetime=(exact) { (short) " UTC" } }
 }
 
-/// Redirects after a form succeeded; `said` names the message shown there.
-pub(super) fn done(path: &str, said: &str) -> Response {
-    Redirect::to(&format!("{path}?done={said}")).into_response()
+/// Redirects after a form succeeded; `message` names the text shown there.
+pub(super) fn done(path: &str, message: &str) -> Response {
+    Redirect::to(&format!("{path}?done={message}")).into_response()
 }
 
 /// Adds the headers to every response, and renders errors as pages.

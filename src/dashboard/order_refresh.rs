@@ -5,9 +5,8 @@ use domain::{catalog::Account, id::OrderId};
 use maud::{Markup, html};
 
 use super::{
-    audit::audited,
     form,
-    layout::{self, base},
+    orders::path,
     page_request::{FormPost, PageRequest},
 };
 use crate::{
@@ -25,7 +24,7 @@ pub(super) fn part(request: &PageRequest, project: &ProjectCatalog, order: Order
             section.card {
                 h2 { "Payment provider" }
                 p { "Its events are processed automatically. If something seems to be missing, ask for this order's current state." }
-                form method="post" action={ (base(project)) "/orders/" (order) "/ask" } {
+                form method="post" action={ (path(project, order)) "/ask" } {
                     (form::token(request))
                     button type="submit" { "Ask again" }
                 }
@@ -57,6 +56,5 @@ pub(super) async fn ask(State(app): State<App>, posted: FormPost) -> Result<Resp
         Some(RefreshOutcome::Same) => ("asked_same", "it is as it was"),
     };
     let what = format!("Asked the payment provider about order {order}: {found}");
-    let here = format!("{}/orders/{order}", base(&project));
-    Ok(audited(layout::done(&here, said), &request.signed, what))
+    Ok(request.done(&path(&project, order), said, what))
 }

@@ -5,52 +5,44 @@ use axum::{extract::State, response::Response};
 use domain::{
     Rejection,
     id::OrderId,
-    text::IdempotencyKey,
     wallet::{OrderKind, OrderStatus, cancel::Cancel, resume::Resume},
 };
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    actions::{self, CONFIRMED},
-    audit::audited,
-    fields::Fields,
+    actions::confirm,
+    catalog::product_name,
+    fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
     layout::{self, At, Tab, base},
     money::{amount, decimals, grouped, money},
     order_refresh,
     page_request::{FormPost, PageRequest},
-    projects::refused,
-    wallets::path,
+    wallets,
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Error, ErrorCode, cursor::OrderCursor, field::FromText as _},
+    http::{Error, ErrorCode, cursor::OrderCursor},
     state::App,
 };
 
 /// Orders per page.
 const SHOWN: usize = 25;
 
-const STATES: [(OrderStatus, &str, &str); 5] = [
-    (OrderStatus::Paid, "paid", "Paid"),
-    (OrderStatus::Pending, "pending", "Pending"),
-    (OrderStatus::Refunded, "refunded", "Refunded"),
-    (OrderStatus::Failed, "failed", "Failed"),
-    (OrderStatus::Expired, "expired", "Expired"),
+/// An order's statuses, with the names of each: in the query, for people, and of its badge's class.
+const STATES: [(OrderStatus, &str, &str, &str); 5] = [
+    (OrderStatus::Paid, "paid", "Paid", "badge good"),
+    (OrderStatus::Pending, "pending", "Pending", "badge wait"),
+    (OrderStatus::Refunded, "refunded", "Refunded", "badge"),
+    (OrderStatus::Failed, "failed", "Failed", "badge bad"),
+    (OrderStatus::Expired, "expired", "Expired", "badge"),
 ];
 
 /// A coloured badge with an order's status.
 pub(super) fn badge(status: OrderStatus) -> Markup {
-    let known = STATES.iter().find(|(known, _, _)| *known == status);
-    let name = known.map_or("", |(_, _, name)| name);
-    let class = match status {
-        OrderStatus::Paid => "badge good",
-        OrderStatus::Pending => "badge wait",
-        OrderStatus::Failed => "badge bad",
-        OrderStatus::Refunded | OrderStatus::Expired => "badge",
-    };
-    html! { span class=(class) { (name) } }
+    let known = STATES.iter().find(|(known, ..)| *known == status);
+    html! { @if let Some((.., name, class)) = known { span class=(class) { (name) } } }
 }
 
 const fn kind(kind: OrderKind) -> &'static str {
@@ -66,29 +58,18 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let project = request.project(&app)?;
     let query = request.query();
     let wanted = query.text("status");
-    let wanted = STATES.iter().find(|(_, name, _)| *name == wanted);
-    let cursor = query.some("before").map(OrderCursor::from_text);
-    let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
-    let before = cursor
-        .transpose()?
-        .map(|OrderCursor(at, order)| (at, order));
+    let wanted = STATES.iter().find(|(_, name, ..)| *name == wanted);
+    let before = query.cursor()?.map(|OrderCursor(at, order)| (at, order));
     let (handle, scope) = (&app.handle, &project.scope);
-    let page = match wanted {
-        Some((status, ..)) => {
-            handle
-                .orders_with_status(scope, *status, before, SHOWN)
-                .await
-        }
-        None => handle.orders(scope, before, SHOWN).await,
-    };
+    let status = wanted.map(|(status, ..)| *status);
+    let page = handle.orders(scope, status, before, SHOWN).await;
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
-    let orders = page.orders;
     let older = page.next.map(|(at, order)| {
-        let status = wanted.map_or("", |(_, name, _)| name);
+        let status = wanted.map_or("", |(_, name, ..)| name);
         format!("?status={status}&before={}", OrderCursor(at, order))
     });
     let mut states = vec![("", "All")];
-    states.extend(STATES.iter().map(|(_, value, name)| (*value, *name)));
+    states.extend(STATES.iter().map(|(_, value, name, _)| (*value, *name)));
     let form = Form::new(query, None);
     let body = html! {
         h1 { "Orders" }
@@ -98,26 +79,21 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             (form.choice(&FieldLabel("status", "State", ""), &states))
             button type="submit" { "Show" }
         }
-        @if orders.is_empty() { p.empty { "No such orders." } } @else {
+        @if page.orders.is_empty() { p.empty { "No such orders." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Orders" { table {
                 thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Wallet" } th { "Buyer" } } }
-                tbody { @for order in &orders { (row(&project, order)) } }
+                tbody { @for order in &page.orders { (row(&project, order)) } }
             } }
         }
         @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Orders),
-        "Orders",
-        &body,
-    ))
+    Ok(Tab::Orders.page(&request, &project, "Orders", &body))
 }
 
 fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     let order = &answer.order;
     html! { tr {
-        td.time { a href={ (base(project)) "/orders/" (answer.id) } { (layout::when(order.created_at)) } }
+        td.time { a href=(path(project, answer.id)) { (layout::when(order.created_at)) } }
         td { (badge(order.status())) }
         td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
         td.number {
@@ -133,11 +109,8 @@ fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
 
 fn what(project: &ProjectCatalog, answer: &OrderAnswer) -> String {
     let terms = &answer.order.terms;
-    if let Some(label) = &terms.label {
-        return label.to_string();
-    }
-    let product = project.product(&terms.product);
-    product.map_or_else(|| terms.product.to_string(), |product| product.name.clone())
+    let label = terms.label.as_ref().map(ToString::to_string);
+    label.unwrap_or_else(|| product_name(project, terms.product))
 }
 
 fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
@@ -146,75 +119,73 @@ fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
         (None, Some(_)) => "Anonymous",
         (None, None) => return html! { "–" },
     };
-    html! { a href=(path(project, answer.id.wallet)) { (name) } }
+    html! { a href=(wallets::path(project, answer.id.wallet)) { (name) } }
 }
 
+/// An order, and the subscription that it belongs to, if any.
+type OrderWithSubscription = (OrderAnswer, Option<SubscriptionDetail>);
+
+/// The order that the path names.
 async fn order(
     app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
-) -> Result<OrderAnswer, Error> {
+) -> Result<OrderWithSubscription, Error> {
+    let (handle, scope) = (&app.handle, &project.scope);
+    let refused = |error| Error::from_wallet(error, project);
     let id: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
-    let order = app.handle.order(&project.scope, id).await;
-    order.map_err(|error| Error::from_wallet(error, project))
+    let order = handle.order(scope, id).await.map_err(refused)?;
+    let Some(named) = order.order.subscription.clone() else {
+        return Ok((order, None));
+    };
+    let address = Address::Stored(id.wallet);
+    match handle.subscription(scope, &address, named).await {
+        Ok(subscription) => Ok((order, Some(subscription))),
+        // It ended before the order was paid.
+        Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok((order, None)),
+        Err(error) => Err(refused(error)),
+    }
 }
 
 /// `GET …/orders/{order}`: one order.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
-    let order = order(&app, &request, &project).await?;
-    let subscription = subscription_of(&app, &project, &order).await?;
-    let refundable = order.order.refundable_cents();
-    let currency = &order.order.terms.currency;
+    let shown = order(&app, &request, &project).await?;
+    let order = &shown.0.order;
+    let refundable = amount(order.refundable_cents(), &order.terms.currency);
     let fields = Fields::default()
-        .with("amount", amount(refundable, currency))
-        .with("idempotencyKey", Uuid::now_v7());
-    let shown = (&order, subscription.as_ref());
-    Ok(page(&request, &project, shown, &fields, None))
-}
-
-/// The subscription that an order belongs to, if any.
-async fn subscription_of(
-    app: &App,
-    project: &ProjectCatalog,
-    order: &OrderAnswer,
-) -> Result<Option<SubscriptionDetail>, Error> {
-    let Some(id) = order.order.subscription.clone() else {
-        return Ok(None);
-    };
-    let (handle, wallet) = (&app.handle, order.id.wallet);
-    match handle
-        .look_at_subscription(&project.scope, wallet, id)
-        .await
-    {
-        Ok(found) => Ok(Some(found)),
-        // It ended before the order was paid.
-        Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok(None),
-        Err(error) => Err(Error::from_wallet(error, project)),
-    }
+        .with("amount", refundable)
+        .with(KEY, Uuid::now_v7());
+    Ok(page(&request, &project, &shown, &fields, None))
 }
 
 fn page(
     request: &PageRequest,
     project: &ProjectCatalog,
-    (answer, subscription): (&OrderAnswer, Option<&SubscriptionDetail>),
+    (answer, subscription): &OrderWithSubscription,
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let order = &answer.order;
+    let (order, form) = (&answer.order, Form::new(fields, error));
+    let subscription = subscription.as_ref();
     let goes_on = subscription.filter(|known| known.ended_at.is_none());
     let body = html! {
         div.head { h1 { (what(project, answer)) } (badge(order.status())) }
         p.hint { code { (answer.id) } }
         section.card { h2 { "Order" } (facts(project, answer)) }
         section.card { h2 { "What happened" } (timeline(answer, subscription)) }
-        (refund_form(request, project, answer, Form::new(fields, error)))
-        @if let Some(known) = goes_on.filter(|_| address(answer).is_some()) {
+        (refund_form(request, project, answer, form))
+        @if let Some(known) = goes_on {
             (subscription_form(request, project, answer, known, fields))
         }
         (order_refresh::part(request, project, answer.id))
     };
-    layout::page(request, At::Project(project, Tab::Orders), "Order", &body)
+    form.response(Tab::Orders.page(request, project, "Order", &body))
+}
+
+/// The path of an order's page.
+pub(super) fn path(project: &ProjectCatalog, order: OrderId) -> String {
+    format!("{}/orders/{order}", base(project))
 }
 
 fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
@@ -279,7 +250,7 @@ fn refund_form(
     form: Form<'_>,
 ) -> Markup {
     let can = answer.order.refundable_cents() > 0;
-    let action = format!("{}/orders/{}/refund", base(project), answer.id);
+    let action = format!("{}/refund", path(project, answer.id));
     let label = format!("Amount in {}", answer.order.terms.currency);
     html! {
         @if can || form.error.is_some() {
@@ -288,9 +259,9 @@ fn refund_form(
                 (form.alert(&["amount"]))
                 form method="post" action=(action) {
                     (form::token(request))
-                    input type="hidden" name="idempotencyKey" value=(form.fields.text("idempotencyKey"));
+                    input type="hidden" name=(KEY) value=(form.fields.text(KEY));
                     (form.number(&FieldLabel("amount", &label, "The payment provider returns the money; unused credits are taken back in proportion.")))
-                    (form.tick(&FieldLabel("confirmed", "Yes, refund this money", "")))
+                    (form.tick(&FieldLabel(CONFIRMED, "Yes, refund this money", "")))
                     button.danger type="submit" { "Refund" }
                 }
             }
@@ -302,61 +273,28 @@ fn refund_form(
 pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
-    let order = order(&app, &request, &project).await?;
-    let currency = &order.order.terms.currency;
-    let here = format!("{}/orders/{}", base(&project), order.id);
-    let read = || {
+    let shown = order(&app, &request, &project).await?;
+    let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);
+    let here = path(&project, id);
+    let done: Result<Response, Error> = async {
         let cents = fields.money("amount", decimals(currency))?;
         if cents == 0 {
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
-        if !fields.is_on("confirmed") {
-            return Err(Error::invalid("confirmed", "Tick the box to confirm."));
+        fields.confirmed()?;
+        let (payments, key) = (&app.payments, fields.key()?);
+        let refund = payments.refund(project.clone(), id, Some(cents), key);
+        let refund = refund.await;
+        let refund = refund.map_err(|error| Error::from_instruction(error, &project))?;
+        if refund.replayed {
+            return Ok(layout::done(&here, "again"));
         }
-        Ok((cents, key(&fields)?))
-    };
-    let given = match read() {
-        Ok((cents, key)) => {
-            let given = app
-                .payments
-                .refund(project.clone(), order.id, Some(cents), key)
-                .await;
-            let given = given.map_err(|error| Error::from_instruction(error, &project));
-            given.map(|given| (cents, given.replayed))
-        }
-        Err(error) => Err(error),
-    };
-    match given {
-        Ok((_, true)) => Ok(layout::done(&here, "again")),
-        Ok((cents, false)) => {
-            let what = format!("Refunded {} of order {}", money(cents, currency), order.id);
-            Ok(audited(
-                layout::done(&here, "refunded"),
-                &request.signed,
-                what,
-            ))
-        }
-        Err(error) => {
-            let subscription = subscription_of(&app, &project, &order).await?;
-            let shown = (&order, subscription.as_ref());
-            let page = page(&request, &project, shown, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+        let what = format!("Refunded {} of order {id}", money(cents, currency));
+        Ok(request.done(&here, "refunded", what))
     }
-}
-
-fn key(fields: &Fields) -> Result<IdempotencyKey, Error> {
-    let key = format!("dashboard:{}", fields.text("idempotencyKey"));
-    IdempotencyKey::new(key).map_err(|error| Error::text("idempotencyKey", error))
-}
-
-/// The address of an order's wallet: its user id or its recovery code.
-fn address(answer: &OrderAnswer) -> Option<Address> {
-    match (&answer.external_user, &answer.code) {
-        (Some(user), _) => Some(Address::External(user.clone())),
-        (None, Some(code)) => Some(Address::Code(code.clone())),
-        (None, None) => None,
-    }
+    .await;
+    let again = |error| page(&request, &project, &shown, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
 }
 
 fn subscription_form(
@@ -366,7 +304,7 @@ fn subscription_form(
     known: &SubscriptionDetail,
     fields: &Fields,
 ) -> Markup {
-    let action = format!("{}/orders/{}/subscription", base(project), answer.id);
+    let action = format!("{}/subscription", path(project, answer.id));
     let ends = known.subscription.cancel_at_period_end;
     html! {
         section.card {
@@ -374,7 +312,7 @@ fn subscription_form(
             p { "These buttons act on the wallet's subscription to this product, whichever order began it." }
             form.row method="post" action=(action) {
                 (form::token(request))
-                input type="hidden" name="idempotencyKey" value=(fields.text("idempotencyKey"));
+                input type="hidden" name=(KEY) value=(fields.text(KEY));
                 @if ends {
                     button name="action" value="resume" type="submit" { "Resume" }
                 } @else {
@@ -388,17 +326,14 @@ fn subscription_form(
 
 /// What is lost when a subscription ends at once, for the confirmation page.
 fn ending(project: &ProjectCatalog, answer: &OrderAnswer, known: &SubscriptionDetail) -> Markup {
-    let credits = known
-        .cancellation_effects
-        .credits
-        .iter()
-        .map(|(product, left)| {
-            let unit = project.product(product);
-            let unit = unit.and_then(|product| product.credit_unit.as_deref());
-            format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
-        });
+    let effects = &known.cancellation_effects;
+    let credits = effects.credits.iter().map(|(product, left)| {
+        let unit = project.product(product);
+        let unit = unit.and_then(|product| product.credit_unit.as_deref());
+        format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
+    });
     let credits: Vec<_> = credits.collect();
-    let features = &known.cancellation_effects.features;
+    let features = &effects.features;
     html! { dl {
         div { dt { "Wallet" } dd { (owner(project, answer)) } }
         div { dt { "Paid until" } dd { (layout::when(known.subscription.current_period_end)) } }
@@ -418,39 +353,33 @@ pub(super) async fn subscription(
 ) -> Result<Response, Error> {
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
-    let order = order(&app, &request, &project).await?;
-    let here = format!("{}/orders/{}", base(&project), order.id);
-    let address = address(&order).ok_or_else(|| Error::new(ErrorCode::WalletNotFound))?;
-    let (product, key) = (order.order.terms.product, key(&fields)?);
+    let (order, known) = order(&app, &request, &project).await?;
+    let here = path(&project, order.id);
+    let address = Address::Stored(order.id.wallet);
+    let (product, key) = (order.order.terms.product, fields.key()?);
     let action = fields.text("action");
     if action == "now" && !fields.is_on(CONFIRMED) {
-        let known = subscription_of(&app, &project, &order).await?;
         let known = known.filter(|known| known.ended_at.is_none());
         let known = known.ok_or(Error::new(ErrorCode::SubscriptionNotFound))?;
+        let at = At::Project(&project, Tab::Orders);
         let facts = ending(&project, &order, &known);
-        let asked = format!("Cancel {} now?", what(&project, &order));
-        return Ok(actions::confirm(
-            &request,
-            At::Project(&project, Tab::Orders),
-            &fields,
-            (&format!("{here}/subscription"), &here),
-            &asked,
-            &facts,
-        ));
+        let title = format!("Cancel {} now?", what(&project, &order));
+        let paths = (&*format!("{here}/subscription"), &*here);
+        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
     let payments = &app.payments;
-    let (done, said, did) = match action {
+    let (done, message, did) = match action {
         "end" | "now" => {
+            let (at_period_end, did) = match action {
+                "end" => (true, "Canceled at the end of its period"),
+                _ => (false, "Canceled at once"),
+            };
             let cancel = Cancel {
                 product,
-                at_period_end: action == "end",
+                at_period_end,
                 key,
             };
             let done = payments.cancel(project.clone(), address, cancel).await;
-            let did = match action {
-                "end" => "Canceled at the end of its period",
-                _ => "Canceled at once",
-            };
             (done, "canceled", did)
         }
         "resume" => {
@@ -465,5 +394,5 @@ pub(super) async fn subscription(
         return Ok(layout::done(&here, "again"));
     }
     let what = format!("{did}: the subscription of order {}", order.id);
-    Ok(audited(layout::done(&here, said), &request.signed, what))
+    Ok(request.done(&here, message, what))
 }

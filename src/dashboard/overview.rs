@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use persistence::usage::{Count, DistinctCount, Interval, Sales, Usage, Wallets};
 
 use super::{
-    layout::{self, At, Tab, base},
+    layout::{Tab, base},
     money::{grouped, money},
     orders::badge,
     page_request::PageRequest,
@@ -105,12 +105,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         }
         (orders_card(&sales))
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Overview),
-        "Overview",
-        &body,
-    ))
+    Ok(Tab::Overview.page(&request, &project, "Overview", &body))
 }
 
 /// The first instants of a range's buckets, oldest first; the last bucket is the current one.

@@ -11,6 +11,7 @@ use axum::{
 use domain::id::ProjectId;
 
 use super::{
+    audit::audited,
     cookies,
     fields::Fields,
     layout,
@@ -55,6 +56,12 @@ impl PageRequest {
     pub(super) fn project(&self, app: &App) -> Result<Arc<ProjectCatalog>, Error> {
         let id: ProjectId = self.named("project", ErrorCode::ProjectNotFound)?;
         Ok(app.catalog.project(id)?)
+    }
+
+    /// Redirects after a form of this session changed something, which the audit log is told of; `message` names
+    /// the text shown there.
+    pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
+        audited(layout::done(path, message), &self.signed, change)
     }
 
     /// The fields of the query string.

@@ -5,14 +5,12 @@ use domain::catalog::{Interval, Price, Product, ProductType};
 use maud::{Markup, html};
 
 use super::{
-    audit::audited,
-    catalog::{product, state},
+    catalog::{path, product, state},
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::Tab,
     money::{decimals, grouped, money},
     page_request::{FormPost, PageRequest},
-    projects::refused,
 };
 use crate::{
     catalog::{NewPrice, PriceChange, ProjectCatalog},
@@ -36,7 +34,7 @@ const SHOWN: [&str; 11] = [
 
 /// The table of a product's prices.
 pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &Product) -> Markup {
-    let here = format!("{}/catalog/{}/prices", base(project), product.id);
+    let here = format!("{}/prices", path(project, product));
     html! {
         @if project.prices(&product.id).next().is_none() {
             p.empty { "No price yet. " a href=(here) { "Create one" } }
@@ -89,16 +87,14 @@ pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Resul
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let interval = match product.kind {
-        ProductType::Subscription => "month",
-        ProductType::Credits | ProductType::OneTime => "one_time",
+        ProductType::Subscription => Interval::Month,
+        ProductType::Credits | ProductType::OneTime => Interval::OneTime,
     };
-    let currency = project
-        .prices(&product.id)
-        .last()
-        .map(|price| &price.currency);
+    let last = project.prices(&product.id).last();
+    let currency = last.map_or("EUR", |price| &price.currency);
     let fields = Fields::default()
-        .with("interval", interval)
-        .with("currency", currency.map_or("EUR", String::as_str));
+        .with_choice("interval", interval)
+        .with("currency", currency);
     Ok(page(&request, &project, product, &fields, None))
 }
 
@@ -108,25 +104,16 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let id = project.project.id;
-    let made = match new(&fields) {
-        Ok(new) => {
-            let made = app.catalog.create_price(id, product.id, new).await;
-            made.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match made {
-        Ok(price) => {
-            let path = format!("{}/catalog/{}", base(&project), product.id);
-            let cost = money(price.amount_cents, &price.currency);
-            let what = format!("Created price {} of {}: {cost}", price.id, product.id);
-            Ok(audited(layout::done(&path, "made"), &request.signed, what))
-        }
-        Err(error) => {
-            let page = page(&request, &project, product, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let made: Result<Response, Error> = async {
+        let create = app.catalog.create_price(id, product.id, new(&fields)?);
+        let price = create.await?;
+        let cost = money(price.amount_cents, &price.currency);
+        let what = format!("Created price {} of {}: {cost}", price.id, product.id);
+        Ok(request.done(&path(&project, product), "made", what))
     }
+    .await;
+    let again = |error| page(&request, &project, product, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
 }
 
 /// `POST …/catalog/{product}/prices/{price}`: offers or withdraws a price.
@@ -149,17 +136,11 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
         true => format!("Offered price {} again", price.id),
         false => format!("Stopped offering price {}", price.id),
     };
-    let path = format!("{}/catalog/{}", base(&project), product.id);
-    Ok(audited(layout::done(&path, "saved"), &request.signed, what))
+    Ok(request.done(&path(&project, product), "saved", what))
 }
 
 fn new(fields: &Fields) -> Result<NewPrice, Error> {
-    let interval = match fields.text("interval") {
-        "one_time" => Interval::OneTime,
-        "month" => Interval::Month,
-        "year" => Interval::Year,
-        _ => return Err(Error::missing("interval")),
-    };
+    let interval = fields.choice("interval")?;
     let currency = fields.text("currency").to_uppercase();
     Ok(NewPrice {
         label: fields.owned("label"),
@@ -184,7 +165,7 @@ fn page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let here = format!("{}/catalog/{}/prices", base(project), product.id);
+    let here = format!("{}/prices", path(project, product));
     let form = Form::new(fields, error);
     let recurs = product.kind == ProductType::Subscription;
     let intervals: &[(&str, &str)] = match recurs {
@@ -233,10 +214,5 @@ fn page(
             }
         }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Catalog),
-        "New price",
-        &body,
-    )
+    form.response(Tab::Catalog.page(request, project, "New price", &body))
 }

@@ -1,14 +1,10 @@
 //! `/dashboard`: lists projects and creates them.
 
-use axum::{
-    extract::State,
-    response::{IntoResponse, Redirect, Response},
-};
-use domain::catalog::{Account, Mode};
-use maud::{Markup, html};
+use axum::{extract::State, response::Response};
+use domain::catalog::Account;
+use maud::html;
 
 use super::{
-    audit::audited,
     fields::Fields,
     form::{self, FieldLabel, Form},
     layout::{self, At, base},
@@ -16,7 +12,6 @@ use super::{
 };
 use crate::{
     catalog::{NewProject, ProjectCatalog},
-    http::Error,
     state::App,
 };
 
@@ -25,20 +20,6 @@ pub(super) const MODES: [(&str, &str); 2] = [
     ("credit_codes", "Recovery codes and your own user ids"),
     ("external_users", "Your own user ids only"),
 ];
-
-pub(super) fn mode(fields: &Fields) -> Mode {
-    match fields.text("mode") {
-        "external_users" => Mode::ExternalUsers,
-        _ => Mode::CreditCodes,
-    }
-}
-
-pub(super) const fn mode_text(mode: Mode) -> &'static str {
-    match mode {
-        Mode::CreditCodes => "credit_codes",
-        Mode::ExternalUsers => "external_users",
-    }
-}
 
 /// The name of a project's payment provider.
 pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
@@ -53,20 +34,15 @@ pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Response {
     let fields = Fields::default();
     let form = Form::new(&fields, None);
-    layout::page(
-        &request,
-        At::Projects,
-        "Projects",
-        &page(&request, &app, form),
-    )
+    page(&request, &app, form)
 }
 
 /// `POST /dashboard`: creates a project with a first pair of keys.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Response {
     let FormPost { request, fields } = posted;
     let new = NewProject {
         name: fields.text("name").to_owned(),
-        mode: mode(&fields),
+        mode: fields.choice("mode").unwrap_or_default(),
     };
     match app.catalog.create_project(new).await {
         Ok((project, publishable, secret)) => {
@@ -77,31 +53,16 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
             app.dashboard.keep_keys(&request.signed, keys);
             let path = format!("/dashboard/projects/{}/keys", project.id);
             let what = format!("Created project {} “{}”", project.id, project.name);
-            let response = Redirect::to(&format!("{path}?done=made")).into_response();
-            Ok(audited(response, &request.signed, what))
+            request.done(&path, "made", what)
         }
-        Err(error) => {
-            let error = error.into();
-            let form = Form::new(&fields, Some(&error));
-            let page = page(&request, &app, form);
-            Ok(refused(
-                &error,
-                layout::page(&request, At::Projects, "Projects", &page),
-            ))
-        }
+        Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))),
     }
 }
 
-/// A form's page shown again, with the status of its error.
-pub(super) fn refused(error: &Error, mut page: Response) -> Response {
-    *page.status_mut() = error.code().status();
-    page
-}
-
-fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Markup {
+fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
     let catalog = app.catalog.current();
     let projects: Vec<_> = catalog.projects().collect();
-    html! {
+    let body = html! {
         h1 { "Projects" }
         @if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Projects" { table {
@@ -124,5 +85,6 @@ fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Markup {
                 button.primary type="submit" { "Create project" }
             }
         }
-    }
+    };
+    form.response(layout::page(request, At::Projects, "Projects", &body))
 }

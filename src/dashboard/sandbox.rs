@@ -6,12 +6,10 @@ use sandbox::unkind::{self, Unkindness};
 use serde_json::{Map, Value};
 
 use super::{
-    audit::audited,
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{Tab, base},
     page_request::{FormPost, PageRequest},
-    projects::refused,
 };
 use crate::{
     catalog::ProjectCatalog,
@@ -166,14 +164,14 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
     match wanted {
         Ok(unkindness) => {
             app.sandboxes.server().set_unkindness(id, unkindness);
-            let response = layout::done(&format!("{}/sandbox", base(&project)), "saved");
+            let here = format!("{}/sandbox", base(&project));
             let what = format!("Changed the sandbox switches of {id}");
-            Ok(audited(response, &request.signed, what))
+            Ok(request.done(&here, "saved", what))
         }
         Err((name, message)) => {
             let error = Error::invalid(name, message);
-            let page = page(&request, &project, Form::new(&fields, Some(&error)));
-            Ok(refused(&error, page))
+            let form = Form::new(&fields, Some(&error));
+            Ok(page(&request, &project, form))
         }
     }
 }
@@ -272,8 +270,7 @@ fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Resp
             }
         }
     };
-    let at = At::Project(project, Tab::Settings);
-    layout::page(request, at, "Sandbox", &body)
+    form.response(Tab::Settings.page(request, project, "Sandbox", &body))
 }
 
 #[cfg(test)]

@@ -6,12 +6,11 @@ use maud::{Markup, html};
 use stripe::permissions;
 
 use super::{
-    audit::audited,
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{Tab, base},
     page_request::{FormPost, PageRequest},
-    projects::{MODES, mode, mode_text, provider, refused},
+    projects::{MODES, provider},
 };
 use crate::{
     admin::change_provider,
@@ -48,33 +47,25 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let id = project.project.id;
-    let saved = match change(&fields) {
-        Ok(change) => {
-            let saved = app.catalog.update_project(id, change, None).await;
-            saved.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match saved {
-        Ok(_) => {
-            let response = layout::done(&format!("{}/settings", base(&project)), "saved");
-            Ok(audited(
-                response,
-                &request.signed,
-                format!("Changed the settings of {id}"),
-            ))
-        }
-        Err(error) => {
-            let page = page(&request, &app, &project, Some((&fields, &error)), None);
-            Ok(refused(&error, page))
-        }
+    let saved: Result<Response, Error> = async {
+        let update = app.catalog.update_project(id, change(&fields)?, None);
+        update.await?;
+        let what = format!("Changed the settings of {id}");
+        Ok(request.done(&here(&project), "saved", what))
     }
+    .await;
+    let again = |error| page(&request, &app, &project, Some((&fields, &error)), None);
+    Ok(saved.unwrap_or_else(again))
+}
+
+fn here(project: &ProjectCatalog) -> String {
+    format!("{}/settings", base(project))
 }
 
 fn change(fields: &Fields) -> Result<ProjectChange, Error> {
     Ok(ProjectChange {
         name: Some(fields.text("name").to_owned()),
-        mode: Some(mode(fields)),
+        mode: Some(fields.choice("mode").unwrap_or_default()),
         allowed_origins: Some(origins(&fields.list("allowedOrigins"))?),
         wallet_creation_limit: Some(limit(fields, LIMIT)?),
         wallet_creation_limit_per_ip: Some(limit(fields, LIMIT_PER_IP)?),
@@ -112,7 +103,7 @@ fn current(project: &ProjectCatalog) -> Fields {
     };
     let fields = Fields::default()
         .with("name", &project.name)
-        .with("mode", mode_text(project.mode))
+        .with_choice("mode", project.mode)
         .with("allowedOrigins", project.allowed_origins.join("\n"))
         .ticked(
             "freeGrantsForCodeWallets",
@@ -154,13 +145,12 @@ pub(super) async fn set_provider(
     let (nothing, force) = (ProjectChange::default(), fields.is_on("force"));
     match change_provider(&app, id, nothing, change, force).await {
         Ok(()) => {
-            let response = layout::done(&format!("{}/settings", base(&project)), "saved");
             let what = format!("Set the payment provider of {id}: {name}");
-            Ok(audited(response, &request.signed, what))
+            Ok(request.done(&here(&project), "saved", what))
         }
         Err(error) => {
-            let page = page(&request, &app, &project, None, Some((&fields, &error)));
-            Ok(refused(&error, page))
+            let payments = Some((&fields, &error));
+            Ok(page(&request, &app, &project, None, payments))
         }
     }
 }
@@ -189,12 +179,8 @@ fn page(
         (settings_form(request, project, settings))
         (provider_form(request, app, project, payments))
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Settings),
-        "Settings",
-        &body,
-    )
+    let page = Tab::Settings.page(request, project, "Settings", &body);
+    settings.response(payments.response(page))
 }
 
 fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Markup {
@@ -203,7 +189,7 @@ fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>
             h2 { "Project" }
             p.hint { code { (project.project.id) } }
             (form.alert(&SHOWN))
-            form method="post" action={ (base(project)) "/settings" } {
+            form method="post" action=(here(project)) {
                 (form::token(request))
                 (form.text(&FieldLabel("name", "Name", "")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
@@ -250,7 +236,7 @@ fn provider_form(
                 p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
             }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
-            form method="post" action={ (base(project)) "/settings/provider" } {
+            form method="post" action={ (here(project)) "/provider" } {
                 (form::token(request))
                 (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
                 fieldset {

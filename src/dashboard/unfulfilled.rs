@@ -12,17 +12,16 @@ use domain::{
 use maud::{Markup, html};
 
 use super::{
-    audit::audited,
-    fields::Fields,
+    fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{self, Tab, base},
     money::money,
+    orders,
     page_request::{FormPost, PageRequest},
-    projects::refused,
 };
 use crate::{
     catalog::ProjectCatalog,
-    http::{Error, ErrorCode, cursor::PaymentCursor, field::FromText as _},
+    http::{Error, ErrorCode, cursor::PaymentCursor},
     payments::{AssignmentRequest, NoOrderReason, Proof, UnfulfilledPayment},
     state::App,
 };
@@ -31,8 +30,6 @@ use crate::{
 const SHOWN: usize = 25;
 /// Most characters of a note.
 const LONGEST_NOTE: usize = 2000;
-/// The checkbox that confirms a decision.
-const CONFIRMED: &str = "confirmed";
 
 const fn why(reason: NoOrderReason) -> &'static str {
     match reason {
@@ -52,9 +49,7 @@ fn here(project: &ProjectCatalog) -> String {
 /// `GET …/unfulfilled-payments`: the open payments and the last reconciliation.
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
-    let cursor = request.query().some("before").map(PaymentCursor::from_text);
-    let cursor = cursor.map(|read| read.ok_or_else(|| Error::invalid("before", "No such page.")));
-    let before = cursor.transpose()?;
+    let before: Option<PaymentCursor> = request.query().cursor()?;
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
     let id = project.project.id;
     let mut payments = app
@@ -77,12 +72,8 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
         (proof(&request, &app, &project))
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Orders),
-        "Unfulfilled payments",
-        &body,
-    ))
+    let title = "Unfulfilled payments";
+    Ok(Tab::Orders.page(&request, &project, title, &body))
 }
 
 fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
@@ -158,11 +149,7 @@ pub(super) async fn prove(State(app): State<App>, posted: FormPost) -> Result<Re
     let begun = app.payments.proofs().begin_daily(&project);
     begun.map_err(|error| Error::from_payments(error, &project))?;
     let what = "Started a reconciliation of the provider's books with the orders";
-    Ok(audited(
-        layout::done(&here(&project), "proving"),
-        &request.signed,
-        what.to_owned(),
-    ))
+    Ok(request.done(&here(&project), "proving", what.to_owned()))
 }
 
 fn payment(
@@ -191,6 +178,7 @@ fn page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
+    let form = Form::new(fields, error);
     let names = [
         ("Payment", Some(known.payment.as_str())),
         ("Invoice", known.paid.invoice.as_ref().map(|id| id.as_str())),
@@ -214,16 +202,12 @@ fn page(
                 @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
             }
         }
-        @if known.is_open() { (decisions(request, project, known, Form::new(fields, error))) } @else {
+        @if known.is_open() { (decisions(request, project, known, form)) } @else {
             p { "This payment was already decided." }
         }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Orders),
-        "Unfulfilled payment",
-        &body,
-    )
+    let title = "Unfulfilled payment";
+    form.response(Tab::Orders.page(request, project, title, &body))
 }
 
 fn decisions(
@@ -279,66 +263,40 @@ fn decisions(
     }
 }
 
-/// Refuses a form whose confirmation box is not ticked.
-fn meant(fields: &Fields) -> Result<(), Error> {
-    match fields.is_on(CONFIRMED) {
-        true => Ok(()),
-        false => Err(Error::invalid(CONFIRMED, "Tick the box to confirm.")),
-    }
-}
-
 /// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
 pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    let again = |error: Error| {
-        let page = page(&request, &project, &known, &fields, Some(&error));
-        Ok(refused(&error, page))
-    };
-    let to = match assignment(&fields) {
-        Ok(to) => to,
-        Err(error) => return again(error),
-    };
-    let price = to.price;
-    let payments = &app.payments;
-    match payments
-        .assign(project.clone(), known.payment.clone(), to)
-        .await
-    {
-        Ok(order) => {
-            let path = format!("{}/orders/{}", base(&project), order.id);
-            let what = format!(
-                "Assigned payment {} to {price} as order {}",
-                known.payment, order.id
-            );
-            Ok(audited(
-                layout::done(&path, "assigned"),
-                &request.signed,
-                what,
-            ))
-        }
-        Err(error) => again(Error::from_instruction(error, &project)),
+    let done: Result<Response, Error> = async {
+        let (payments, id, to) = (&app.payments, &known.payment, assignment(&fields)?);
+        let price = to.price;
+        let order = payments.assign(project.clone(), id.clone(), to).await;
+        let order = order.map_err(|error| Error::from_instruction(error, &project))?;
+        let path = orders::path(&project, order.id);
+        let what = format!("Assigned payment {id} to {price} as order {}", order.id);
+        Ok(request.done(&path, "assigned", what))
     }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
 }
 
 fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
-    meant(fields)?;
+    fields.confirmed()?;
     let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
     let price = price.ok_or_else(|| Error::missing("priceId"))?;
     let to = match (fields.some("externalUserId"), fields.some("code")) {
         (Some(_), Some(_)) => return Err(Error::new(ErrorCode::ConflictingWallet)),
         (Some(user), None) => {
             let user = ExternalUserId::new(user);
-            Some(Address::External(
-                user.map_err(|error| Error::text("externalUserId", error))?,
-            ))
+            let user = user.map_err(|error| Error::text("externalUserId", error))?;
+            Some(Address::External(user))
         }
         (None, Some(code)) => {
-            let code = RecoveryCode::parse(code);
-            let code =
-                code.ok_or_else(|| Error::invalid("code", "This is not a recovery code."))?;
-            Some(Address::Code(code))
+            let code = RecoveryCode::parse(code).map(Address::Code);
+            let wrong = || Error::invalid("code", "This is not a recovery code.");
+            Some(code.ok_or_else(wrong)?)
         }
         (None, None) => None,
     };
@@ -350,32 +308,19 @@ pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<R
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    let given = match meant(&fields) {
-        Ok(()) => {
-            let given = app
-                .payments
-                .refund_unfulfilled(project.clone(), known.payment.clone());
-            given
-                .await
-                .map_err(|error| Error::from_instruction(error, &project))
-        }
-        Err(error) => Err(error),
-    };
-    match given {
-        Ok(_) => {
-            let amount = money(known.paid.amount_cents, &known.currency);
-            let what = format!("Refunded unfulfilled payment {} of {amount}", known.payment);
-            Ok(audited(
-                layout::done(&here(&project), "refunded"),
-                &request.signed,
-                what,
-            ))
-        }
-        Err(error) => {
-            let page = page(&request, &project, &known, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let done: Result<Response, Error> = async {
+        fields.confirmed()?;
+        let (payments, id) = (&app.payments, &known.payment);
+        let refund = payments.refund_unfulfilled(project.clone(), id.clone());
+        let refund = refund.await;
+        refund.map_err(|error| Error::from_instruction(error, &project))?;
+        let amount = money(known.paid.amount_cents, &known.currency);
+        let what = format!("Refunded unfulfilled payment {id} of {amount}");
+        Ok(request.done(&here(&project), "refunded", what))
     }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
 }
 
 /// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
@@ -383,35 +328,16 @@ pub(super) async fn dismiss(State(app): State<App>, posted: FormPost) -> Result<
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    let note = meant(&fields).and_then(|()| {
-        let note = fields.some("note").filter(|note| {
-            note.chars().count() <= LONGEST_NOTE && !note.chars().any(char::is_control)
-        });
-        note.ok_or_else(|| Error::invalid("note", "Enter a reason of one line."))
-    });
-    let done = match note {
-        Ok(note) => {
-            let payments = &app.payments;
-            let done = payments
-                .dismiss(&project, &known.payment, note.to_owned())
-                .await;
-            let done = done.map_err(|error| Error::from_instruction(error, &project));
-            done.map(|_| note)
-        }
-        Err(error) => Err(error),
-    };
-    match done {
-        Ok(note) => {
-            let what = format!("Dismissed unfulfilled payment {}: {note}", known.payment);
-            Ok(audited(
-                layout::done(&here(&project), "dismissed"),
-                &request.signed,
-                what,
-            ))
-        }
-        Err(error) => {
-            let page = page(&request, &project, &known, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let done: Result<Response, Error> = async {
+        fields.confirmed()?;
+        let note = fields.line("note", LONGEST_NOTE, "Enter a reason of one line.")?;
+        let (payments, id) = (&app.payments, &known.payment);
+        let dismissed = payments.dismiss(&project, id, note.clone()).await;
+        dismissed.map_err(|error| Error::from_instruction(error, &project))?;
+        let what = format!("Dismissed unfulfilled payment {id}: {note}");
+        Ok(request.done(&here(&project), "dismissed", what))
     }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
 }

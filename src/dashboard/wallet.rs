@@ -1,23 +1,25 @@
 //! One wallet: balances with their lots, holds, features and subscriptions, pending orders, the ledger.
 
 use actors::{
-    AccountDetail, FeatureSource, LedgerLine, LedgerPage, LedgerQuery, SubscriptionDetail,
+    AccountDetail, Address, FeatureSource, LedgerLine, LedgerPage, LedgerQuery, SubscriptionDetail,
     WalletDetail,
 };
 use axum::{extract::State, response::Response};
 use domain::{
     Timestamp,
     history::Reason,
-    id::{OrderId, ProductId, WalletKey},
+    id::{OrderId, WalletKey},
     wallet::{Lot, SubscriptionStatus},
 };
 use maud::{Markup, html};
 
 use super::{
     actions,
+    catalog::product_name,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{self, Tab},
     money::{grouped, money, signed},
+    orders,
     page_request::PageRequest,
     wallets::{name, path, wallet},
 };
@@ -41,9 +43,9 @@ const REASONS: [(Reason, &str, &str); 6] = [
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let key = wallet(&request)?;
+    let (handle, scope, address) = (&app.handle, &project.scope, Address::Stored(key));
     let refused = |error| Error::from_wallet(error, &project);
-    let detail = app.handle.look(&project.scope, key).await;
-    let detail = detail.map_err(refused)?;
+    let detail = handle.inspect(scope, &address).await.map_err(refused)?;
     let query = request.query();
     let reason = query.text("reason");
     let reason = REASONS.iter().find(|(_, name, _)| *name == reason);
@@ -53,13 +55,14 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         product: query.parsed("productId", "a product")?,
         reason: reason.map(|(reason, _, _)| *reason),
     };
-    let page = app.handle.stored_ledger(&project.scope, key, ledger).await;
+    let page = handle.ledger(scope, &address, ledger).await;
     let page = page.map_err(refused)?;
-    let ended = app.handle.ended_subscriptions(&project.scope, key, ENDED);
-    let ended = ended.await.map_err(refused)?;
+    let ended = handle.ended_subscriptions(scope, &address, ENDED).await;
+    let ended = ended.map_err(refused)?;
+    let view = &detail.view;
     let body = html! {
-        h1 { (name(&detail)) }
-        p.hint { code { (detail.id) } " · created " (layout::when(detail.created_at)) }
+        h1 { (name(view)) }
+        p.hint { code { (view.id) } " · created " (layout::when(view.created_at)) }
         (balances(&project, key, &detail))
         (access(&project, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
@@ -67,17 +70,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         (ledger_part(&request, &project, key, &page))
         (actions::forms(&request, &project, key))
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Wallets),
-        "Wallet",
-        &body,
-    ))
-}
-
-fn product_name(project: &ProjectCatalog, product: ProductId) -> String {
-    let known = project.product(&product);
-    known.map_or_else(|| product.to_string(), |product| product.name.clone())
+    Ok(Tab::Wallets.page(&request, &project, "Wallet", &body))
 }
 
 fn balances(project: &ProjectCatalog, key: WalletKey, detail: &WalletDetail) -> Markup {
@@ -117,7 +110,7 @@ fn lot_row(project: &ProjectCatalog, wallet: WalletKey, lot: &Lot) -> Markup {
         td.number { (grouped(lot.left)) }
         td.number { (grouped(lot.held)) }
         td.time { @if lot.expires_at == Timestamp::NEVER { "Never" } @else { (layout::when(lot.expires_at)) } }
-        td { @if let Some(order) = order { a href={ (base(project)) "/orders/" (order) } { "Order" } } @else { "–" } }
+        td { @if let Some(order) = order { a href=(orders::path(project, order)) { "Order" } } @else { "–" } }
     } }
 }
 
@@ -144,7 +137,7 @@ fn access(project: &ProjectCatalog, detail: &WalletDetail, ended: &[Subscription
                     } }
                 } } }
             }
-            @for subscription in &detail.subscriptions {
+            @for subscription in &detail.view.subscriptions {
                 p {
                     @match subscription.status {
                         SubscriptionStatus::Active => span.badge.good { "Active" },
@@ -211,7 +204,7 @@ fn pending(project: &ProjectCatalog, detail: &WalletDetail) -> Markup {
     html! {
         section.card {
             h2 { "Orders awaiting payment" }
-            @for order in orders { p { a href={ (base(project)) "/orders/" (order) } { code.small { (order) } } } }
+            @for order in orders { p { a href=(orders::path(project, *order)) { code.small { (order) } } } }
             @if *besides > 0 { p.hint { "and " (besides) " more" } }
         }
     }
@@ -271,7 +264,7 @@ fn line_row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
         td.number { (grouped(entry.balance_after)) }
         td {
             @if let Some(order) = line.order {
-                a href={ (base(project)) "/orders/" (order) } { "Order" } " "
+                a href=(orders::path(project, order)) { "Order" } " "
             }
             @if let Some(meta) = &entry.meta { code.small.wrap { (meta.as_str()) } " " }
             @if let Some(key) = &entry.key { code.small.wrap { (key.as_str()) } }

@@ -1,25 +1,18 @@
-//! Finds wallets by user id, wallet id, recovery code, order, hold, checkout or e-mail.
+//! Finds wallets by whatever is known of them.
 
-use actors::{Address, WalletDetail, WalletQuery};
+use actors::WalletView;
 use axum::{
     extract::State,
     response::{IntoResponse, Redirect, Response},
 };
-use data_encoding::HEXLOWER;
-use domain::{
-    Rejection,
-    code::RecoveryCode,
-    id::WalletKey,
-    text::{CheckoutId, Email, ExternalUserId},
-};
-use maud::{Markup, html};
+use domain::id::WalletKey;
+use maud::html;
 
 use super::{
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
-    projects::refused,
 };
 use crate::{
     catalog::ProjectCatalog,
@@ -32,15 +25,12 @@ const SHOWN: usize = 20;
 
 /// The path of a wallet's page.
 pub(super) fn path(project: &ProjectCatalog, wallet: WalletKey) -> String {
-    format!("{}/wallets/{}", base(project), HEXLOWER.encode(&wallet.0))
+    format!("{}/wallets/{wallet}", base(project))
 }
 
 /// The wallet in the path.
 pub(super) fn wallet(request: &PageRequest) -> Result<WalletKey, Error> {
-    let unknown = || Error::new(ErrorCode::WalletNotFound);
-    let text: String = request.named("wallet", ErrorCode::WalletNotFound)?;
-    let bytes = HEXLOWER.decode(text.as_bytes()).map_err(|_| unknown())?;
-    Ok(WalletKey(bytes.try_into().map_err(|_| unknown())?))
+    request.named("wallet", ErrorCode::WalletNotFound)
 }
 
 /// `GET …/wallets`: the search form.
@@ -55,60 +45,25 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 pub(super) async fn find(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
-    let queries = queries(&app, &project, fields.text("clue")).await?;
-    let found = app.handle.search(&project.scope, &queries, SHOWN).await;
+    let (scope, text) = (&project.scope, fields.text("clue"));
+    let found = app.handle.search(scope, text, SHOWN).await;
     let found = found.map_err(|error| Error::from_wallet(error, &project))?;
-    if let [(wallet, _)] = found.as_slice() {
-        return Ok(Redirect::to(&path(&project, *wallet)).into_response());
+    if let [wallet] = found.as_slice() {
+        return Ok(Redirect::to(&path(&project, wallet.key)).into_response());
     }
-    if found.is_empty() {
-        let error = Error::about("clue", ErrorCode::WalletNotFound)
-            .saying("This project has no such wallet.");
-        let form = Form::new(&fields, Some(&error));
-        return Ok(refused(&error, page(&request, &project, form, &found)));
-    }
-    let form = Form::new(&fields, None);
+    let none = found.is_empty().then(|| {
+        let error = Error::about("clue", ErrorCode::WalletNotFound);
+        error.saying("This project has no such wallet.")
+    });
+    let form = Form::new(&fields, none.as_ref());
     Ok(page(&request, &project, form, &found))
-}
-
-/// Everything that a text may mean: user ids are the project's own, and may look like anything.
-async fn queries(
-    app: &App,
-    project: &ProjectCatalog,
-    text: &str,
-) -> Result<Vec<WalletQuery>, Error> {
-    let mut queries = Vec::new();
-    if let Ok(user) = ExternalUserId::new(text) {
-        queries.push(WalletQuery::Address(Address::External(user)));
-    }
-    queries.extend(
-        RecoveryCode::parse(text)
-            .map(Address::Code)
-            .map(WalletQuery::Address),
-    );
-    queries.extend(text.parse().ok().map(WalletQuery::Order));
-    queries.extend(text.parse().ok().map(WalletQuery::Hold));
-    queries.extend(text.parse().ok().map(WalletQuery::Id));
-    queries.extend(Email::new(text).ok().map(WalletQuery::Buyer));
-    if let Ok(checkout) = CheckoutId::new(text) {
-        let order = app
-            .handle
-            .order_of_checkout(&project.scope, &checkout)
-            .await;
-        match order {
-            Ok(order) => queries.push(WalletQuery::Order(order.id)),
-            Err(actors::Error::Rejected(Rejection::OrderNotFound)) => {}
-            Err(error) => return Err(Error::from_wallet(error, project)),
-        }
-    }
-    Ok(queries)
 }
 
 fn page(
     request: &PageRequest,
     project: &ProjectCatalog,
     form: Form<'_>,
-    found: &[(WalletKey, WalletDetail)],
+    found: &[WalletView],
 ) -> Response {
     let body = html! {
         h1 { "Wallets" }
@@ -116,35 +71,26 @@ fn page(
             h2 { "Find a wallet" }
             form method="post" action={ (base(project)) "/wallets" } {
                 (form::token(request))
-                (form.text(&FieldLabel("clue", "User id, wallet id, recovery code, order, hold, checkout, or a buyer's e-mail", "")))
+                (form.text(&FieldLabel("clue", "User id, wallet id or ref, recovery code, order, hold, checkout, or a buyer's e-mail", "")))
                 button.primary type="submit" { "Find" }
             }
         }
         @if !found.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Wallets found" { table {
                 thead { tr { th { "Wallet" } th { "Identifier" } th { "Created" } } }
-                tbody { @for (key, detail) in found { tr {
-                    td { a href=(path(project, *key)) { (name(detail)) } }
-                    td { code { (detail.id) } }
-                    td.time { (layout::when(detail.created_at)) }
+                tbody { @for wallet in found { tr {
+                    td { a href=(path(project, wallet.key)) { (name(wallet)) } }
+                    td { code { (wallet.id) } }
+                    td.time { (layout::when(wallet.created_at)) }
                 } } }
             } }
         }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Wallets),
-        "Wallets",
-        &body,
-    )
+    form.response(Tab::Wallets.page(request, project, "Wallets", &body))
 }
 
 /// A wallet's display name: its user id, or that it is anonymous.
-pub(super) fn name(detail: &WalletDetail) -> Markup {
-    html! {
-        @match &detail.external_user {
-            Some(user) => (user.as_str()),
-            None => "Anonymous wallet",
-        }
-    }
+pub(super) fn name(wallet: &WalletView) -> &str {
+    let user = wallet.external_user.as_ref();
+    user.map_or("Anonymous wallet", |user| user.as_str())
 }

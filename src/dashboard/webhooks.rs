@@ -1,9 +1,6 @@
 //! A project's webhook endpoints, the deliveries to each, and sending them again.
 
-use axum::{
-    extract::State,
-    response::{IntoResponse, Redirect, Response},
-};
+use axum::{extract::State, response::Response};
 use domain::{
     catalog::{Endpoint, EndpointStatus},
     id::DeliveryId,
@@ -11,12 +8,11 @@ use domain::{
 use maud::{Markup, html};
 
 use super::{
-    audit::audited,
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    keys::copy_now,
+    layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
-    projects::refused,
 };
 use crate::{
     catalog::{EndpointChange, NewEndpoint, ProjectCatalog},
@@ -68,28 +64,18 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let id = project.project.id;
-    let made = match new(&app, &fields) {
-        Ok(new) => {
-            let made = app.catalog.create_endpoint(id, new).await;
-            made.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match made {
-        Ok(minted) => {
-            let endpoint = &minted.endpoint;
-            let path = format!("{}?done=made", here(&project, endpoint));
-            let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
-            app.dashboard
-                .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
-            let response = Redirect::to(&path).into_response();
-            Ok(audited(response, &request.signed, what))
-        }
-        Err(error) => {
-            let page = page(&request, &project, &fields, Some(&error));
-            Ok(refused(&error, page))
-        }
+    let made: Result<Response, Error> = async {
+        let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
+        let endpoint = &minted.endpoint;
+        let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
+        let response = request.done(&here(&project, endpoint), "made", what);
+        app.dashboard
+            .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+        Ok(response)
     }
+    .await;
+    let again = |error| page(&request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
 }
 
 fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
@@ -140,12 +126,7 @@ fn page(
             }
         }
     };
-    layout::page(
-        request,
-        At::Project(project, Tab::Webhooks),
-        "Webhooks",
-        &body,
-    )
+    form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
 }
 
 fn events(endpoint: &Endpoint) -> Markup {
@@ -173,13 +154,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let body = html! {
         div.head { h1 { (endpoint.url) } (badge(endpoint.status)) }
         p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
-        @if !new.is_empty() {
-            section.card.shown {
-                h2 { "Copy now" }
-                p { "The secret is shown only this once." }
-                dl { @for (name, key) in &new { div { dt { (name) } dd { code.key { (key) } } } } }
-            }
-        }
+        (copy_now(&new, "The secret is shown only this once."))
         section.card {
             h2 { "Deliveries" }
             @if deliveries.is_empty() { p.empty { "Nothing was delivered yet." } } @else {
@@ -190,14 +165,9 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             }
             @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
         }
-        (steps(&request, endpoint, &here, None))
+        (steps(&request, endpoint, &here))
     };
-    Ok(layout::page(
-        &request,
-        At::Project(&project, Tab::Webhooks),
-        "Webhook",
-        &body,
-    ))
+    Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
 }
 
 fn row(request: &PageRequest, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
@@ -240,13 +210,12 @@ pub(super) fn send_again(request: &PageRequest, here: &str, delivery: &Delivery)
     }
 }
 
-fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str, error: Option<&Error>) -> Markup {
+fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str) -> Markup {
     let fields = Fields::default();
-    let form = Form::new(&fields, error);
+    let form = Form::new(&fields, None);
     html! {
         section.card {
             h2 { "Send again" }
-            (form.alert(&["since"]))
             form method="post" action={ (here) "/replay" } {
                 (form::token(request))
                 (form.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
@@ -310,7 +279,7 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
         _ => return Err(Error::missing("action")),
     };
     let what = format!("{did} webhook endpoint {} of {id}", endpoint.id);
-    Ok(audited(layout::done(&back, said), &request.signed, what))
+    Ok(request.done(&back, said, what))
 }
 
 /// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
@@ -335,5 +304,5 @@ pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<R
             format!("Sent {again} events again to {}", endpoint.id)
         }
     };
-    Ok(audited(layout::done(&here, "sent"), &request.signed, what))
+    Ok(request.done(&here, "sent", what))
 }

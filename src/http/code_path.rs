@@ -151,10 +151,7 @@ impl CodePath {
 
     /// The recovery code; a malformed one counts as one that opens nothing.
     pub(crate) fn code(&self) -> Result<&RecoveryCode, Error> {
-        match self.address()? {
-            Address::Code(code) => Ok(code),
-            Address::External(_) => Err(self.in_vain()),
-        }
+        self.address()?.code().ok_or_else(|| self.in_vain())
     }
 
     /// The caller's error for a wallet's; a wallet that does not exist is counted as a miss.
@@ -167,11 +164,10 @@ impl CodePath {
 
     fn in_vain(&self) -> Error {
         let tried = match &self.address {
-            Ok(Address::Code(code)) => code.reveal(),
-            Ok(Address::External(user)) => user.as_str(),
-            Err(malformed) => malformed.reveal(),
+            Ok(address) => address.reveal(),
+            Err(malformed) => malformed.reveal().into(),
         };
-        self.guesses.in_vain(tried, ErrorCode::WalletNotFound)
+        self.guesses.in_vain(&tried, ErrorCode::WalletNotFound)
     }
 }
 

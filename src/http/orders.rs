@@ -70,14 +70,8 @@ impl FilteredOrders {
         let limit = self.limit.map_or_else(Default::default, |limit| limit.0).0;
         let before = self.cursor.map(|Text(OrderCursor(at, order))| (at, order));
         let (handle, scope) = (&app.handle, &project.scope);
-        let page = match self.status {
-            Some(Text(status)) => {
-                handle
-                    .orders_with_status(scope, status, before, limit)
-                    .await
-            }
-            None => handle.orders(scope, before, limit).await,
-        };
+        let status = self.status.map(|Text(status)| status);
+        let page = handle.orders(scope, status, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
         respond::json(&Orders::from(&page))
     }

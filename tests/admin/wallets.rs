@@ -31,7 +31,15 @@ async fn a_wallet_is_found_by_its_user_and_by_its_code_and_no_code_is_shown() {
     };
     assert_eq!(coded["externalUserId"], Value::Null);
     assert!(!coded.to_string().contains(&code));
-    for wallet in [ann, coded] {
+    let hold = json!({"externalUserId": user, "amount": 30, "idempotencyKey": "h"});
+    let holds = "/api/v1/wallets/external/holds";
+    let hold = server.client().post(holds, &hold).await.expect(200);
+    let hold = hold["holdId"].as_str().unwrap();
+    let [held] = &found(&server, hold).await[..] else {
+        panic!("one wallet");
+    };
+    assert_eq!(held["ref"], ann["ref"]);
+    for wallet in [held, coded] {
         for name in ["ref", "walletId"] {
             let again = found(&server, wallet[name].as_str().unwrap()).await;
             assert_eq!(&again[..], std::slice::from_ref(wallet), "{name}");

@@ -39,6 +39,10 @@ async fn a_wallet_is_found_by_all_that_is_known_of_it() {
         .shows("<b>70</b> renders to spend, 30 held");
     let (by_hold, _) = find(&browser, &wallets, hold).await;
     assert_eq!(by_user, by_hold);
+    // The page's address ends in the wallet's `ref`, which the admin API shows.
+    let (_, name) = by_user.rsplit_once('/').unwrap();
+    assert!(name.starts_with("wref_"), "{name}");
+    assert_eq!(find(&browser, &wallets, name).await.0, by_user);
     let path = "/api/v1/wallets/external?externalUserId=ann@mail.example";
     let wallet = service.secret.get(path).await.expect(200);
     let id = wallet["walletId"].as_str().unwrap();
@@ -63,7 +67,7 @@ async fn a_wallet_is_found_by_all_that_is_known_of_it() {
         "/dashboard/projects/{}/wallets",
         me["projectId"].as_str().unwrap()
     );
-    for clue in [hold, id, &code, "ann@mail.example"] {
+    for clue in [hold, name, id, &code, "ann@mail.example"] {
         assert_eq!(
             browser.post(&other, &[("clue", clue)]).await.status,
             404,

@@ -82,23 +82,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "src/admin/view.rs",
-        "the bodies of the admin API, as plain structs",
-    ),
-    (
-        "length",
         "src/config.rs",
         "one struct and one check for each section of the configuration",
-    ),
-    (
-        "length",
-        "src/dashboard/orders.rs",
-        "one page with its list, its order and three confirmations",
-    ),
-    (
-        "length",
-        "src/dashboard/unfulfilled.rs",
-        "one page with its list and three decisions",
     ),
 ];
 

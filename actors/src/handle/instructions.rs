@@ -3,7 +3,6 @@
 
 use domain::{
     id::OrderId,
-    project_event::SubscriptionSnapshot,
     text::{IdempotencyKey, SubscriptionId},
     wallet::{InstructionStage, cancel::Cancel, refund::Refund, resume::Resume},
 };
@@ -13,7 +12,7 @@ use crate::{
     answer::Error,
     wallet::{
         AskCancel, AskRefund, AskResume, Caller, CloseInstruction, FindSubscription,
-        InstructionKind, RefundToRequest, SubscriptionToInstruct,
+        InstructionKind, RefundToRequest, SubscriptionDetail, SubscriptionToInstruct,
     },
 };
 
@@ -110,7 +109,7 @@ impl Handle {
         scope: &Scope,
         address: &Address,
         id: SubscriptionId,
-    ) -> Result<SubscriptionSnapshot, Error> {
+    ) -> Result<SubscriptionDetail, Error> {
         self.ask_at(scope, address, FindSubscription(id)).await
     }
 }

@@ -10,7 +10,7 @@ use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
     keyring::ledger_id,
-    wallet::{Caller, RecentLedger, RecordQuery},
+    wallet::{RecentLedger, RecordQuery},
 };
 
 /// The most records that are scanned for one page. A rare reason in a long history comes in short pages
@@ -31,28 +31,18 @@ impl Handle {
         address: &Address,
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
-        let place = self.target_of(scope, address)?;
-        self.ledger_of(scope, place, query).await
-    }
-
-    pub(super) async fn ledger_of(
-        &self,
-        scope: &Scope,
-        place: (WalletKey, Caller),
-        query: LedgerQuery,
-    ) -> Result<LedgerPage, Error> {
-        let found = self.records_of(scope, place, query.records()).await?;
+        let found = self.records(scope, address, query.records()).await?;
         Ok(found.into())
     }
 
     /// Records of a wallet's history, newest first.
-    pub(super) async fn records_of(
+    pub(super) async fn records(
         &self,
         scope: &Scope,
-        place: (WalletKey, Caller),
+        address: &Address,
         query: RecordQuery,
     ) -> Result<Records, Error> {
-        let parts = self.ask(scope, place, query.clone()).await?;
+        let parts = self.ask_at(scope, address, query.clone()).await?;
         if parts.recent.len() > query.limit || parts.below <= 1 {
             let wallet = (parts.wallet, parts.key);
             return Ok(Records::new(wallet, parts.recent, query.limit, None));

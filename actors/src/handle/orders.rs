@@ -96,14 +96,14 @@ impl Handle {
         address: Option<&Address>,
         command: PlaceOrder,
     ) -> Result<(), Error> {
-        let (user, caller) = match address {
-            Some(Address::External(user)) => (Some(user.clone()), Caller::Order(scope.project)),
+        let caller = match address {
             Some(Address::Code(code)) => {
-                let hash = self.inner.keyring.code_hash(scope.project, code);
-                (None, Caller::Code(hash))
+                Caller::Code(self.inner.keyring.code_hash(scope.project, code))
             }
-            None => (None, Caller::Order(scope.project)),
+            Some(Address::Stored(_)) => Caller::Administrator(scope.project),
+            Some(Address::External(_)) | None => Caller::Order(scope.project),
         };
+        let user = address.and_then(Address::user).cloned();
         let report = ReportPurchase {
             key: order.wallet,
             purchase: Purchase::Place(command),
@@ -195,10 +195,7 @@ impl Handle {
         let wallet = match address {
             None => order_key(scope.project, serial),
             Some(Address::External(user)) => external_key(scope.project, user),
-            Some(code @ Address::Code(_)) => {
-                self.read(scope, code).await?;
-                self.target_of(scope, code)?.0
-            }
+            Some(existing) => self.read(scope, existing).await?.key,
         };
         Ok(OrderId { serial, wallet })
     }
@@ -305,16 +302,16 @@ impl Handle {
         found.map_err(|error| unreadable(&error))
     }
 
-    /// A page of a project's orders with this status, newest first. The page may be short, and still have a next
-    /// one, where few of many orders match.
+    /// A page of a project's orders before a position, newest first; with a status, of those that have it. Such a
+    /// page may be short, and still have a next one, where few of many orders match.
     ///
     /// # Errors
     ///
-    /// The same as [`Handle::orders`].
-    pub async fn orders_with_status(
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn orders(
         &self,
         scope: &Scope,
-        status: OrderStatus,
+        status: Option<OrderStatus>,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
@@ -325,9 +322,9 @@ impl Handle {
         let mut looked_at = 0_usize;
         loop {
             let wanted = limit.saturating_sub(found.orders.len());
-            let page = self.orders(scope, found.next, wanted).await?;
+            let page = self.orders_before(scope, found.next, wanted).await?;
             looked_at = looked_at.saturating_add(wanted);
-            let fits = |order: &OrderAnswer| order.order.status() == status;
+            let fits = |it: &OrderAnswer| status.is_none_or(|status| it.order.status() == status);
             found.orders.extend(page.orders.into_iter().filter(fits));
             found.next = page.next;
             let enough = found.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
@@ -337,20 +334,13 @@ impl Handle {
         }
     }
 
-    /// A page of a project's orders before a position, newest first.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
-    pub async fn orders(
+    async fn orders_before(
         &self,
         scope: &Scope,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let places = self.books();
-        let places = places.orders(scope.project, before, limit.saturating_add(1));
-        let mut places = places.map_err(|error| unreadable(&error))?;
+        let mut places = self.placed(scope, before, limit.saturating_add(1))?;
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPosition::place);

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
-    id::{HoldId, OrderId, ProductId, WalletId},
-    project_event::SubscriptionSnapshot,
-    text::ExternalUserId,
-    wallet::{Hold, Lot, Owner, Wallet},
+    id::{HoldId, OrderId, ProductId},
+    wallet::{Hold, Lot, Wallet},
 };
 
-use super::{Command, Turn};
-use crate::answer::Error;
+use super::{Command, Turn, view::view};
+use crate::answer::{Error, WalletView};
 
 /// The most lots of a product, holds of a wallet and pending orders of a wallet that are shown.
 const SHOWN: usize = 100;
@@ -21,20 +19,14 @@ pub(crate) struct InspectWallet;
 /// A wallet as an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletDetail {
-    /// The wallet's public id, `wal_…`.
-    pub id: WalletId,
-    /// The caller's own user; `None` for a code wallet.
-    pub external_user: Option<ExternalUserId>,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// Balances, in the order in which they were first filled.
+    /// The wallet as its owner sees it.
+    pub view: WalletView,
+    /// Credits with their lots, in the order in which their products were first filled.
     pub accounts: Vec<AccountDetail>,
     /// The first open holds, and the number of further ones.
     pub holds: (Vec<(HoldId, Hold)>, usize),
     /// Unlocked features, each with the reasons for it.
     pub access: BTreeMap<String, Vec<FeatureSource>>,
-    /// Subscriptions that have not ended.
-    pub subscriptions: Vec<SubscriptionSnapshot>,
     /// The first orders that wait for their payment, and the number of further ones.
     pub pending: (Vec<OrderId>, usize),
 }
@@ -82,19 +74,10 @@ impl Command for InspectWallet {
         let holds: Vec<_> = holds.map(|(id, hold)| (*id, hold.clone())).collect();
         let held_besides = wallet.holds().len().saturating_sub(holds.len());
         Ok(WalletDetail {
-            id: wallet.id,
-            external_user: match &wallet.owner {
-                Owner::External(user) => Some(user.clone()),
-                Owner::Code { .. } | Owner::Order => None,
-            },
-            created_at: wallet.created_at,
+            view: view(wallet, turn.now()),
             accounts: accounts.collect(),
             holds: (holds, held_besides),
             access: access(wallet, turn.now()),
-            subscriptions: wallet
-                .subscriptions()
-                .map(SubscriptionSnapshot::from)
-                .collect(),
             pending: pending(wallet),
         })
     }

@@ -63,8 +63,8 @@ pub(crate) use reply::Reply;
 pub(crate) use resume::AskResume;
 pub(crate) use rotate::{CheckCode, NewCode, Rotate};
 pub(crate) use state::{Diverged, WalletState};
+pub(crate) use subscription::FindSubscription;
 pub use subscription::SubscriptionDetail;
-pub(crate) use subscription::{FindSubscription, ReadSubscriptionDetail};
 pub(crate) use turn::{CatchUp, Turn};
 pub(crate) use view::Read;
 

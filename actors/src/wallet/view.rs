@@ -21,7 +21,9 @@ impl Command for Read {
 
 pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
     WalletView {
+        key: wallet.key,
         id: wallet.id,
+        created_at: wallet.created_at,
         external_user: match &wallet.owner {
             Owner::External(user) => Some(user.clone()),
             Owner::Code { .. } | Owner::Order => None,

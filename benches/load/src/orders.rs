@@ -284,7 +284,7 @@ impl Pending {
             let places = places.context("pending orders")?.len();
             figures.places.push(milliseconds(begun));
             let begun = Instant::now();
-            let orders = handle.orders(scope, Some((placed, OrderSerial(0))), PAGE);
+            let orders = handle.orders(scope, None, Some((placed, OrderSerial(0))), PAGE);
             let orders = engine.block_on(orders).context("orders")?.orders.len();
             figures.page.push(milliseconds(begun));
             if places == 0 || orders == 0 {

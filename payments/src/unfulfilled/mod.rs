@@ -67,10 +67,8 @@ impl Payments {
         let order = handle
             .order_of_assignment(scope, payment, known.paid_at, to.to.as_ref())
             .await?;
-        let user = match &to.to {
-            Some(Address::External(user)) => Some(user.as_str().to_owned()),
-            Some(Address::Code(_)) | None => None,
-        };
+        let user = to.to.as_ref().and_then(Address::user);
+        let user = user.map(|user| user.as_str().to_owned());
         let assignment = Assignment {
             order,
             price: to.price,

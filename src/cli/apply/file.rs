@@ -1,8 +1,9 @@
 //! The catalog file: a project's settings, its products and their prices, with the admin API's field names.
 
+use domain::catalog::{Interval, Mode, ProductType};
 use serde::Deserialize;
 
-use crate::admin::view::{CreationLimit, FreeGrant, Interval, Mode, ProductType};
+use crate::admin::view::{CreationLimit, FreeGrant};
 
 /// The whole file.
 #[derive(Debug, Clone, Deserialize)]

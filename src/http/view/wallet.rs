@@ -2,7 +2,7 @@
 
 use actors::WalletView;
 use domain::{
-    id::{ProductId, WalletKey},
+    id::ProductId,
     project_event::SubscriptionSnapshot,
     wallet::{self, SubscriptionStatus},
 };
@@ -189,10 +189,10 @@ pub(crate) struct Wallets {
 }
 
 impl Wallet {
-    /// The view of the wallet that is stored under this key.
-    pub(crate) fn of(stored: WalletKey, view: &WalletView, project: &ProjectCatalog) -> Self {
+    /// The view of any wallet.
+    pub(crate) fn of(view: &WalletView, project: &ProjectCatalog) -> Self {
         Self {
-            r#ref: stored.to_string(),
+            r#ref: view.key.to_string(),
             wallet_id: view.id.to_string(),
             external_user_id: view
                 .external_user
