@@ -18,17 +18,15 @@ pub use administrator::StoredWallet;
 pub use buyers::BoughtCode;
 pub use events::{EventRecord, UsagePeriod, event_number};
 pub use inspect::WalletQuery;
-pub use orders::{CompletedPayment, OrderDraft};
 
 use std::sync::Arc;
 
 use domain::{
-    Amount,
     code::RecoveryCode,
     id::{ProjectId, WalletId, WalletKey},
     project_event::LowBalance,
-    text::{ExternalUserId, IdempotencyKey, Meta},
-    wallet::{Created, FreeGrantRule, Owner, ProductRef},
+    text::ExternalUserId,
+    wallet::{Created, FreeGrantRule, Owner},
 };
 use persistence::{Awake, Store, latency::Commits};
 use ractor::{Actor, ActorRef};
@@ -75,25 +73,6 @@ pub enum HoldAccess {
     CodeWallets,
     /// With a secret key: all holds.
     All,
-}
-
-/// A hold to place.
-#[derive(Debug, Clone)]
-pub struct NewHold {
-    /// The product whose credits are set aside.
-    pub product: ProductRef,
-    /// How many credits are set aside.
-    pub amount: Amount,
-    /// How long it stays open, counted from now.
-    pub expires_in_seconds: u32,
-    /// The caller's idempotency key.
-    pub key: IdempotencyKey,
-    /// The caller's note.
-    pub meta: Option<Meta>,
-    /// Whether a publishable key places it: then it ends when its wallet's code is replaced.
-    pub publishable: bool,
-    /// The most holds that the wallet may have open, this one included.
-    pub most_open: usize,
 }
 
 /// The way to the wallets and the journal, for the rest of the program. Cheap to clone.

@@ -21,12 +21,9 @@ pub use answer::{
 };
 pub use completions::{Sink, completions};
 pub use handle::{
-    Address, BoughtCode, CompletedPayment, EventRecord, Handle, HoldAccess, NewHold, OrderDraft,
-    Scope, Stats, StoredWallet, UsagePeriod, WalletQuery, event_number,
+    Address, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, StoredWallet, UsagePeriod,
+    WalletQuery, event_number,
 };
 pub use keyring::{Cipher, Keyring, ledger_id};
 pub use options::Options;
-pub use wallet::{
-    AccountDetail, EndedCounts, FeatureSource, InstructionKind, RefundToRequest,
-    SubscriptionDetail, SubscriptionToInstruct, WalletDetail,
-};
+pub use wallet::{AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail};

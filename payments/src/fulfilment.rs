@@ -2,7 +2,7 @@
 //! carries the time at which it was requested: of two reports about one object the later one wins, in whichever
 //! order they arrive.
 
-use actors::{CompletedPayment, Handle, Scope};
+use actors::{Handle, Scope};
 use catalog::ProjectCatalog;
 use domain::{
     Rejection, Timestamp,
@@ -13,7 +13,7 @@ use domain::{
     wallet::{
         Currency, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
-        pay::{PaidCycle, Payment},
+        pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
@@ -252,7 +252,10 @@ impl ReportApplier<'_> {
             checkout: self.checkout(),
             email: None,
         });
-        let paid = CompletedPayment {
+        let scope = &self.project.scope;
+        let pay = Pay {
+            order: order.serial,
+            code: self.handle.mint_code(scope),
             placed,
             payment: Payment {
                 amount_cents: amount_cents
@@ -271,8 +274,8 @@ impl ReportApplier<'_> {
                 Some(_) => NoOrderReason::UnknownWallet,
                 None => NoOrderReason::UnknownPrice,
             },
-            payment: paid.payment.clone(),
-            billing: paid.billing.clone(),
+            payment: pay.payment.clone(),
+            billing: pay.billing.clone(),
         };
         let Some(_turn) = self.lock(&unplaced, order).await? else {
             return Ok(());
@@ -280,8 +283,7 @@ impl ReportApplier<'_> {
         if other {
             return self.unplaced(unplaced).await;
         }
-        let scope = &self.project.scope;
-        let done = self.handle.pay(scope, order, user, paid).await;
+        let done = self.handle.pay(scope, order.wallet, user, pay).await;
         if matches!(done, Ok(false)) {
             let it = self.handle.order(scope, order).await?.order;
             let billing = unplaced.billing.as_ref();

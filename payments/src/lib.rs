@@ -51,7 +51,7 @@ use domain::id::ProjectId;
 use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
-    checkouts::{NewCheckout, OpenCheckout},
+    checkouts::NewCheckout,
     error::Error,
     event_poller::EventPoller,
     inbox::{Inbox, ReceiveError},
@@ -64,7 +64,7 @@ pub use self::{
     refunds::RefundResult,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
-    subscriptions::InstructionResult,
+    subscriptions::{InstructionResult, SubscriptionInstruction},
     sweep::Sweep,
     unfulfilled::{
         Assignment, AssignmentRequest, List, State as UnfulfilledState, UnfulfilledPayment,

@@ -91,7 +91,7 @@ impl Payments {
         }
         let terms = Terms::from(known);
         let address = Address::External(user.clone());
-        let draft = handle
+        let (draft, _) = handle
             .draft_order(scope, Some(&address), &terms, Quantity::ONE)
             .await?;
         // Derived from its newest invoice, as events about it derive it: it stays one order.
@@ -104,7 +104,7 @@ impl Payments {
         };
         let order = OrderId {
             serial: handle.renewal_order(scope, &name, made),
-            wallet: draft.order.wallet,
+            wallet: draft.wallet,
         };
         let reference = OrderReference {
             project: project.project.id,

@@ -1,9 +1,8 @@
 //! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`: setting credits aside for work
 //! whose cost is known only afterwards.
 
-use actors::NewHold;
 use axum::{extract::State, response::Response};
-use domain::catalog::KeyKind;
+use domain::{Timestamp, catalog::KeyKind, wallet::hold};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -105,12 +104,15 @@ async fn answer(
     command: PlaceHold,
 ) -> Result<Response, Error> {
     let key = header.or(command.idempotency_key)?;
-    let hold = NewHold {
-        product: product_or_only(command.product_id.as_ref(), project)?,
+    let product = product_or_only(command.product_id.as_ref(), project)?;
+    let seconds = command
+        .expires_in_seconds
+        .map_or(DEFAULT_SECONDS, Seconds::small);
+    let hold = |id, now: Timestamp| hold::PlaceHold {
+        id,
+        product,
         amount: command.amount.0,
-        expires_in_seconds: command
-            .expires_in_seconds
-            .map_or(DEFAULT_SECONDS, Seconds::small),
+        expires_at: now.plus_seconds(seconds.into()),
         key,
         meta: command.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,

@@ -1,5 +1,7 @@
 //! `POST /subscriptions/cancel`: cancels a subscription, with its period or at once.
 
+use std::sync::Arc;
+
 use axum::{extract::State, response::Response};
 use domain::wallet::cancel::Cancel;
 use serde::Deserialize;
@@ -11,9 +13,10 @@ use crate::{
         field::{KeyText, ProductName},
         idempotency::KeyHeader,
         respond,
-        subject::{self, ForWallet},
+        subject::{self, ForWallet, NamedWallet},
         view::Subscription,
     },
+    payments::SubscriptionInstruction,
     state::App,
 };
 
@@ -62,18 +65,29 @@ pub(super) async fn cancel_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let name = header.or(asked.idempotency_key)?;
+    let (wallet, request) = body.parse::<Request>()?.named()?;
+    let name = header.or(request.idempotency_key)?;
     let cancel = Cancel {
-        product: subject::product(&asked.product_id, &key)?,
-        at_period_end: asked.at_period_end.unwrap_or(true),
+        product: subject::product(&request.product_id, &key)?,
+        at_period_end: request.at_period_end.unwrap_or(true),
         key: name,
     };
-    let payments = &app.payments;
-    let canceled = payments.cancel((*key).clone(), wallet.address()?, cancel);
-    let canceled = canceled
+    instruct(&app, &key, wallet, SubscriptionInstruction::Cancel(cancel)).await
+}
+
+/// Carries out a cancellation or resumption, and answers the subscription as it is then.
+pub(super) async fn instruct(
+    app: &App,
+    key: &SecretKey,
+    wallet: NamedWallet,
+    instruction: SubscriptionInstruction,
+) -> Result<Response, Error> {
+    let project = Arc::clone(key);
+    let result = app
+        .payments
+        .instruct(project, wallet.address()?, instruction)
         .await
-        .map_err(|error| Error::from_instruction(error, &key))?;
-    let subscription = Subscription::from(&canceled.subscription);
-    respond::replayable(&subscription, canceled.replayed)
+        .map_err(|error| Error::from_instruction(error, key))?;
+    let subscription = Subscription::from(&result.subscription);
+    respond::replayable(&subscription, result.replayed)
 }

@@ -5,15 +5,16 @@ use domain::wallet::resume::Resume;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::subscriptions_cancel::instruct;
 use crate::{
     http::{
         Body, Error, SecretKey,
         field::{KeyText, ProductName},
         idempotency::KeyHeader,
-        respond,
         subject::{self, ForWallet},
         view::Subscription,
     },
+    payments::SubscriptionInstruction,
     state::App,
 };
 
@@ -60,17 +61,11 @@ pub(super) async fn resume_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let name = header.or(asked.idempotency_key)?;
+    let (wallet, request) = body.parse::<Request>()?.named()?;
+    let name = header.or(request.idempotency_key)?;
     let resume = Resume {
-        product: subject::product(&asked.product_id, &key)?,
+        product: subject::product(&request.product_id, &key)?,
         key: name,
     };
-    let payments = &app.payments;
-    let resumed = payments.resume((*key).clone(), wallet.address()?, resume);
-    let resumed = resumed
-        .await
-        .map_err(|error| Error::from_instruction(error, &key))?;
-    let subscription = Subscription::from(&resumed.subscription);
-    respond::replayable(&subscription, resumed.replayed)
+    instruct(&app, &key, wallet, SubscriptionInstruction::Resume(resume)).await
 }

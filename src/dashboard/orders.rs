@@ -26,6 +26,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Error, ErrorCode, cursor::OrderCursor, field::FromText as _},
+    payments::SubscriptionInstruction,
     state::App,
 };
 
@@ -438,28 +439,30 @@ pub(super) async fn subscription(
             &facts,
         ));
     }
-    let payments = &app.payments;
-    let (done, said, did) = match action {
+    let (instruction, said, did) = match action {
         "end" | "now" => {
             let cancel = Cancel {
                 product,
                 at_period_end: action == "end",
                 key,
             };
-            let done = payments.cancel(project.clone(), address, cancel).await;
             let did = match action {
                 "end" => "Canceled at the end of its period",
                 _ => "Canceled at once",
             };
-            (done, "canceled", did)
+            (SubscriptionInstruction::Cancel(cancel), "canceled", did)
         }
         "resume" => {
             let resume = Resume { product, key };
-            let done = payments.resume(project.clone(), address, resume).await;
-            (done, "resumed", "Resumed")
+            let resume = SubscriptionInstruction::Resume(resume);
+            (resume, "resumed", "Resumed")
         }
         _ => return Err(Error::missing("action")),
     };
+    let payments = &app.payments;
+    let done = payments
+        .instruct(project.clone(), address, instruction)
+        .await;
     let done = done.map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
         return Ok(layout::done(&here, "again"));

@@ -13,7 +13,7 @@ use domain::{
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
     answer::{CommandResult, Error, LedgerPage, LedgerQuery, WalletView},
-    wallet::{Caller, Grant, Read, ReadSubscriptionDetail, RecordQuery, SubscriptionDetail},
+    wallet::{Caller, FindSubscription, Grant, Read, RecordQuery, SubscriptionDetail},
 };
 
 /// A wallet, and the key that it is stored under.
@@ -99,7 +99,7 @@ impl Handle {
         wallet: WalletKey,
         id: SubscriptionId,
     ) -> Result<SubscriptionDetail, Error> {
-        let look = ReadSubscriptionDetail(id);
+        let look = FindSubscription(id);
         self.ask(scope, stored(scope, wallet), look).await
     }
 

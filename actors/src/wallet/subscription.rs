@@ -13,9 +13,6 @@ use crate::answer::Error;
 
 pub(crate) struct FindSubscription(pub(crate) SubscriptionId);
 
-/// Reads a subscription as an administrator sees it.
-pub(crate) struct ReadSubscriptionDetail(pub(crate) SubscriptionId);
-
 /// A subscription as an administrator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionDetail {
@@ -28,15 +25,6 @@ pub struct SubscriptionDetail {
 }
 
 impl Command for FindSubscription {
-    type Answer = SubscriptionSnapshot;
-    const ABSENT: Rejection = Rejection::SubscriptionNotFound;
-
-    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionSnapshot, Error> {
-        Ok(ReadSubscriptionDetail(self.0).run(turn)?.subscription)
-    }
-}
-
-impl Command for ReadSubscriptionDetail {
     type Answer = SubscriptionDetail;
     const ABSENT: Rejection = Rejection::SubscriptionNotFound;
 

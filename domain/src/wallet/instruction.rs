@@ -45,6 +45,19 @@ pub enum Instruction {
     },
 }
 
+impl Instruction {
+    /// The subscription that it is about, unless it is a refund.
+    #[must_use]
+    pub const fn subscription(&self) -> Option<&SubscriptionId> {
+        match self {
+            Self::Refund { .. } => None,
+            Self::Cancel { subscription, .. } | Self::Resume { subscription, .. } => {
+                Some(subscription)
+            }
+        }
+    }
+}
+
 /// The stage of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
@@ -70,15 +83,19 @@ pub struct InstructionRecord {
 /// The decision on an instruction that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionDecision {
-    /// What the provider is to do.
-    pub instruction: Instruction,
-    /// Whether the provider did it already: then it is not asked again.
-    pub done: bool,
+    /// The instruction: if it is done already, the provider is not asked again.
+    pub record: InstructionRecord,
     /// Events to log before the provider is asked; none if it was asked before.
     pub events: Vec<Event>,
 }
 
 impl InstructionRecord {
+    /// Whether the provider did it.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stage == InstructionStage::Done
+    }
+
     /// The look-up that finds its record.
     #[must_use]
     pub fn lookup(&self) -> RecordKey<'_> {
@@ -103,8 +120,7 @@ pub(super) fn again(
         return Err(Rejection::KeyReused);
     }
     Ok(Some(InstructionDecision {
-        instruction: prior.instruction.clone(),
-        done: prior.stage == InstructionStage::Done,
+        record: prior.clone(),
         events: Vec::new(),
     }))
 }

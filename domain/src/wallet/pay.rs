@@ -69,7 +69,7 @@ pub(super) struct CycleGrant {
     pub(super) ends: Option<Timestamp>,
 }
 
-/// A recovery code drawn for a wallet that nobody can address yet.
+/// A new recovery code, as a wallet keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MintedCode {
     /// The keyed hash by which it will be found.

@@ -6,7 +6,7 @@ mod record;
 
 use std::sync::Arc;
 
-use actors::{Address, CompletedPayment, InstructionKind, OrderAnswer};
+use actors::{Address, OrderAnswer};
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
@@ -14,7 +14,7 @@ use domain::{
     metadata::Metadata,
     terms::Terms,
     text::{IdempotencyKey, PaymentId},
-    wallet::place_order::PlaceOrder,
+    wallet::{pay::Pay, place_order::PlaceOrder},
 };
 use port::{ObjectRef, RefundRequest};
 
@@ -116,7 +116,10 @@ impl Payments {
         terms.currency = known.currency.clone();
         let billing = known.billing.clone().filter(|_| terms.recurs());
         let order = assignment.order;
-        let paid = CompletedPayment {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let pay = Pay {
+            order: order.serial,
+            code: handle.mint_code(scope),
             placed: Some(PlaceOrder {
                 order: order.serial,
                 terms,
@@ -128,9 +131,8 @@ impl Payments {
             payment: known.paid.clone(),
             billing,
         };
-        let handle = &self.0.context.handle;
         handle
-            .pay(&project.scope, order, assignment.user(), paid)
+            .pay(scope, order.wallet, assignment.user(), pay)
             .await?;
         failpoint::reached("unfulfilled.assigned");
         let list = self.unfulfilled();
@@ -183,7 +185,7 @@ impl Payments {
             let request = RefundRequest {
                 payment: payment.clone(),
                 amount_cents: left,
-                operation: operation(InstructionKind::Refund, project, payment.as_str(), &key)?,
+                operation: operation("refund", project, payment.as_str(), &key)?,
             };
             provider.refund(&request).await?;
             failpoint::reached("unfulfilled.refunded");
