@@ -23,5 +23,5 @@ pub(super) async fn list_orders(
     key: SecretKey,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
-    part.answer(&app, &key).await
+    part.answer(None, &app, &key).await
 }
