@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod clock;
 mod completions;
+mod detached;
 mod executor;
 mod gate;
 mod handle;
@@ -20,6 +21,7 @@ pub use answer::{
     OrderPage, Rotation, WalletView,
 };
 pub use completions::{Sink, completions};
+pub use detached::detached;
 pub use handle::{
     Address, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, StoredWallet, UsagePeriod,
     WalletQuery, event_number,

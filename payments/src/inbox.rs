@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
+use actors::detached;
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
 use port::{ObjectRef, Origin, ProviderEvent, WebhookError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tracing::Instrument as _;
 
 use super::{
     Context, Error,
@@ -284,10 +284,9 @@ impl Inbox {
             }
         };
         let inbox = self.clone();
-        // In a task of its own: a sender that disconnects must not leave it half done.
-        let work = async move { inbox.store_and_work(event, tell).await };
-        let task = tokio::spawn(work.in_current_span());
-        task.await.unwrap_or(Err(ReceiveError::Unavailable))
+        // A sender that disconnects must not leave it half done.
+        let work = detached(async move { inbox.store_and_work(event, tell).await });
+        work.await.unwrap_or(Err(ReceiveError::Unavailable))
     }
 
     async fn store_and_work(
@@ -305,16 +304,15 @@ impl Inbox {
         failpoint::reached("inbox.stored");
         tell.send_replace(true);
         let inbox = self.clone();
-        let work = async move {
+        let work = detached(async move {
             let _tell = tell;
             match inbox.attempt(stored.key.project, &stored.told).await {
                 Ok(()) => inbox.finish(stored.key),
                 Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
             }
-        };
-        let mut work = tokio::spawn(work.in_current_span());
+        });
         // The event is stored: processing goes on after the timeout.
-        drop(tokio::time::timeout(WAIT, &mut work).await);
+        drop(tokio::time::timeout(WAIT, work).await);
         Ok(())
     }
 
