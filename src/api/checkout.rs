@@ -16,12 +16,12 @@ use crate::{
         code_path::MissCounter,
         context::Context,
         field::{
-            BoundedInteger, EmailText, FromText, Id, Language, LanguageText, MetadataPairs,
-            PriceName, Text,
+            BoundedInteger, CodeText, EmailText, FromText, Id, Language, LanguageText,
+            MetadataPairs, PriceName, Text, UserText,
         },
         redirect::{Redirect, UrlText},
         respond,
-        subject::{ForWallet, NamedWallet},
+        subject::{NamedWallet, WalletChoice},
     },
     payments::{self, NewCheckout},
     state::App,
@@ -32,7 +32,11 @@ use crate::{
 /// shows its code.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Checkout {
+struct Checkout {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// An active price of an active product.
     price_id: PriceName,
     /// Where the buyer goes after paying; `{CHECKOUT_SESSION_ID}` in it becomes the checkout's
@@ -57,8 +61,8 @@ pub(super) struct Checkout {
     locale: Option<LanguageText>,
 }
 
-/// The body also names the wallet, if there is one.
-type Request = ForWallet<Checkout, false>;
+/// The schema of the request: one of two fields, or none, names the wallet.
+type RequestSchema = WalletChoice<Checkout, false>;
 
 /// One of the provider's promotion codes.
 #[derive(Debug)]
@@ -101,7 +105,7 @@ pub(super) struct CheckoutResult {
     post,
     path = "/api/v1/checkout",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -118,16 +122,16 @@ pub(super) async fn checkout(
     body: Body,
 ) -> Result<Response, Error> {
     let guesses = MissCounter::of(app.clone(), key.caller(), &context);
-    let request: Request = body.parse()?;
-    if request.has_code() || request.command.discount_code.is_some() {
+    let mut request: Checkout = body.parse()?;
+    if request.code.is_some() || request.discount_code.is_some() {
         guesses.allowed()?;
     }
-    let (wallet, mut checkout) = request.split()?;
-    let (success_url, cancel_url) = checkout.redirects(&app, &key, wallet.as_ref())?;
-    let Text(Id(price)) = checkout.price_id;
+    let wallet = NamedWallet::of(request.external_user_id.take(), request.code.take())?;
+    let (success_url, cancel_url) = request.redirects(&app, &key, wallet.as_ref())?;
+    let Text(Id(price)) = request.price_id;
     let offered = price.as_ref().and_then(|price| key.offered(price));
     let (_, price) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-    let quantity = checkout
+    let quantity = request
         .quantity
         .and_then(|quantity| Quantity::new(quantity.small()))
         .unwrap_or_default();
@@ -152,18 +156,18 @@ pub(super) async fn checkout(
         wallet,
         success_url,
         cancel_url,
-        email: checkout.customer_email.map(|Text(email)| email),
-        discount: match (checkout.discount_code, checkout.allow_promotion_codes) {
+        email: request.customer_email.map(|Text(email)| email),
+        discount: match (request.discount_code, request.allow_promotion_codes) {
             (Some(Text(DiscountCode(code))), _) => Discount::Code(code),
             (None, Some(true)) => Discount::BuyerMayEnter,
             (None, _) => Discount::None,
         },
         quantity,
-        metadata: checkout
+        metadata: request
             .metadata
             .map(|MetadataPairs(pairs)| pairs)
             .unwrap_or_default(),
-        locale: checkout.locale.map(|Text(Language(locale))| locale),
+        locale: request.locale.map(|Text(Language(locale))| locale),
     };
     let code = match &new.wallet {
         Some(Address::Code(code)) => Some(code.clone()),

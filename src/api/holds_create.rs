@@ -11,10 +11,10 @@ use crate::{
     http::{
         AnyKey, Body, Error, SecretKey,
         code_path::CodePath,
-        field::{CodeText, KeyText, MetaObject, Positive, ProductName, Seconds},
+        field::{CodeText, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText},
         idempotency::KeyHeader,
         respond,
-        subject::{ForUser, Subject, product_or_only},
+        subject::{Subject, product_or_only},
         view::PlacedHold,
     },
     state::App,
@@ -25,7 +25,7 @@ const DEFAULT_SECONDS: u32 = 900;
 /// Credits to set aside.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PlaceHold {
+struct PlaceHold {
     /// The product whose credits to hold; may be left out where the project has exactly one product
     /// that holds credits.
     product_id: Option<ProductName>,
@@ -39,8 +39,23 @@ pub(super) struct PlaceHold {
     meta: Option<MetaObject>,
 }
 
-/// The body also names the user.
-type ByUser = ForUser<PlaceHold>;
+/// Credits to set aside.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceHoldExternal {
+    /// The product whose credits to hold; may be left out where the project has exactly one product
+    /// that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// Seconds until the credits come back by themselves; 900 when left out.
+    expires_in_seconds: Option<Seconds>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+    external_user_id: UserText,
+}
 
 /// Hold credits of a code wallet
 ///
@@ -65,8 +80,8 @@ pub(super) async fn place_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let command = body.parse()?;
-    answer(&app, &key, key.kind(), &code.into(), &header, command).await
+    let request = body.parse()?;
+    answer(&app, &key, key.kind(), &code.into(), &header, request).await
 }
 
 /// Hold credits of an external wallet
@@ -76,7 +91,7 @@ pub(super) async fn place_hold(
     post,
     path = "/api/v1/wallets/external/holds",
     tag = "Holds",
-    request_body = ByUser,
+    request_body = PlaceHoldExternal,
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -90,9 +105,23 @@ pub(super) async fn place_external_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let ForUser { user, command } = body.parse::<ByUser>()?;
+    let PlaceHoldExternal {
+        product_id,
+        amount,
+        idempotency_key,
+        expires_in_seconds,
+        meta,
+        external_user_id: Text(user),
+    } = body.parse()?;
+    let request = PlaceHold {
+        product_id,
+        amount,
+        idempotency_key,
+        expires_in_seconds,
+        meta,
+    };
     let secret = KeyKind::Secret;
-    answer(&app, &key, secret, &user.into(), &header, command).await
+    answer(&app, &key, secret, &user.into(), &header, request).await
 }
 
 async fn answer(
@@ -101,20 +130,20 @@ async fn answer(
     kind: KeyKind,
     wallet: &Subject,
     header: &KeyHeader,
-    command: PlaceHold,
+    request: PlaceHold,
 ) -> Result<Response, Error> {
-    let key = header.or(command.idempotency_key)?;
-    let product = product_or_only(command.product_id.as_ref(), project)?;
-    let seconds = command
+    let key = header.or(request.idempotency_key)?;
+    let product = product_or_only(request.product_id.as_ref(), project)?;
+    let seconds = request
         .expires_in_seconds
         .map_or(DEFAULT_SECONDS, Seconds::small);
     let hold = |id, now: Timestamp| hold::PlaceHold {
         id,
         product,
-        amount: command.amount.0,
+        amount: request.amount.0,
         expires_at: now.plus_seconds(seconds.into()),
         key,
-        meta: command.meta.map(|MetaObject(meta)| meta),
+        meta: request.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,
         most_open: app.limits.settings().open_holds,
     };

@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{KeyText, ProductName},
+        field::{CodeText, KeyText, ProductName, UserText},
         idempotency::KeyHeader,
         respond,
-        subject::{self, ForWallet, NamedWallet},
+        subject::{NamedWallet, WalletChoice, product},
         view::Subscription,
     },
     payments::SubscriptionInstruction,
@@ -23,7 +23,11 @@ use crate::{
 /// The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CancelSubscription {
+struct CancelSubscription {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The product that is subscribed to.
     product_id: ProductName,
     /// Whether it ends with its period, and can be resumed until then, rather than at once; true when left
@@ -34,8 +38,8 @@ pub(super) struct CancelSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The body also names the wallet.
-type Request = ForWallet<CancelSubscription>;
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<CancelSubscription>;
 
 /// Cancel a subscription
 ///
@@ -46,7 +50,7 @@ type Request = ForWallet<CancelSubscription>;
     post,
     path = "/api/v1/subscriptions/cancel",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((
         status = 200,
         description = "The subscription, canceled now or before",
@@ -65,10 +69,11 @@ pub(super) async fn cancel_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, request) = body.parse::<Request>()?.named()?;
+    let request: CancelSubscription = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
     let name = header.or(request.idempotency_key)?;
     let cancel = Cancel {
-        product: subject::product(&request.product_id, &key)?,
+        product: product(&request.product_id, &key)?,
         at_period_end: request.at_period_end.unwrap_or(true),
         key: name,
     };

@@ -9,9 +9,9 @@ use super::subscriptions_cancel::instruct;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{KeyText, ProductName},
+        field::{CodeText, KeyText, ProductName, UserText},
         idempotency::KeyHeader,
-        subject::{self, ForWallet},
+        subject::{NamedWallet, WalletChoice, product},
         view::Subscription,
     },
     payments::SubscriptionInstruction,
@@ -21,7 +21,11 @@ use crate::{
 /// The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ResumeSubscription {
+struct ResumeSubscription {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The product that is subscribed to.
     product_id: ProductName,
     /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
@@ -29,8 +33,8 @@ pub(super) struct ResumeSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The body also names the wallet.
-type Request = ForWallet<ResumeSubscription>;
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<ResumeSubscription>;
 
 /// Resume a subscription
 ///
@@ -42,7 +46,7 @@ type Request = ForWallet<ResumeSubscription>;
     post,
     path = "/api/v1/subscriptions/resume",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((
         status = 200,
         description = "The subscription, resumed now or before",
@@ -61,10 +65,11 @@ pub(super) async fn resume_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, request) = body.parse::<Request>()?.named()?;
+    let request: ResumeSubscription = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
     let name = header.or(request.idempotency_key)?;
     let resume = Resume {
-        product: subject::product(&request.product_id, &key)?,
+        product: product(&request.product_id, &key)?,
         key: name,
     };
     instruct(&app, &key, wallet, SubscriptionInstruction::Resume(resume)).await
