@@ -139,7 +139,7 @@ impl Context {
             return Ok(false);
         };
         let (handle, scope) = (&self.handle, &project.scope);
-        let known = match (&event.about, subscription) {
+        let order = match (&event.about, subscription) {
             // A new invoice is recognized by its subscription.
             (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
             (about, _) => order_of(handle, scope, about)?,
@@ -151,7 +151,7 @@ impl Context {
             }
             _ => false,
         };
-        Ok(known.is_none() && !of_a_customer)
+        Ok(order.is_none() && !of_a_customer)
     }
 }
 
@@ -211,7 +211,7 @@ impl Payments {
             proofs.restore(project, proof);
         }
         let events = notes::all::<EventNote>(handle)?.into_iter();
-        let events = events.map(|(key, told)| StoredEvent { key, told });
+        let events = events.map(|(key, content)| StoredEvent { key, content });
         let inbox = Inbox::new(context.clone(), events.collect());
         let list = EventList::new(context.clone(), inbox.clone());
         for (project, position) in notes::all::<PositionNote>(handle)? {

@@ -54,9 +54,9 @@ impl OrderPath {
         match &self.named {
             OrderName::Order(order) => Ok(*order),
             OrderName::Checkout(checkout) => {
-                let found = app.handle.order_of_checkout(&project.scope, checkout).await;
-                let found = found.map_err(|error| Error::from_wallet(error, project))?;
-                Ok(found.id)
+                let answer = app.handle.order_of_checkout(&project.scope, checkout).await;
+                let answer = answer.map_err(|error| Error::from_wallet(error, project))?;
+                Ok(answer.id)
             }
             OrderName::Nothing => Err(Error::new(ErrorCode::OrderNotFound)),
         }

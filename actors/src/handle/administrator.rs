@@ -121,8 +121,8 @@ impl Handle {
             wants: Arc::new(|record| SubscriptionDetail::over(record).is_some()),
         };
         let records = self.records_of(scope, stored(scope, wallet), query).await?;
-        let found = records.found.iter();
-        Ok(found.filter_map(SubscriptionDetail::over).collect())
+        let matches = records.matches.iter();
+        Ok(matches.filter_map(SubscriptionDetail::over).collect())
     }
 
     /// Grants credits to a stored wallet, which has to exist.

@@ -254,15 +254,15 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
         let name = Called::Customer(customer);
-        let found = self
+        let orders = self
             .books()
             .orders_by_provider_id(scope.project, name, limit);
-        found.map_err(|error| unreadable(&error))
+        orders.map_err(|error| unreadable(&error))
     }
 
     fn called(&self, scope: &Scope, name: Called<'_>) -> Result<Option<OrderId>, Error> {
-        let found = self.books().called(scope.project, name);
-        found.map_err(|error| unreadable(&error))
+        let order = self.books().called(scope.project, name);
+        order.map_err(|error| unreadable(&error))
     }
 
     /// A page of a project's orders with this status, newest first. The page may be short, and still have a next
@@ -278,21 +278,21 @@ impl Handle {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let mut found = OrderPage {
+        let mut result = OrderPage {
             orders: Vec::new(),
             next: before,
         };
         let mut looked_at = 0_usize;
         loop {
-            let wanted = limit.saturating_sub(found.orders.len());
-            let page = self.orders(scope, found.next, wanted).await?;
+            let wanted = limit.saturating_sub(result.orders.len());
+            let page = self.orders(scope, result.next, wanted).await?;
             looked_at = looked_at.saturating_add(wanted);
             let fits = |order: &OrderAnswer| order.order.status() == status;
-            found.orders.extend(page.orders.into_iter().filter(fits));
-            found.next = page.next;
-            let enough = found.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
-            if enough || found.next.is_none() {
-                return Ok(found);
+            result.orders.extend(page.orders.into_iter().filter(fits));
+            result.next = page.next;
+            let enough = result.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
+            if enough || result.next.is_none() {
+                return Ok(result);
             }
         }
     }

@@ -164,9 +164,9 @@ impl Handle {
                 .await
             {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
-                found => {
+                answer => {
                     let replayed = true;
-                    return found.map(|()| Rotation { code, replayed });
+                    return answer.map(|()| Rotation { code, replayed });
                 }
             }
         }
