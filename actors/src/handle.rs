@@ -3,21 +3,21 @@
 mod admin;
 mod administrator;
 mod batch;
-mod buyers;
 mod events;
 mod holds;
 mod inspect;
 mod instructions;
 mod ledger;
 mod orders;
+mod recover;
 mod serial;
 mod subscriptions;
 mod wallets;
 
 pub use administrator::StoredWallet;
-pub use buyers::BoughtCode;
 pub use events::{EventRecord, UsagePeriod, event_number};
 pub use inspect::WalletQuery;
+pub use recover::BoughtCode;
 
 use std::sync::Arc;
 

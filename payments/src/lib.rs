@@ -4,14 +4,14 @@
 //! [`Payments::refresh_order`]). Each of these is a [`Sweep`] that fails by itself, and an object that cannot be
 //! fetched waits in the inbox. All of them only say which object to fetch: [`Fulfilment`] fetches it and reports its
 //! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`],
-//! [`Payments::cancel`]). Orders and subscriptions of a project's former provider are ended
+//! [`Payments::instruct`]). Orders and subscriptions of a project's former provider are ended
 //! ([`Payments::end_former_provider`]).
 //!
 //! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each
 //! wallet applies each report once. It names no provider: see the crate `port`.
 
 mod backlog;
-mod checkouts;
+mod checkout;
 mod error;
 mod event_poller;
 mod failpoint;
@@ -19,17 +19,17 @@ mod fair_semaphore;
 mod fulfilment;
 mod inbox;
 mod instructions;
-mod leaving;
+mod leave_provider;
 mod named_locks;
 mod note_kinds;
 mod order_refresh;
 mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
-mod portals;
+mod portal;
 mod proof;
 mod provider_locks;
-mod refunds;
+mod refund;
 mod scheduler;
 mod subscription_imports;
 mod subscriptions;
@@ -51,7 +51,7 @@ use domain::id::ProjectId;
 use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
-    checkouts::NewCheckout,
+    checkout::NewCheckout,
     error::Error,
     event_poller::EventPoller,
     inbox::{Inbox, ReceiveError},
@@ -62,7 +62,7 @@ pub use self::{
     proof::{
         CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
     },
-    refunds::RefundResult,
+    refund::RefundResult,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
     subscriptions::{InstructionResult, SubscriptionInstruction},

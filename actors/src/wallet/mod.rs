@@ -13,14 +13,15 @@ mod deduct;
 mod feature;
 mod hold;
 mod instruction;
-mod lapsed;
-mod leave;
+mod leave_provider;
 mod ledger;
 mod look;
 mod order;
-mod paid_by;
+mod overdue_subscriptions;
 mod purchase;
+mod read;
 mod recent;
+mod recover;
 mod refund;
 mod reply;
 mod resume;
@@ -30,7 +31,6 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod view;
 
 use std::sync::Arc;
 
@@ -45,22 +45,22 @@ pub(crate) use credit::Grant;
 pub(crate) use feature::SetFeature;
 pub(crate) use hold::{Extend, FindHold, Release, Settle};
 pub(crate) use instruction::{CloseInstruction, Instruct};
-pub(crate) use lapsed::FindOverdueSubscriptions;
-pub(crate) use leave::EndWithProvider;
-pub use leave::EndedCounts;
+pub(crate) use leave_provider::EndWithProvider;
+pub use leave_provider::EndedCounts;
 pub(crate) use ledger::{RecentLedger, RecordQuery};
 pub(crate) use look::InspectWallet;
 pub use look::{AccountDetail, FeatureSource, WalletDetail};
 pub(crate) use order::FindOrder;
-pub(crate) use paid_by::{FindBuyersCode, RecentBuyer};
+pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;
 pub(crate) use purchase::ReportPurchase;
+pub(crate) use read::Read;
+pub(crate) use recover::{FindBuyersCode, RecentBuyer};
 pub(crate) use reply::Reply;
 pub(crate) use rotate::{CheckCode, Rotate};
 pub(crate) use state::{Diverged, WalletState};
 pub(crate) use subscription::FindSubscription;
 pub use subscription::SubscriptionDetail;
 pub(crate) use turn::{CatchUp, Turn};
-pub(crate) use view::Read;
 
 /// The part of a request's [`Scope`](crate::Scope) that decisions need.
 #[derive(Debug, Clone)]

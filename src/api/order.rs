@@ -1,5 +1,6 @@
-//! `GET /orders/{orderIdOrCheckoutId}`: an order and its status. A browser's success page needs it,
-//! and knows the order's or the checkout's identifier; neither can be guessed.
+//! `GET /orders`: a project's orders, newest first. `GET /orders/{orderIdOrCheckoutId}`: an order and its
+//! status. A browser's success page needs it, and knows the order's or the checkout's identifier; neither
+//! can be guessed.
 
 use axum::{
     extract::{FromRef, FromRequestParts, RawPathParams, State},
@@ -11,8 +12,13 @@ use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 use crate::{
     catalog::ProjectCatalog,
     http::{
-        Error, ErrorCode, auth::AnyKey, code_path::MissCounter, order_name::OrderName, respond,
-        view::Order,
+        AnyKey, Error, ErrorCode, SecretKey,
+        code_path::MissCounter,
+        order_name::OrderName,
+        orders::PageQuery,
+        query::Params,
+        respond,
+        view::{Order, Orders},
     },
     state::App,
 };
@@ -104,4 +110,23 @@ pub(super) async fn read_order(
     } else {
         shown
     })
+}
+
+/// List orders
+///
+/// Newest first. Orders carry recovery codes: a secret key is needed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/orders",
+    tag = "Purchases",
+    params(PageQuery),
+    responses((status = 200, description = "A page of orders", body = Orders)),
+    security(("secret" = [])),
+)]
+pub(super) async fn list_orders(
+    State(app): State<App>,
+    key: SecretKey,
+    Params(part): Params<PageQuery>,
+) -> Result<Response, Error> {
+    part.answer(None, &app, &key).await
 }

@@ -5,7 +5,7 @@ use domain::wallet::resume::Resume;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::subscriptions_cancel::instruct;
+use super::cancel::instruct;
 use crate::{
     http::{
         Body, Error, SecretKey,

@@ -3,7 +3,7 @@
 
 use axum::{extract::State, response::Response};
 
-use super::wallets_read::UserQuery;
+use super::read::UserQuery;
 use crate::{
     catalog::ProjectCatalog,
     http::{
