@@ -1,31 +1,29 @@
 //! The [`Handle`], through which the rest of the program uses wallets, catalog documents and notes.
 
 mod batch;
-mod buyers;
 mod events;
 mod holds;
 mod instructions;
 mod ledger;
 mod operator;
 mod orders;
+mod recover;
 mod serial;
 mod service;
 mod subscriptions;
 mod wallets;
 
-pub use buyers::BoughtCode;
 pub use events::{EventRecord, UsagePeriod, event_number};
-pub use orders::{CompletedPayment, OrderDraft};
+pub use recover::BoughtCode;
 
 use std::{borrow::Cow, sync::Arc};
 
 use domain::{
-    Amount,
     code::RecoveryCode,
     id::{ProjectId, WalletId, WalletKey},
     project_event::LowBalance,
-    text::{ExternalUserId, IdempotencyKey, Meta},
-    wallet::{Created, FreeGrantRule, Owner, ProductRef},
+    text::ExternalUserId,
+    wallet::{Created, FreeGrantRule, Owner},
 };
 use persistence::{Awake, Store, latency::Commits};
 use ractor::{Actor, ActorRef};
@@ -104,25 +102,6 @@ pub enum HoldAccess {
     CodeWallets,
     /// With a secret key: all holds.
     All,
-}
-
-/// A hold to place.
-#[derive(Debug, Clone)]
-pub struct NewHold {
-    /// The product whose credits are set aside.
-    pub product: ProductRef,
-    /// How many credits are set aside.
-    pub amount: Amount,
-    /// How long it stays open, counted from now.
-    pub expires_in_seconds: u32,
-    /// The caller's idempotency key.
-    pub key: IdempotencyKey,
-    /// The caller's note.
-    pub meta: Option<Meta>,
-    /// Whether a publishable key places it: then it ends when its wallet's code is replaced.
-    pub publishable: bool,
-    /// The most holds that the wallet may have open, this one included.
-    pub most_open: usize,
 }
 
 /// The way to the wallets and the journal, for the rest of the program. Cheap to clone.

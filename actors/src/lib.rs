@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod clock;
 mod completions;
+mod detached;
 mod executor;
 mod gate;
 mod handle;
@@ -20,13 +21,10 @@ pub use answer::{
     OrderPage, Rotation, WalletView,
 };
 pub use completions::{Sink, completions};
+pub use detached::detached;
 pub use handle::{
-    Address, BoughtCode, CompletedPayment, EventRecord, Handle, HoldAccess, NewHold, OrderDraft,
-    Scope, Stats, UsagePeriod, event_number,
+    Address, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, UsagePeriod, event_number,
 };
 pub use keyring::{Cipher, Keyring, ledger_id};
 pub use options::Options;
-pub use wallet::{
-    AccountDetail, EndedCounts, FeatureSource, InstructionKind, RefundToRequest,
-    SubscriptionDetail, SubscriptionToInstruct, WalletDetail,
-};
+pub use wallet::{AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail};

@@ -15,7 +15,6 @@ use domain::{
 };
 use secrecy::SecretString;
 use tokio::sync::{Mutex, watch};
-use tracing::Instrument as _;
 
 use super::{
     Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
@@ -459,9 +458,9 @@ impl CatalogStore {
             shared.changed.send_replace(());
             Ok(answer)
         };
-        let task = tokio::spawn(change.in_current_span());
         // After a panic or a cancellation it is not known what was logged.
-        task.await
+        actors::detached(change)
+            .await
             .unwrap_or(Err(Error::Wallets(actors::Error::Unavailable)))
     }
 }

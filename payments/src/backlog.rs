@@ -71,7 +71,7 @@ impl BacklogEntry {
 
     /// Whether its payment has not settled for 30 days.
     pub(crate) fn never_settled(&self, now: Timestamp, error: &Error) -> bool {
-        let end = self.event.told.at.plus_seconds(LONGEST_WAY_SECONDS);
+        let end = self.event.content.at.plus_seconds(LONGEST_WAY_SECONDS);
         matches!(error, Error::OnItsWay) && end <= now
     }
 
@@ -186,14 +186,14 @@ mod tests {
     const PROJECT: ProjectId = ProjectId(7);
 
     fn waiting(id: &str) -> BacklogEntry {
-        let told = ProviderEvent {
+        let event = ProviderEvent {
             id: id.into(),
             kind: "charge.refunded".into(),
             at: Timestamp(0),
             about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
             origin: Origin::Unsaid,
         };
-        BacklogEntry::new(StoredEvent::new(PROJECT, told))
+        BacklogEntry::new(StoredEvent::new(PROJECT, event))
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn names(due: &[BacklogEntry]) -> Vec<&str> {
-        due.iter().map(|it| it.event.told.id.as_str()).collect()
+        due.iter().map(|it| it.event.content.id.as_str()).collect()
     }
 
     #[test]

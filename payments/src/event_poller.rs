@@ -119,8 +119,8 @@ impl EventList {
     }
 
     fn reading(&self, project: ProjectId) -> ReadState {
-        let known = self.projects.get(&project);
-        known.map(|reading| *reading).unwrap_or_default()
+        let state = self.projects.get(&project);
+        state.map(|reading| *reading).unwrap_or_default()
     }
 
     /// The instant from which a project's list is read.
@@ -155,24 +155,27 @@ impl EventList {
             let page = work.provider.events(span, next.as_deref()).await;
             outages.note(id, self.context.handle.now(), &page);
             let page = page?;
-            newest = newest.max(page.events.iter().map(|told| told.at).max());
-            for told in page.events {
-                let key = EventKey::new(id, &told.id);
+            newest = newest.max(page.events.iter().map(|event| event.at).max());
+            for event in page.events {
+                let key = EventKey::new(id, &event.id);
                 if self.inbox.knows(key) || !seen.insert(key) {
                     continue;
                 }
-                let about = told.about.clone();
+                let about = event.about.clone();
                 let is_of_money = matches!(about, ObjectRef::Payment(_));
-                if !is_of_money && self.inbox.is_foreign(work.project, &told)? {
+                if !is_of_money && self.inbox.is_foreign(work.project, &event)? {
                     self.inbox.remember(key);
                     continue;
                 }
-                let at = (told.at, told.id.clone());
+                let at = (event.at, event.id.clone());
                 let place = subjects.entry(about.clone()).or_insert(at);
                 let events = Vec::new();
                 let of = unseen.entry(place.clone());
                 let of = of.or_insert(UnseenEvents { about, events });
-                of.events.push(StoredEvent { key, told });
+                of.events.push(StoredEvent {
+                    key,
+                    content: event,
+                });
             }
             next = page.next;
             pages = pages.saturating_add(1);
@@ -203,7 +206,7 @@ impl EventList {
         for UnseenEvents { about, events } in unseen {
             let mut left = Vec::new();
             for event in events {
-                match self.inbox.is_foreign(project, &event.told)? {
+                match self.inbox.is_foreign(project, &event.content)? {
                     true => self.inbox.remember(event.key),
                     false => left.push(event),
                 }
@@ -217,10 +220,10 @@ impl EventList {
     }
 
     async fn note(&self, id: ProjectId, until: Option<Timestamp>) -> Result<(), Error> {
-        let known = self.reading(id);
-        let heard = known.heard || self.inbox.hears(id);
-        let until = known.until.max(until);
-        if let Some(until) = until.filter(|_| known.until != until || known.heard != heard) {
+        let reading = self.reading(id);
+        let heard = reading.heard || self.inbox.hears(id);
+        let until = reading.until.max(until);
+        if let Some(until) = until.filter(|_| reading.until != until || reading.heard != heard) {
             let note = notes::put::<PositionNote>(&id, &Position { until, heard });
             self.context.handle.put_notes(vec![note]).await?;
         }

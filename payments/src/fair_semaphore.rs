@@ -7,9 +7,9 @@ use std::{
     sync::Arc,
 };
 
+use actors::detached;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
-use tracing::Instrument as _;
 
 use super::Error;
 
@@ -57,8 +57,8 @@ impl FairSemaphore {
             let _place = place;
             work.await
         };
-        let task = tokio::spawn(work.in_current_span());
-        task.await
+        detached(work)
+            .await
             .unwrap_or(Err(Error::Wallet(actors::Error::Unavailable)))
     }
 

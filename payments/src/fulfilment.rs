@@ -2,7 +2,7 @@
 //! carries the time at which it was requested: of two reports about one object the later one wins, in whichever
 //! order they arrive.
 
-use actors::{CompletedPayment, Handle, Scope};
+use actors::{Handle, Scope};
 use catalog::ProjectCatalog;
 use domain::{
     Rejection, Timestamp,
@@ -13,7 +13,7 @@ use domain::{
     wallet::{
         Currency, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
-        pay::{PaidCycle, Payment},
+        pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
@@ -176,8 +176,8 @@ pub(crate) struct WalletOwners<'a> {
 
 impl Owners for WalletOwners<'_> {
     fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, port::Error> {
-        let found = order_of(self.handle, &self.project.scope, subject);
-        found.map_err(|error| port::Error::Unavailable {
+        let order = order_of(self.handle, &self.project.scope, subject);
+        order.map_err(|error| port::Error::Unavailable {
             reason: error.to_string(),
             retry_after_seconds: None,
         })
@@ -238,12 +238,12 @@ impl ReportApplier<'_> {
             billing,
             subscription,
         } = report;
-        let known = price.and_then(|price| self.project.any_price(&price));
+        let ours = price.and_then(|price| self.project.any_price(&price));
         // Somebody added a currency at the provider: what was charged cannot be compared with our price.
-        let other = currency.zip(known).is_some_and(|(charged, price)| {
+        let other = currency.zip(ours).is_some_and(|(charged, price)| {
             Currency::new(&price.currency).is_some_and(|meant| meant != charged)
         });
-        let placed = known.map(|price| PlaceOrder {
+        let placed = ours.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
             quantity,
@@ -252,11 +252,14 @@ impl ReportApplier<'_> {
             checkout: self.checkout(),
             email: None,
         });
-        let paid = CompletedPayment {
+        let scope = &self.project.scope;
+        let pay = Pay {
+            order: order.serial,
+            code: self.handle.mint_code(scope),
             placed,
             payment: Payment {
                 amount_cents: amount_cents
-                    .or(known.map(|price| quantity.of(price.amount_cents)))
+                    .or(ours.map(|price| quantity.of(price.amount_cents)))
                     .unwrap_or_default(),
                 ..payment
             },
@@ -266,13 +269,13 @@ impl ReportApplier<'_> {
             }),
         };
         let mut unplaced = PaymentWithoutOrder {
-            why: match known {
+            why: match ours {
                 Some(_) if other => NoOrderReason::OtherCurrency,
                 Some(_) => NoOrderReason::UnknownWallet,
                 None => NoOrderReason::UnknownPrice,
             },
-            payment: paid.payment.clone(),
-            billing: paid.billing.clone(),
+            payment: pay.payment.clone(),
+            billing: pay.billing.clone(),
         };
         let Some(_turn) = self.lock(&unplaced, order).await? else {
             return Ok(());
@@ -280,8 +283,7 @@ impl ReportApplier<'_> {
         if other {
             return self.unplaced(unplaced).await;
         }
-        let scope = &self.project.scope;
-        let done = self.handle.pay(scope, order, user, paid).await;
+        let done = self.handle.pay(scope, order.wallet, user, pay).await;
         if matches!(done, Ok(false)) {
             let it = self.handle.order(scope, order).await?.order;
             let billing = unplaced.billing.as_ref();
@@ -348,8 +350,8 @@ impl ReportApplier<'_> {
             billing,
         }));
         let scope = &self.project.scope;
-        let told = self.handle.report(scope, first.wallet, bill).await;
-        self.settle(first, told, unplaced).await
+        let outcome = self.handle.report(scope, first.wallet, bill).await;
+        self.settle(first, outcome, unplaced).await
     }
 
     /// Waits until nobody else works on a payment. `None` means that there is nothing to do: by now the payment
@@ -444,8 +446,8 @@ impl ReportApplier<'_> {
             // This payment carries the metadata of an order that another payment paid ("duplicate" in Stripe's
             // dashboard): a refund of it takes nothing from that order.
             if let (None, PaymentTarget::Order(order)) = (placed, &money.of) {
-                let known = self.handle.order(&self.project.scope, *order).await;
-                if known.is_ok_and(|it| {
+                let answer = self.handle.order(&self.project.scope, *order).await;
+                if answer.is_ok_and(|it| {
                     let same = it.order.subscription.as_ref();
                     it.order.is_paid_by_another(Some(payment), same)
                 }) {
@@ -498,19 +500,23 @@ impl ReportApplier<'_> {
             // Nothing was refunded or disputed, so nothing is lost without the order.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
-            told => self.known(order, told).map(drop),
+            outcome => self.unless_rejected(order, outcome).map(drop),
         }
     }
 
     async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
         let scope = &self.project.scope;
-        let told = self.handle.report(scope, order.wallet, report).await;
-        self.known(order, told).map(drop)
+        let outcome = self.handle.report(scope, order.wallet, report).await;
+        self.unless_rejected(order, outcome).map(drop)
     }
 
     /// Whether a report changed anything. One that the wallet rejects is logged and dropped: sending it again would
     /// not help.
-    fn known(&self, order: OrderId, done: Result<bool, actors::Error>) -> Result<bool, Error> {
+    fn unless_rejected(
+        &self,
+        order: OrderId,
+        done: Result<bool, actors::Error>,
+    ) -> Result<bool, Error> {
         match done {
             Ok(changed) => Ok(changed),
             Err(actors::Error::Rejected(rejection)) => {

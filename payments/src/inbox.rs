@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
+use actors::detached;
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
 use port::{ObjectRef, Origin, ProviderEvent, WebhookError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tracing::Instrument as _;
 
 use super::{
     Context, Error,
@@ -110,7 +110,7 @@ struct Current {
 
 impl State {
     fn begin(&mut self, event: &StoredEvent, stored: watch::Receiver<bool>) {
-        let may_be_purchase = !matches!(event.told.about, ObjectRef::Payment(_));
+        let may_be_purchase = !matches!(event.content.about, ObjectRef::Payment(_));
         let current = Current {
             stored,
             may_be_purchase,
@@ -191,8 +191,8 @@ impl Inbox {
     #[must_use]
     pub fn expects(&self, project: ProjectId) -> bool {
         let context = &self.0.context;
-        let known = context.catalog.project(project);
-        known.is_ok_and(|known| context.providers.of(&known).is_ok())
+        let current = context.catalog.project(project);
+        current.is_ok_and(|current| context.providers.of(&current).is_ok())
     }
 
     /// Verifies, stores and processes a webhook. After `Ok` it may be acknowledged.
@@ -207,14 +207,14 @@ impl Inbox {
         body: &[u8],
     ) -> Result<(), ReceiveError> {
         let context = &self.0.context;
-        let known = context.catalog.project(project);
-        let known = known.map_err(|_| ReceiveError::Signature)?;
-        let provider = context.providers.of(&known);
+        let current = context.catalog.project(project);
+        let current = current.map_err(|_| ReceiveError::Signature)?;
+        let provider = context.providers.of(&current);
         let provider = provider.map_err(|_| ReceiveError::Signature)?;
         // The signature's time is checked against the machine's clock: neither a sandbox's own clock nor Scrip's,
         // which follows a corrected machine clock slowly, would do.
-        let told = provider.webhook(signature, body, context.handle.wall());
-        let told = told.map_err(|untrusted| match untrusted {
+        let event = provider.webhook(signature, body, context.handle.wall());
+        let event = event.map_err(|untrusted| match untrusted {
             WebhookError::Signature(reason) => {
                 // Anybody can cause this, as often as they like: it is not worth a warning each time.
                 tracing::debug!(%project, reason, "A webhook was refused");
@@ -226,16 +226,20 @@ impl Inbox {
             }
         })?;
         self.0.state.lock().came.insert(project);
-        match told {
+        match event {
             None => Ok(()),
-            Some(told) => {
-                let key = EventKey::new(project, &told.id);
-                let foreign = self.is_foreign(&known, &told);
+            Some(event) => {
+                let key = EventKey::new(project, &event.id);
+                let foreign = self.is_foreign(&current, &event);
                 if foreign.map_err(|_| ReceiveError::Unavailable)? {
                     self.remember(key);
                     return Ok(());
                 }
-                self.take_in(StoredEvent { key, told }).await
+                self.take_in(StoredEvent {
+                    key,
+                    content: event,
+                })
+                .await
             }
         }
     }
@@ -245,15 +249,15 @@ impl Inbox {
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
-        told: &ProviderEvent,
+        event: &ProviderEvent,
     ) -> Result<bool, actors::Error> {
         let id = project.project.id;
-        if matches!(told.about, ObjectRef::Payment(_))
+        if matches!(event.about, ObjectRef::Payment(_))
             && self.0.state.lock().purchases.contains_key(&id)
         {
             return Ok(false);
         }
-        self.0.context.is_foreign(project, told)
+        self.0.context.is_foreign(project, event)
     }
 
     async fn take_in(&self, event: StoredEvent) -> Result<(), ReceiveError> {
@@ -267,8 +271,8 @@ impl Inbox {
                 Some(other) => Err(other.stored.clone()),
                 None if state.current.len() >= WAITING => return Err(ReceiveError::Unavailable),
                 None => {
-                    let (tell, told) = watch::channel(false);
-                    state.begin(&event, told);
+                    let (tell, stored) = watch::channel(false);
+                    state.begin(&event, stored);
                     Ok(tell)
                 }
             }
@@ -284,10 +288,9 @@ impl Inbox {
             }
         };
         let inbox = self.clone();
-        // In a task of its own: a sender that disconnects must not leave it half done.
-        let work = async move { inbox.store_and_work(event, tell).await };
-        let task = tokio::spawn(work.in_current_span());
-        task.await.unwrap_or(Err(ReceiveError::Unavailable))
+        // A sender that disconnects must not leave it half done.
+        let work = detached(async move { inbox.store_and_work(event, tell).await });
+        work.await.unwrap_or(Err(ReceiveError::Unavailable))
     }
 
     async fn store_and_work(
@@ -296,8 +299,8 @@ impl Inbox {
         tell: watch::Sender<bool>,
     ) -> Result<(), ReceiveError> {
         failpoint::reached("inbox.received");
-        let kept = self.0.context.handle.put_notes(vec![stored.put()]).await;
-        if let Err(error) = kept {
+        let outcome = self.0.context.handle.put_notes(vec![stored.put()]).await;
+        if let Err(error) = outcome {
             tracing::error!(%error, "A webhook could not be stored");
             self.0.state.lock().end(stored.key);
             return Err(ReceiveError::Unavailable);
@@ -305,16 +308,15 @@ impl Inbox {
         failpoint::reached("inbox.stored");
         tell.send_replace(true);
         let inbox = self.clone();
-        let work = async move {
+        let work = detached(async move {
             let _tell = tell;
-            match inbox.attempt(stored.key.project, &stored.told).await {
+            match inbox.attempt(stored.key.project, &stored.content).await {
                 Ok(()) => inbox.finish(stored.key),
                 Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
             }
-        };
-        let mut work = tokio::spawn(work.in_current_span());
+        });
         // The event is stored: processing goes on after the timeout.
-        drop(tokio::time::timeout(WAIT, &mut work).await);
+        drop(tokio::time::timeout(WAIT, work).await);
         Ok(())
     }
 
@@ -350,14 +352,14 @@ impl Inbox {
         about: ObjectRef,
         error: &Error,
     ) -> Result<(), Error> {
-        let told = ProviderEvent {
+        let event = ProviderEvent {
             id: format!("sweep/{}", about.name()),
             kind: "sweep".into(),
             at: self.0.context.handle.now(),
             about,
             origin: Origin::Ours,
         };
-        self.keep(StoredEvent::new(project, told), error).await
+        self.keep(StoredEvent::new(project, event), error).await
     }
 
     /// Forgets an event that was processed.
@@ -379,8 +381,8 @@ impl Inbox {
 
     /// Schedules the next attempt of an event that could not be processed, or leaves it for the next start.
     fn postpone(&self, waiting: BacklogEntry, error: &Error) {
-        let StoredEvent { key, told } = &waiting.event;
-        let (id, kind) = (&told.id, &told.kind);
+        let StoredEvent { key, content } = &waiting.event;
+        let (id, kind) = (&content.id, &content.kind);
         let mut state = self.0.state.lock();
         // It was forgotten with the project's former provider.
         if !state.current.contains_key(key) {
@@ -426,10 +428,10 @@ impl Inbox {
         Ok(())
     }
 
-    async fn attempt(&self, project: ProjectId, told: &ProviderEvent) -> Result<(), Error> {
+    async fn attempt(&self, project: ProjectId, event: &ProviderEvent) -> Result<(), Error> {
         // A buyer waits for the checkout that was just paid; nobody waits for other events.
         let is_waited_for = matches!(
-            (&told.about, &told.origin),
+            (&event.about, &event.origin),
             (ObjectRef::Checkout(_), Origin::Ours)
         );
         let lane = match is_waited_for {
@@ -444,7 +446,7 @@ impl Inbox {
         if !is_waited_for {
             provider = provider.in_background();
         }
-        let looked = context.fulfilment.look(&project, &*provider, &told.about);
+        let looked = context.fulfilment.look(&project, &*provider, &event.about);
         looked.await.map(drop)
     }
 
@@ -480,7 +482,7 @@ impl Source for Inbox {
     }
 
     async fn look(&self, work: ProjectRun<'_>, waiting: &BacklogEntry) -> Result<(), Error> {
-        let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.told.about);
+        let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
         let progress = fulfilment.look(work.project, work.provider, about).await?;
         if progress == CheckoutProgress::Processing {
             return Err(Error::OnItsWay);

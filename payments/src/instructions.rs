@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use actors::InstructionKind;
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
 use domain::{text::IdempotencyKey, wallet::InstructionStage};
@@ -29,9 +28,10 @@ impl Payments {
     }
 }
 
-/// The operation's name at the provider: the same after a restart, and after a backup was restored.
+/// The operation's name at the provider, which begins with its kind: the same after a restart, and after a backup was
+/// restored.
 pub(super) fn operation(
-    kind: InstructionKind,
+    kind: &str,
     project: &Arc<ProjectCatalog>,
     about: &str,
     key: &IdempotencyKey,
@@ -44,7 +44,7 @@ pub(super) fn operation(
     digest.update(key.as_str().as_bytes());
     let hash = digest.finalize();
     let (hash, _) = hash.split_at(16);
-    let name = format!("{}/{}", kind.as_str(), HEXLOWER.encode(hash));
+    let name = format!("{kind}/{}", HEXLOWER.encode(hash));
     Operation::new(name).ok_or(Error::Defect("an operation's name is invalid"))
 }
 

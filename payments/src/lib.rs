@@ -4,14 +4,14 @@
 //! [`Payments::refresh_order`]). Each of these is a [`Sweep`] that fails by itself, and an object that cannot be
 //! fetched waits in the inbox. All of them only say which object to fetch: [`Fulfilment`] fetches it and reports its
 //! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`],
-//! [`Payments::cancel`]). Orders and subscriptions of a project's former provider are ended
+//! [`Payments::instruct`]). Orders and subscriptions of a project's former provider are ended
 //! ([`Payments::end_former_provider`]).
 //!
 //! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each
 //! wallet applies each report once. It names no provider: see the crate `port`.
 
 mod backlog;
-mod checkouts;
+mod checkout;
 mod error;
 mod event_poller;
 mod failpoint;
@@ -19,17 +19,17 @@ mod fair_semaphore;
 mod fulfilment;
 mod inbox;
 mod instructions;
-mod leaving;
+mod leave_provider;
 mod named_locks;
 mod note_kinds;
 mod order_refresh;
 mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
-mod portals;
+mod portal;
 mod proof;
 mod provider_locks;
-mod refunds;
+mod refund;
 mod scheduler;
 mod subscription_imports;
 mod subscriptions;
@@ -51,20 +51,21 @@ use domain::id::ProjectId;
 use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
-    checkouts::{NewCheckout, OpenCheckout},
+    checkout::NewCheckout,
     error::Error,
     event_poller::EventPoller,
     inbox::{Inbox, ReceiveError},
+    named_locks::{NamedLock, NamedLocks},
     note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
     order_refresh::{OrderRefresh, RefreshOutcome},
     pending_orders::PendingOrderSweep,
     proof::{
         CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
     },
-    refunds::RefundResult,
+    refund::RefundResult,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
-    subscriptions::InstructionResult,
+    subscriptions::{InstructionResult, SubscriptionInstruction},
     sweep::Sweep,
     unfulfilled::{
         Assignment, AssignmentRequest, List, State as UnfulfilledState, UnfulfilledPayment,
@@ -74,7 +75,6 @@ use self::{
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
     fulfilment::{Fulfilment, order_of},
-    named_locks::NamedLocks,
     note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
@@ -139,7 +139,7 @@ impl Context {
             return Ok(false);
         };
         let (handle, scope) = (&self.handle, &project.scope);
-        let known = match (&event.about, subscription) {
+        let order = match (&event.about, subscription) {
             // A new invoice is recognized by its subscription.
             (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
             (about, _) => order_of(handle, scope, about)?,
@@ -151,7 +151,7 @@ impl Context {
             }
             _ => false,
         };
-        Ok(known.is_none() && !of_a_customer)
+        Ok(order.is_none() && !of_a_customer)
     }
 }
 
@@ -211,7 +211,7 @@ impl Payments {
             proofs.restore(project, proof);
         }
         let events = notes::all::<EventNote>(handle)?.into_iter();
-        let events = events.map(|(key, told)| StoredEvent { key, told });
+        let events = events.map(|(key, content)| StoredEvent { key, content });
         let inbox = Inbox::new(context.clone(), events.collect());
         let list = EventList::new(context.clone(), inbox.clone());
         for (project, position) in notes::all::<PositionNote>(handle)? {

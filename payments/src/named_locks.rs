@@ -1,4 +1,5 @@
-//! A mutex for each name, so that two callers with one key ask the provider once.
+//! A mutex for each name: of a caller's key, a payment or a project. Two callers with one key, say, ask the provider
+//! once.
 
 use std::sync::Arc;
 
@@ -6,11 +7,12 @@ use dashmap::DashMap;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The mutexes by name. Cheap to clone. Unused names are removed.
-#[derive(Clone, Default)]
-pub(super) struct NamedLocks(Arc<DashMap<Box<str>, Arc<Mutex<()>>>>);
+#[derive(Debug, Clone, Default)]
+pub struct NamedLocks(Arc<DashMap<Box<str>, Arc<Mutex<()>>>>);
 
 /// Holds a name's mutex until it is dropped.
-pub(super) struct NamedLock {
+#[derive(Debug)]
+pub struct NamedLock {
     named_locks: NamedLocks,
     name: Box<str>,
     held: Option<OwnedMutexGuard<()>>,
@@ -18,7 +20,7 @@ pub(super) struct NamedLock {
 
 impl NamedLocks {
     /// Waits until nobody else holds this name.
-    pub(super) async fn take(&self, name: &str) -> NamedLock {
+    pub async fn take(&self, name: &str) -> NamedLock {
         let lock = Arc::clone(&*self.0.entry(name.into()).or_default());
         NamedLock {
             named_locks: self.clone(),

@@ -26,8 +26,8 @@ impl NoteKind for EventNote {
     type Key = EventKey;
     type Body = ProviderEvent;
 
-    fn check(key: &EventKey, told: &ProviderEvent) -> Result<(), String> {
-        let same = *key == EventKey::new(key.project, &told.id);
+    fn check(key: &EventKey, event: &ProviderEvent) -> Result<(), String> {
+        let same = *key == EventKey::new(key.project, &event.id);
         same.then_some(())
             .ok_or_else(|| "its body is another event".into())
     }
@@ -81,18 +81,18 @@ impl NoteKind for ProofNote {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredEvent {
     pub(crate) key: EventKey,
-    pub(crate) told: ProviderEvent,
+    pub(crate) content: ProviderEvent,
 }
 
 impl StoredEvent {
-    pub(crate) fn new(project: ProjectId, told: ProviderEvent) -> Self {
-        let key = EventKey::new(project, &told.id);
-        Self { key, told }
+    pub(crate) fn new(project: ProjectId, content: ProviderEvent) -> Self {
+        let key = EventKey::new(project, &content.id);
+        Self { key, content }
     }
 
     /// The note that stores it.
     pub(crate) fn put(&self) -> persistence::Note {
-        notes::put::<EventNote>(&self.key, &self.told)
+        notes::put::<EventNote>(&self.key, &self.content)
     }
 }
 

@@ -38,7 +38,7 @@ type Overdue = (WalletKey, SubscriptionId);
 pub(crate) struct OverdueSubscriptions {
     context: Context,
     inbox: Inbox,
-    asked: DashMap<ProjectId, Cursor>,
+    overdue: DashMap<ProjectId, Cursor>,
     missed: DashMap<ProjectId, Cursor>,
 }
 
@@ -62,7 +62,7 @@ impl OverdueSubscriptions {
         Self {
             context,
             inbox,
-            asked: DashMap::new(),
+            overdue: DashMap::new(),
             missed: DashMap::new(),
         }
     }
@@ -109,9 +109,9 @@ impl OverdueSubscriptions {
             .into_iter()
             .map(|end| self.of(project, end.wallet, until))
             .collect();
-        let mut found = stream::iter(wallets).buffered(WALLETS_AT_ONCE);
+        let mut answers = stream::iter(wallets).buffered(WALLETS_AT_ONCE);
         let mut overdue = Vec::new();
-        while let Some(of_wallet) = found.next().await {
+        while let Some(of_wallet) = answers.next().await {
             overdue.extend(of_wallet?);
         }
         Ok(Some(overdue))
@@ -133,12 +133,12 @@ impl OverdueSubscriptions {
 
     fn note(&self, cursors: &DashMap<ProjectId, Cursor>, project: &ProjectCatalog, run: &Pages) {
         let now = self.context.handle.now_in(&project.scope);
-        let known = cursor(cursors, project, now);
+        let cursor = cursor(cursors, project, now);
         cursors.insert(
             project.project.id,
             Cursor {
                 to: run.to,
-                ..known
+                ..cursor
             },
         );
     }
@@ -166,9 +166,9 @@ fn cursor(
     now: Timestamp,
 ) -> Cursor {
     let anew = now.plus_seconds(ANEW_SECONDS);
-    let known = cursors.get(&project.project.id).map(|known| *known);
-    let known = known.filter(|known| now < known.anew && known.anew <= anew);
-    known.unwrap_or(Cursor { to: None, anew })
+    let cursor = cursors.get(&project.project.id).map(|cursor| *cursor);
+    let cursor = cursor.filter(|cursor| now < cursor.anew && cursor.anew <= anew);
+    cursor.unwrap_or(Cursor { to: None, anew })
 }
 
 impl Source for OverdueSubscriptions {
@@ -182,7 +182,7 @@ impl Source for OverdueSubscriptions {
         work: ProjectRun<'_>,
         run: &mut Pages,
     ) -> Result<Option<Vec<Overdue>>, Error> {
-        self.page(&self.asked, work.project, LAPSES_AFTER_SECONDS, run)
+        self.page(&self.overdue, work.project, LAPSES_AFTER_SECONDS, run)
             .await
     }
 
@@ -220,12 +220,12 @@ impl Source for OverdueSubscriptions {
     }
 
     async fn advance(&self, work: ProjectRun<'_>, run: &mut Pages) -> Result<(), Error> {
-        self.note(&self.asked, work.project, run);
+        self.note(&self.overdue, work.project, run);
         Ok(())
     }
 
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        self.asked.remove(&project);
+        self.overdue.remove(&project);
         self.missed.remove(&project);
         Ok(())
     }

@@ -64,11 +64,11 @@ impl PendingOrders {
     /// The unfinished walk, or a new one. A clock that went back (the project went from the sandbox to Stripe)
     /// begins a new walk from the start.
     fn walk(&self, project: ProjectId, now: Timestamp) -> SweepPass {
-        let known = self.projects.get(&project).map(|known| *known);
-        match known.filter(|known| known.to <= now) {
+        let pass = self.projects.get(&project).map(|pass| *pass);
+        match pass.filter(|pass| pass.to <= now) {
             Some(begun) if begun.after.is_some() => begun,
-            known => SweepPass {
-                from: known.map_or(now.plus_seconds(-FIRST_SECONDS), |known| known.from),
+            pass => SweepPass {
+                from: pass.map_or(now.plus_seconds(-FIRST_SECONDS), |pass| pass.from),
                 to: now,
                 done: 0,
                 after: None,
@@ -83,8 +83,8 @@ impl PendingOrders {
         if account.is_none_or(|account| *account == Account::None) {
             return now;
         }
-        let asked = self.walk(project.project.id, now).from;
-        asked.plus_seconds(BEFORE_THEY_EXPIRE[0]).min(now)
+        let from = self.walk(project.project.id, now).from;
+        from.plus_seconds(BEFORE_THEY_EXPIRE[0]).min(now)
     }
 
     /// The checkout that an order waits for; `None`: its outcome is known.
@@ -93,13 +93,13 @@ impl PendingOrders {
         work: ProjectRun<'_>,
         order: OrderId,
     ) -> Result<Option<CheckoutId>, Error> {
-        let known = match self.context.handle.order(&work.project.scope, order).await {
-            Ok(known) => known.order,
+        let order = match self.context.handle.order(&work.project.scope, order).await {
+            Ok(answer) => answer.order,
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        Ok(match known.status() {
-            OrderStatus::Pending | OrderStatus::Expired => known.checkout,
+        Ok(match order.status() {
+            OrderStatus::Pending | OrderStatus::Expired => order.checkout,
             OrderStatus::Paid | OrderStatus::Failed | OrderStatus::Refunded => None,
         })
     }

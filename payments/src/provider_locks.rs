@@ -35,12 +35,12 @@ impl ProviderLocks {
     /// # Errors
     ///
     /// [`Error::Changing`] when the project's provider has changed since, or is being changed.
-    pub(crate) async fn begin(&self, known: &ProjectCatalog) -> Result<AtWork, Error> {
-        let id = known.project.id;
+    pub(crate) async fn begin(&self, project: &ProjectCatalog) -> Result<AtWork, Error> {
+        let id = project.project.id;
         let at_work = self.of(id).read_owned().await;
         let now = self.catalog.project(id);
         let now = now.map_err(|_| Error::Defect("the project no longer exists"))?;
-        if now.epoch().number == known.epoch().number && !now.epoch().leaving {
+        if now.epoch().number == project.epoch().number && !now.epoch().leaving {
             return Ok(at_work);
         }
         Err(Error::Changing)

@@ -43,18 +43,18 @@ impl Payments {
     ) -> Result<(Vec<ImportCandidate>, Option<String>), Error> {
         let provider = self.0.context.providers.of(project)?;
         let (running, next) = provider.running(price, page).await?;
-        let mut found = Vec::with_capacity(running.len());
+        let mut candidates = Vec::with_capacity(running.len());
         for running in running {
             let handle = &self.0.context.handle;
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
             let mismatch = ours.and_then(|ours| mismatch(&running, ours));
-            found.push(ImportCandidate {
+            candidates.push(ImportCandidate {
                 running,
                 order,
                 mismatch,
             });
         }
-        Ok((found, next))
+        Ok((candidates, next))
     }
 
     /// Imports a subscription for a user under one of our prices; its order, and whether this call imported it. A
@@ -81,17 +81,17 @@ impl Payments {
         let missing = || Error::Wallet(Rejection::SubscriptionNotFound.into());
         let running = match provider.running_one(&subscription).await {
             Err(port::Error::Missing(_)) => None,
-            found => found?,
+            running => running?,
         };
         let running = running.filter(|it| it.runs).ok_or_else(missing)?;
-        let known = project.any_price(&price);
-        let known = known.ok_or(Error::Defect("the price is not this project's"))?;
-        if let Some(mismatch) = mismatch(&running, known) {
+        let ours = project.any_price(&price);
+        let ours = ours.ok_or(Error::Defect("the price is not this project's"))?;
+        if let Some(mismatch) = mismatch(&running, ours) {
             return Err(Error::OtherTerms(mismatch));
         }
-        let terms = Terms::from(known);
+        let terms = Terms::from(ours);
         let address = Address::External(user.clone());
-        let draft = handle
+        let (draft, _) = handle
             .draft_order(scope, Some(&address), &terms, Quantity::ONE)
             .await?;
         // Derived from its newest invoice, as events about it derive it: it stays one order.
@@ -104,7 +104,7 @@ impl Payments {
         };
         let order = OrderId {
             serial: handle.renewal_order(scope, &name, made),
-            wallet: draft.order.wallet,
+            wallet: draft.wallet,
         };
         let reference = OrderReference {
             project: project.project.id,

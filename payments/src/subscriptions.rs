@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use actors::{Address, InstructionKind, SubscriptionToInstruct};
+use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     project_event::SubscriptionSnapshot,
     text::{IdempotencyKey, SubscriptionId},
-    wallet::{InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume},
+    wallet::{
+        InstructionRecord, InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume,
+    },
 };
 use port::ObjectRef;
 
@@ -26,18 +28,21 @@ pub struct InstructionResult {
     pub replayed: bool,
 }
 
-/// What a caller wants done to a subscription.
+/// What a caller wants done to a subscription, once under its key.
 #[derive(Debug, Clone)]
-enum SubscriptionInstruction {
+pub enum SubscriptionInstruction {
+    /// Cancel it, at once or with its period.
     Cancel(Cancel),
+    /// Take back its cancellation or pause.
     Resume(Resume),
 }
 
 impl SubscriptionInstruction {
-    const fn kind(&self) -> InstructionKind {
+    /// The first part of the provider's operation names.
+    const fn kind(&self) -> &'static str {
         match self {
-            Self::Cancel(_) => InstructionKind::Cancel,
-            Self::Resume(_) => InstructionKind::Resume,
+            Self::Cancel(_) => "cancel",
+            Self::Resume(_) => "resume",
         }
     }
 
@@ -63,39 +68,14 @@ impl SubscriptionInstruction {
 }
 
 impl Payments {
-    /// Cancels a wallet's subscription to a product, once under its key.
+    /// Cancels or resumes a wallet's subscription to a product, once under its key.
     ///
     /// # Errors
     ///
     /// [`domain::Rejection::WalletNotFound`], [`domain::Rejection::SubscriptionNotFound`],
     /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After [`port::Error::Unavailable`] the same call
     /// goes on where it was.
-    pub async fn cancel(
-        &self,
-        project: Arc<ProjectCatalog>,
-        address: Address,
-        cancel: Cancel,
-    ) -> Result<InstructionResult, Error> {
-        self.instruct(project, address, SubscriptionInstruction::Cancel(cancel))
-            .await
-    }
-
-    /// Takes back the cancellation or pause of a wallet's subscription to a product, once under its key.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`Payments::cancel`].
-    pub async fn resume(
-        &self,
-        project: Arc<ProjectCatalog>,
-        address: Address,
-        resume: Resume,
-    ) -> Result<InstructionResult, Error> {
-        self.instruct(project, address, SubscriptionInstruction::Resume(resume))
-            .await
-    }
-
-    async fn instruct(
+    pub async fn instruct(
         &self,
         project: Arc<ProjectCatalog>,
         address: Address,
@@ -116,69 +96,61 @@ impl Payments {
         // A recovery code does not leak: the name is a hash.
         let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
-        let provider = match self.0.context.providers.of(project) {
-            Ok(provider) => provider,
-            Err(error) => {
-                let asked = self
-                    .ask_instruction(project, address, wanted, false)
-                    .await?;
-                let SubscriptionToInstruct { subscription, done } = asked;
-                return match done {
-                    true => {
-                        self.instruction_result(project, address, (subscription, true))
-                            .await
-                    }
-                    false => Err(error),
-                };
-            }
-        };
-        let provider = &*provider;
-        let SubscriptionToInstruct { subscription, done } =
-            self.ask_instruction(project, address, wanted, true).await?;
-        if done {
+        let provider = self.0.context.providers.of(project);
+        // What was already done is answered even without a provider.
+        let logs = provider.is_ok();
+        let record = self.ask_instruction(project, address, wanted, logs).await?;
+        let subscription = record.instruction.subscription();
+        let subscription = subscription
+            .cloned()
+            .ok_or(Error::Defect("an instruction names no subscription"))?;
+        if record.is_done() {
             return self
-                .instruction_result(project, address, (subscription, true))
+                .instruction_result(project, address, subscription, true)
                 .await;
         }
+        let provider = provider?;
+        let provider = &*provider;
         let subject = ObjectRef::Subscription(subscription.clone());
         failpoint::reached("subscription.asked");
-        let told = match wanted {
+        let answer = match wanted {
             SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
                 provider.cancel(&subscription, *at_period_end, &name).await
             }
             SubscriptionInstruction::Resume(_) => provider.resume(&subscription, &name).await,
         };
         failpoint::reached("subscription.told");
-        match stage(&told) {
+        let close = |stage| {
+            let outcome = InstructionRecord {
+                stage,
+                ..record.clone()
+            };
+            let (handle, scope) = (&self.0.context.handle, &project.scope);
+            handle.close_instruction(scope, address, outcome)
+        };
+        match stage(&answer) {
             None => {}
             Some(InstructionStage::Refused) => {
                 // A provider may refuse to cancel what is already canceled, as after a first attempt whose
                 // answer was lost.
                 self.refresh_quietly(project, provider, &subject).await;
-                let now = self
-                    .subscription_now(project, address, &subscription)
+                let result = self
+                    .instruction_result(project, address, subscription.clone(), false)
                     .await?;
-                if wanted.holds(&now) {
-                    self.close_instruction(project, address, wanted, InstructionStage::Done)
-                        .await?;
-                    let replayed = false;
-                    return Ok(InstructionResult {
-                        subscription: now,
-                        replayed,
-                    });
+                if wanted.holds(&result.subscription) {
+                    close(InstructionStage::Done).await?;
+                    return Ok(result);
                 }
-                self.close_instruction(project, address, wanted, InstructionStage::Refused)
-                    .await?;
+                close(InstructionStage::Refused).await?;
             }
             Some(stage) => {
-                self.close_instruction(project, address, wanted, stage)
-                    .await?;
+                close(stage).await?;
                 failpoint::reached("subscription.noted");
                 self.refresh_quietly(project, provider, &subject).await;
             }
         }
-        told?;
-        self.instruction_result(project, address, (subscription, false))
+        answer?;
+        self.instruction_result(project, address, subscription, false)
             .await
     }
 
@@ -188,9 +160,9 @@ impl Payments {
         address: &Address,
         wanted: &SubscriptionInstruction,
         logs: bool,
-    ) -> Result<SubscriptionToInstruct, Error> {
+    ) -> Result<InstructionRecord, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
-        let asked = match wanted.clone() {
+        let decided = match wanted.clone() {
             SubscriptionInstruction::Cancel(cancel) => {
                 handle.ask_cancel(scope, address, cancel, logs).await
             }
@@ -198,43 +170,20 @@ impl Payments {
                 handle.ask_resume(scope, address, resume, logs).await
             }
         };
-        Ok(asked?)
-    }
-
-    async fn close_instruction(
-        &self,
-        project: &ProjectCatalog,
-        address: &Address,
-        wanted: &SubscriptionInstruction,
-        stage: InstructionStage,
-    ) -> Result<(), Error> {
-        let named = (wanted.kind(), wanted.key().clone());
-        let handle = &self.0.context.handle;
-        let closed = handle.close_instruction(&project.scope, address, named, stage);
-        Ok(closed.await?)
-    }
-
-    async fn subscription_now(
-        &self,
-        project: &ProjectCatalog,
-        address: &Address,
-        subscription: &SubscriptionId,
-    ) -> Result<SubscriptionSnapshot, Error> {
-        let handle = &self.0.context.handle;
-        let found = handle.subscription(&project.scope, address, subscription.clone());
-        Ok(found.await?.subscription)
+        Ok(decided?)
     }
 
     async fn instruction_result(
         &self,
         project: &ProjectCatalog,
         address: &Address,
-        (subscription, replayed): (SubscriptionId, bool),
+        subscription: SubscriptionId,
+        replayed: bool,
     ) -> Result<InstructionResult, Error> {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let detail = handle.subscription(scope, address, subscription).await?;
         Ok(InstructionResult {
-            subscription: self
-                .subscription_now(project, address, &subscription)
-                .await?,
+            subscription: detail.subscription,
             replayed,
         })
     }

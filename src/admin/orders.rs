@@ -7,7 +7,7 @@ use super::path::Segments;
 use crate::{
     http::{
         Administrator, Error,
-        orders::FilteredOrders,
+        orders::{PageQuery, StatusQuery},
         query::Params,
         respond,
         view::{Order, Orders},
@@ -21,7 +21,7 @@ use crate::{
     path = "/projects/{projectId}/orders",
     operation_id = "listOrders",
     tag = "Orders",
-    params(("projectId" = String, Path, description = "The project."), FilteredOrders),
+    params(("projectId" = String, Path, description = "The project."), StatusQuery, PageQuery),
     responses((status = 200, description = "A page of orders.", body = Orders)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
@@ -29,10 +29,11 @@ pub(super) async fn list(
     _: Administrator,
     State(app): State<App>,
     path: Segments,
-    Params(part): Params<FilteredOrders>,
+    Params(only): Params<StatusQuery>,
+    Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    part.answer(&app, &project).await
+    part.answer(only.status(), &app, &project).await
 }
 
 /// Show an order.

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use actors::detached;
 use axum::{Json, extract::State, http::StatusCode};
 use domain::catalog::{CheckoutChange, SecretText};
 use domain::id::ProjectId;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use tracing::Instrument as _;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 
 use super::{
@@ -278,15 +278,14 @@ pub(crate) async fn change_provider(
     force: bool,
 ) -> Result<(), Error> {
     let (accounts, payments) = (Arc::clone(&app.accounts), app.payments.clone());
-    // In a task of its own: a caller who goes away must not leave it half done.
     let work = async move {
         accounts.change(id, change, provider, force).await?;
-        let mut ending = tokio::spawn(async move { payments.end_former_provider(id).await });
+        let ending = detached(async move { payments.end_former_provider(id).await });
         // After the wait it goes on by itself; where it fails, the next round tries again.
-        drop(tokio::time::timeout(WAIT, &mut ending).await);
+        drop(tokio::time::timeout(WAIT, ending).await);
         Ok::<_, ChangeError>(())
     };
-    let done = tokio::spawn(work.in_current_span()).await;
+    let done = detached(work).await;
     done.map_err(|_| Error::new(ErrorCode::InternalError))??;
     Ok(())
 }

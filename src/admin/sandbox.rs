@@ -158,9 +158,8 @@ pub(super) async fn advance(
     let BoundedInteger(seconds) = seconds;
     let project = path.project()?;
     let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
-    // In a task of its own: a caller who goes away must not leave it half done.
-    let moved = tokio::spawn(async move { sandboxes.advance(&payments, project, seconds).await });
-    let moved = moved.await;
+    let moved =
+        actors::detached(async move { sandboxes.advance(&payments, project, seconds).await }).await;
     let now = match moved {
         Ok(Ok(now)) => now,
         Ok(Err(AdvanceError::Catalog(error))) => return Err(error.into()),

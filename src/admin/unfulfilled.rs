@@ -10,10 +10,10 @@ use crate::{
     http::{
         Administrator, Body, Error, ErrorCode,
         cursor::{PaymentCursor, PaymentCursorText},
-        field::{DescriptionText, LimitText, PriceName, Text, line},
+        field::{CodeText, DescriptionText, LimitText, PriceName, Text, UserText, line},
         query::Params,
         respond,
-        subject::ForWallet,
+        subject::{NamedWallet, WalletChoice},
         view::{Instant, Order},
     },
     payments::{AssignmentRequest, NoOrderReason, UnfulfilledPayment as Kept},
@@ -36,13 +36,17 @@ pub(super) struct PageQuery {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PaymentAssignment)]
-pub(super) struct Assign {
+struct Assign {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The price that it pays for; any of the project's.
     price_id: PriceName,
 }
 
-/// The body may name the wallet, too.
-type Assignment = ForWallet<Assign, false>;
+/// The schema of the request: one of two fields, or none, names the wallet.
+type RequestSchema = WalletChoice<Assign, false>;
 
 /// Why a payment is left as it is.
 #[derive(Deserialize, ToSchema)]
@@ -149,7 +153,7 @@ pub(super) async fn list(
         ("projectId" = String, Path, description = "The project."),
         ("paymentId" = String, Path, description = "The payment.")
     ),
-    request_body = Assignment,
+    request_body = RequestSchema,
     responses((status = 200, description = "The order.", body = Order)),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "project_not_found", "payment_not_found", "price_not_found", "wallet_not_found",
@@ -162,12 +166,13 @@ pub(super) async fn assign(
     path: Segments,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Assignment>()?.split()?;
+    let request: Assign = body.parse()?;
+    let wallet = NamedWallet::of(request.external_user_id, request.code)?;
     let project = app.catalog.project(path.project()?)?;
     let payment = path.payment()?;
-    let price = asked.price_id.0.0;
+    let price = request.price_id.0.0;
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-    let to = wallet.map(|named| named.address()).transpose()?;
+    let to = wallet.map(NamedWallet::address).transpose()?;
     let payments = &app.payments;
     let order = payments.assign(project.clone(), payment, AssignmentRequest { price, to });
     let order = order

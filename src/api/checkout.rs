@@ -5,8 +5,6 @@ use axum::{extract::State, response::Response};
 use domain::{
     Quantity, Rejection,
     catalog::{Interval, KeyKind, Mode},
-    metadata::Metadata,
-    text::Email,
 };
 use port::Discount;
 use serde::{Deserialize, Serialize};
@@ -18,12 +16,12 @@ use crate::{
         code_path::MissCounter,
         context::Context,
         field::{
-            BoundedInteger, EmailText, FromText, Id, Language, LanguageText, MetadataPairs,
-            PriceName, Text,
+            BoundedInteger, CodeText, EmailText, FromText, Id, Language, LanguageText,
+            MetadataPairs, PriceName, Text, UserText,
         },
         redirect::{Redirect, UrlText},
         respond,
-        subject::{ForWallet, NamedWallet},
+        subject::{NamedWallet, WalletChoice},
     },
     payments::{self, NewCheckout},
     state::App,
@@ -34,7 +32,11 @@ use crate::{
 /// shows its code.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Checkout {
+struct Checkout {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// An active price of an active product.
     price_id: PriceName,
     /// Where the buyer goes after paying; `{CHECKOUT_SESSION_ID}` in it becomes the checkout's
@@ -59,8 +61,8 @@ pub(super) struct Checkout {
     locale: Option<LanguageText>,
 }
 
-/// The body also names the wallet, if there is one.
-type Request = ForWallet<Checkout, false>;
+/// The schema of the request: one of two fields, or none, names the wallet.
+type RequestSchema = WalletChoice<Checkout, false>;
 
 /// One of the provider's promotion codes.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ pub(super) struct CheckoutResult {
     post,
     path = "/api/v1/checkout",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -120,23 +122,26 @@ pub(super) async fn checkout(
     body: Body,
 ) -> Result<Response, Error> {
     let guesses = MissCounter::of(app.clone(), key.caller(), &context);
-    let request: Request = body.parse()?;
-    if request.has_code() || request.command.discount_code.is_some() {
+    let mut request: Checkout = body.parse()?;
+    if request.code.is_some() || request.discount_code.is_some() {
         guesses.allowed()?;
     }
-    let (wallet, checkout) = request.split()?;
-    let asked = checkout.read(&app, &key, wallet.as_ref())?;
-    let Text(Id(price)) = asked.price;
+    let wallet = NamedWallet::of(request.external_user_id.take(), request.code.take())?;
+    let (success_url, cancel_url) = request.redirects(&app, &key, wallet.as_ref())?;
+    let Text(Id(price)) = request.price_id;
     let offered = price.as_ref().and_then(|price| key.offered(price));
-    let (_, found) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-    let price = found.id;
-    if found.interval != Interval::OneTime && asked.quantity != Quantity::ONE {
+    let (_, price) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
+    let quantity = request
+        .quantity
+        .and_then(|quantity| Quantity::new(quantity.small()))
+        .unwrap_or_default();
+    if price.interval != Interval::OneTime && quantity != Quantity::ONE {
         let message = "A subscription is bought once: leave quantity out, or say 1.";
         return Err(Error::invalid("quantity", message));
     }
-    if found.is_too_much(asked.quantity) {
+    if price.is_too_much(quantity) {
         let message = "No payment provider takes so large an amount at once.";
-        let several = asked.quantity != Quantity::ONE;
+        let several = quantity != Quantity::ONE;
         let param = if several { "quantity" } else { "priceId" };
         return Err(Error::invalid(param, message));
     }
@@ -147,15 +152,22 @@ pub(super) async fn checkout(
         other => other.map(NamedWallet::address).transpose()?,
     };
     let new = NewCheckout {
-        price,
+        price: price.id,
         wallet,
-        success_url: asked.success_url,
-        cancel_url: asked.cancel_url,
-        email: asked.email,
-        discount: asked.discount,
-        quantity: asked.quantity,
-        metadata: asked.metadata,
-        locale: asked.locale,
+        success_url,
+        cancel_url,
+        email: request.customer_email.map(|Text(email)| email),
+        discount: match (request.discount_code, request.allow_promotion_codes) {
+            (Some(Text(DiscountCode(code))), _) => Discount::Code(code),
+            (None, Some(true)) => Discount::BuyerMayEnter,
+            (None, _) => Discount::None,
+        },
+        quantity,
+        metadata: request
+            .metadata
+            .map(|MetadataPairs(pairs)| pairs)
+            .unwrap_or_default(),
+        locale: request.locale.map(|Text(Language(locale))| locale),
     };
     let code = new.wallet.as_ref().and_then(Address::code).cloned();
     let discount = match &new.discount {
@@ -175,7 +187,7 @@ pub(super) async fn checkout(
         app.limits
             .wallet_not_created(key.project.id, context.client);
     }
-    let opened = opened.map_err(|error| match (error, code) {
+    let (order, page) = opened.map_err(|error| match (error, code) {
         (
             payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
             Some(code),
@@ -186,38 +198,27 @@ pub(super) async fn checkout(
         (other, _) => Error::from_payments(other, &key),
     })?;
     respond::json(&CheckoutResult {
-        url: opened.url,
-        checkout_id: opened.checkout.as_str().to_owned(),
-        order_id: opened.order.to_string(),
+        url: page.url,
+        checkout_id: page.id.as_str().to_owned(),
+        order_id: order.to_string(),
     })
 }
 
-/// A request that was checked, and that this kind of key may make.
-struct CheckedRequest {
-    price: PriceName,
-    success_url: String,
-    cancel_url: String,
-    email: Option<Email>,
-    discount: Discount,
-    quantity: Quantity,
-    metadata: Metadata,
-    locale: Option<String>,
-}
-
 impl Checkout {
-    /// Checks the request. Everything malformed is refused before anything that is not allowed.
-    fn read(
-        self,
+    /// Where the buyer goes after paying and on giving up. Everything malformed is refused before anything that this
+    /// kind of key may not do.
+    fn redirects(
+        &mut self,
         app: &App,
         key: &AnyKey,
         wallet: Option<&NamedWallet>,
-    ) -> Result<CheckedRequest, Error> {
+    ) -> Result<(String, String), Error> {
         let allowed = |param, typed: Option<UrlText>| {
             let origins = &key.project.allowed_origins;
             typed.map(|Text(typed)| typed.allowed(param, key.kind(), origins))
         };
-        let success = allowed("successUrl", self.success_url).transpose();
-        let cancel = allowed("cancelUrl", self.cancel_url).transpose();
+        let success = allowed("successUrl", self.success_url.take()).transpose();
+        let cancel = allowed("cancelUrl", self.cancel_url.take()).transpose();
         for target in [&success, &cancel] {
             if let Err(error) = target
                 && error.code() == ErrorCode::InvalidRequest
@@ -233,28 +234,11 @@ impl Checkout {
         }
         let home = &app.accounts.place().public_url;
         let of_ours = |path: &str| format!("{home}/checkout/{path}");
-        Ok(CheckedRequest {
-            price: self.price_id,
-            success_url: success?.map_or_else(
-                || of_ours("success?checkout={CHECKOUT_SESSION_ID}"),
-                Redirect::into_string,
-            ),
-            cancel_url: cancel?.map_or_else(|| of_ours("cancelled"), Redirect::into_string),
-            email: self.customer_email.map(|Text(email)| email),
-            discount: match (self.discount_code, self.allow_promotion_codes) {
-                (Some(Text(DiscountCode(code))), _) => Discount::Code(code),
-                (None, Some(true)) => Discount::BuyerMayEnter,
-                (None, _) => Discount::None,
-            },
-            quantity: self
-                .quantity
-                .and_then(|quantity| Quantity::new(quantity.small()))
-                .unwrap_or_default(),
-            metadata: self
-                .metadata
-                .map(|MetadataPairs(pairs)| pairs)
-                .unwrap_or_default(),
-            locale: self.locale.map(|Text(Language(locale))| locale),
-        })
+        let success = success?.map_or_else(
+            || of_ours("success?checkout={CHECKOUT_SESSION_ID}"),
+            Redirect::into_string,
+        );
+        let cancel = cancel?.map_or_else(|| of_ours("cancelled"), Redirect::into_string);
+        Ok((success, cancel))
     }
 }

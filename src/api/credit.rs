@@ -7,13 +7,13 @@ use crate::{
         Body, Error, SecretKey,
         grant::{Credit, Credited},
         idempotency::KeyHeader,
-        subject::ForWallet,
+        subject::{NamedWallet, WalletChoice},
     },
     state::App,
 };
 
-/// The body also names the wallet.
-type Request = ForWallet<Credit>;
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<Credit>;
 
 /// Grant credits
 ///
@@ -23,7 +23,7 @@ type Request = ForWallet<Credit>;
     post,
     path = "/api/v1/credit",
     tag = "Wallets of both kinds",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((status = 200, description = "Done, now or before", body = Credited)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -37,8 +37,9 @@ pub(super) async fn credit(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let command = asked.command(&header, &key)?;
+    let mut request: Credit = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id.take(), request.code.take())?;
+    let command = request.command(&header, &key)?;
     let applied = app
         .handle
         .credit(&key.scope, &wallet.address()?, command)

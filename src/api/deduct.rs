@@ -1,7 +1,7 @@
 //! `POST /wallets/{code}/deduct` and `POST /wallets/external/deduct`: using credits up.
 
 use axum::{extract::State, response::Response};
-use domain::{text::IdempotencyKey, wallet::deduct};
+use domain::wallet::{ProductRef, deduct::Deduct};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -10,10 +10,10 @@ use crate::{
     http::{
         AnyKey, Body, Error, SecretKey,
         code_path::CodePath,
-        field::{CodeText, KeyText, MetaObject, Positive, ProductName},
+        field::{CodeText, KeyText, MetaObject, Positive, ProductName, Text, UserText},
         idempotency::KeyHeader,
         respond,
-        subject::{ForUser, MayNameProduct, Subject, WithProduct, product_or_only},
+        subject::{Subject, product, product_or_only},
         view::Deducted,
     },
     state::App,
@@ -22,7 +22,21 @@ use crate::{
 /// Credits to use up.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Deduct {
+struct DeductByCode {
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    product_id: ProductName,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+}
+
+/// Credits to use up.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeductExternal {
     /// The product whose credits to use; may be left out where the project has exactly one product
     /// that holds credits.
     product_id: Option<ProductName>,
@@ -33,12 +47,8 @@ pub(super) struct Deduct {
     idempotency_key: Option<KeyText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
+    external_user_id: UserText,
 }
-
-/// The path has the code, the body has to name the product.
-type ByCode = WithProduct<Deduct>;
-/// The body also names the user.
-type ByUser = ForUser<Deduct>;
 
 /// Deduct from a code wallet
 ///
@@ -49,7 +59,7 @@ type ByUser = ForUser<Deduct>;
     path = "/api/v1/wallets/{code}/deduct",
     tag = "Code wallets",
     params(("code" = inline(CodeText), Path)),
-    request_body = ByCode,
+    request_body = DeductByCode,
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
@@ -75,7 +85,7 @@ pub(super) async fn deduct(
     post,
     path = "/api/v1/wallets/external/deduct",
     tag = "External wallets",
-    request_body = ByUser,
+    request_body = DeductExternal,
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -100,8 +110,14 @@ pub(crate) async fn by_code(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let WithProduct(command) = body.parse::<ByCode>()?;
-    answer(app, key, &code.into(), header, command).await
+    let request: DeductByCode = body.parse()?;
+    let command = Deduct {
+        key: header.or(request.idempotency_key)?,
+        product: ProductRef::Named(product(&request.product_id, key)?),
+        amount: request.amount.0,
+        meta: request.meta.map(|MetaObject(meta)| meta),
+    };
+    answer(app, key, &code.into(), command).await
 }
 
 /// A deduction by user, for the router and for the fast path.
@@ -111,19 +127,23 @@ pub(crate) async fn by_user(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let ForUser { user, command } = body.parse::<ByUser>()?;
-    answer(app, key, &user.into(), header, command).await
+    let request: DeductExternal = body.parse()?;
+    let Text(user) = request.external_user_id;
+    let command = Deduct {
+        key: header.or(request.idempotency_key)?,
+        product: product_or_only(request.product_id.as_ref(), key)?,
+        amount: request.amount.0,
+        meta: request.meta.map(|MetaObject(meta)| meta),
+    };
+    answer(app, key, &user.into(), command).await
 }
 
 async fn answer(
     app: &App,
     project: &ProjectCatalog,
     wallet: &Subject,
-    header: &KeyHeader,
-    mut command: Deduct,
+    command: Deduct,
 ) -> Result<Response, Error> {
-    let key = header.or(command.take_key())?;
-    let command = command.command(key, project)?;
     let outcome = app
         .handle
         .deduct(&project.scope, wallet.address()?, command)
@@ -131,31 +151,4 @@ async fn answer(
     app.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| wallet.refused(error, project))?;
     respond::replayable(&Deducted::from(applied), applied.replayed)
-}
-
-impl Deduct {
-    /// Takes the key out of the body.
-    pub(super) const fn take_key(&mut self) -> Option<KeyText> {
-        self.idempotency_key.take()
-    }
-
-    /// The command for the wallet.
-    pub(super) fn command(
-        self,
-        key: IdempotencyKey,
-        project: &ProjectCatalog,
-    ) -> Result<deduct::Deduct, Error> {
-        Ok(deduct::Deduct {
-            product: product_or_only(self.product_id.as_ref(), project)?,
-            amount: self.amount.0,
-            key,
-            meta: self.meta.map(|MetaObject(meta)| meta),
-        })
-    }
-}
-
-impl MayNameProduct for Deduct {
-    fn names_product(&self) -> bool {
-        self.product_id.is_some()
-    }
 }

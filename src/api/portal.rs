@@ -11,18 +11,18 @@ use crate::{
     http::{
         AnyKey, Body, Error, SecretKey,
         code_path::CodePath,
-        field::{CodeText, Text},
+        field::{CodeText, Text, UserText},
         query::Params,
         redirect::UrlText,
         respond,
-        subject::{ForUser, Subject},
+        subject::Subject,
     },
     payments,
     state::App,
 };
 
 /// Where a portal leads back to.
-#[derive(Debug, Deserialize, ToSchema, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct OpenPortal {
@@ -31,8 +31,14 @@ pub(super) struct OpenPortal {
     return_url: UrlText,
 }
 
-/// The body also names the user.
-type ByUser = ForUser<OpenPortal>;
+/// Where a portal leads back to.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OpenPortalExternal {
+    /// The address that the portal leads back to.
+    return_url: UrlText,
+    external_user_id: UserText,
+}
 
 /// A portal for one customer.
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,9 +66,9 @@ pub(super) async fn open_portal(
     State(app): State<App>,
     key: AnyKey,
     code: CodePath,
-    Params(command): Params<OpenPortal>,
+    Params(OpenPortal { return_url }): Params<OpenPortal>,
 ) -> Result<Response, Error> {
-    answer(&app, &key, key.kind(), &code.into(), command).await
+    answer(&app, &key, key.kind(), &code.into(), return_url).await
 }
 
 /// Open the portal of an external wallet
@@ -72,7 +78,7 @@ pub(super) async fn open_portal(
     post,
     path = "/api/v1/wallets/external/portal",
     tag = "Purchases",
-    request_body = ByUser,
+    request_body = OpenPortalExternal,
     responses((status = 200, description = "The portal", body = Portal)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
@@ -84,8 +90,11 @@ pub(super) async fn open_external_portal(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let ForUser { user, command } = body.parse::<ByUser>()?;
-    answer(&app, &key, KeyKind::Secret, &user.into(), command).await
+    let OpenPortalExternal {
+        return_url,
+        external_user_id: Text(user),
+    } = body.parse()?;
+    answer(&app, &key, KeyKind::Secret, &user.into(), return_url).await
 }
 
 async fn answer(
@@ -93,7 +102,7 @@ async fn answer(
     project: &ProjectCatalog,
     kind: KeyKind,
     wallet: &Subject,
-    OpenPortal { return_url }: OpenPortal,
+    return_url: UrlText,
 ) -> Result<Response, Error> {
     let Text(typed) = return_url;
     let target = typed.allowed("returnUrl", kind, &project.project.allowed_origins)?;

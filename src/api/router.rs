@@ -5,10 +5,8 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    checkout, credit, deduct, deductions_batch, events, features, holds_create, holds_extend,
-    holds_read, holds_release, holds_settle, me, orders_list, orders_read, orders_refund, portal,
-    products, subscriptions_cancel, subscriptions_resume, usage, wallets_create, wallets_ledger,
-    wallets_open_external, wallets_read, wallets_recover, wallets_rotate,
+    batch, cancel, checkout, create, credit, deduct, events, feature, hold, ledger, me, order,
+    portal, products, read, recover, refund, resume, rotate, usage,
 };
 use crate::state::App;
 
@@ -19,41 +17,41 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(products::products))
         .routes(routes!(me::me))
         // Code wallets
-        .routes(routes!(wallets_create::create_wallet))
-        .routes(routes!(wallets_read::read_wallet))
-        .routes(routes!(wallets_ledger::read_ledger))
+        .routes(routes!(create::create_wallet))
+        .routes(routes!(read::read_wallet))
+        .routes(routes!(ledger::read_ledger))
         .routes(routes!(deduct::deduct))
-        .routes(routes!(holds_create::place_hold))
-        .routes(routes!(wallets_rotate::rotate_code))
+        .routes(routes!(hold::place_hold))
+        .routes(routes!(rotate::rotate_code))
         // External wallets
         .routes(routes!(
-            wallets_open_external::open_external_wallet,
-            wallets_read::read_external_wallet
+            create::open_external_wallet,
+            read::read_external_wallet
         ))
-        .routes(routes!(wallets_ledger::read_external_ledger))
+        .routes(routes!(ledger::read_external_ledger))
         .routes(routes!(deduct::deduct_external))
-        .routes(routes!(holds_create::place_external_hold))
+        .routes(routes!(hold::place_external_hold))
         // Either
         .routes(routes!(credit::credit))
-        .routes(routes!(features::set_feature))
-        .routes(routes!(deductions_batch::deduct_batch))
+        .routes(routes!(feature::set_feature))
+        .routes(routes!(batch::deduct_batch))
         // Purchases
         .routes(routes!(checkout::checkout))
-        .routes(routes!(orders_list::list_orders))
-        .routes(routes!(orders_read::read_order))
-        .routes(routes!(orders_refund::refund_order))
-        .routes(routes!(subscriptions_cancel::cancel_subscription))
-        .routes(routes!(subscriptions_resume::resume_subscription))
+        .routes(routes!(order::list_orders))
+        .routes(routes!(order::read_order))
+        .routes(routes!(refund::refund_order))
+        .routes(routes!(cancel::cancel_subscription))
+        .routes(routes!(resume::resume_subscription))
         .routes(routes!(portal::open_portal))
         .routes(routes!(portal::open_external_portal))
-        .routes(routes!(wallets_recover::recover))
+        .routes(routes!(recover::recover))
         // What happened
         .routes(routes!(events::list_events))
         .routes(routes!(usage::read_usage))
         // Holds
-        .routes(routes!(holds_read::read_hold))
-        .routes(routes!(holds_settle::settle_hold))
-        .routes(routes!(holds_release::release_hold))
-        .routes(routes!(holds_extend::extend_hold))
+        .routes(routes!(hold::read_hold))
+        .routes(routes!(hold::settle_hold))
+        .routes(routes!(hold::release_hold))
+        .routes(routes!(hold::extend_hold))
         .split_for_parts()
 }

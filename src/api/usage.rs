@@ -123,11 +123,11 @@ pub(super) async fn read_usage(
         });
     };
     let end = Timestamp(last.0.saturating_add(1));
-    let found = app.handle.usage(product, interval, (*first, end)).await;
-    let found = found.map_err(|error| Error::from_wallet(error, &key))?;
-    let mut found: BTreeMap<_, _> = found.into_iter().collect();
+    let periods = app.handle.usage(product, interval, (*first, end)).await;
+    let periods = periods.map_err(|error| Error::from_wallet(error, &key))?;
+    let mut periods: BTreeMap<_, _> = periods.into_iter().collect();
     let buckets = starts.into_iter().map(|start| {
-        let usage = found.remove(&start).unwrap_or_default();
+        let usage = periods.remove(&start).unwrap_or_default();
         Bucket::of(start, &usage, by_feature)
     });
     respond::json(&Usage {

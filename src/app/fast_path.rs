@@ -16,7 +16,7 @@ use hyper::Request;
 use tracing::Instrument as _;
 
 use crate::{
-    api::{deduct, deductions_batch},
+    api::{batch, deduct},
     http::{
         auth::{AnyKey, SecretKey},
         body::{BatchBody, Body},
@@ -91,7 +91,7 @@ impl FastPath {
                 Some(ShortRoute::List) => {
                     let key = SecretKey::of(context.caller)?;
                     let body = BatchBody::read(headers, body, limits).await?;
-                    deductions_batch::by_list(app, &key, &body).await
+                    batch::by_list(app, &key, &body).await
                 }
                 Some(ShortRoute::Code(typed)) => {
                     let key = AnyKey::of(context.caller.clone())?;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actors::detached;
 use axum::{
     extract::{Request, State},
     http::{Method, request::Parts},
@@ -10,7 +11,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use parking_lot::Mutex;
-use tracing::Instrument as _;
 
 use super::{AuditEntry, PendingEntry};
 use crate::{
@@ -119,7 +119,7 @@ async fn middleware(
         }
         response
     };
-    match tokio::spawn(work.in_current_span()).await {
+    match detached(work).await {
         Ok(response) => response,
         Err(error) => {
             tracing::error!(%error, "A change failed through a defect of this service");

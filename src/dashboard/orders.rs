@@ -24,6 +24,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Error, ErrorCode, cursor::OrderCursor},
+    payments::SubscriptionInstruction,
     state::App,
 };
 
@@ -367,8 +368,7 @@ pub(super) async fn subscription(
         let paths = (&*format!("{here}/subscription"), &*here);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    let payments = &app.payments;
-    let (done, message, did) = match action {
+    let (instruction, message, did) = match action {
         "end" | "now" => {
             let (at_period_end, did) = match action {
                 "end" => (true, "Canceled at the end of its period"),
@@ -379,16 +379,19 @@ pub(super) async fn subscription(
                 at_period_end,
                 key,
             };
-            let done = payments.cancel(project.clone(), address, cancel).await;
-            (done, "canceled", did)
+            (SubscriptionInstruction::Cancel(cancel), "canceled", did)
         }
         "resume" => {
             let resume = Resume { product, key };
-            let done = payments.resume(project.clone(), address, resume).await;
-            (done, "resumed", "Resumed")
+            let resume = SubscriptionInstruction::Resume(resume);
+            (resume, "resumed", "Resumed")
         }
         _ => return Err(Error::missing("action")),
     };
+    let payments = &app.payments;
+    let done = payments
+        .instruct(project.clone(), address, instruction)
+        .await;
     let done = done.map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
         return Ok(layout::done(&here, "again"));

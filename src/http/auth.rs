@@ -135,11 +135,11 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let app = App::from_ref(state);
         let own = app.config.metrics.token.as_ref().map(Token::sha256);
-        let known = [
+        let expected = [
             app.admin_token_sha256,
             own.unwrap_or(app.admin_token_sha256),
         ];
-        open(TokenScope::Figures, parts, &app, &known).await?;
+        open(TokenScope::Figures, parts, &app, &expected).await?;
         Ok(Self)
     }
 }
@@ -147,14 +147,19 @@ where
 /// Lets a request in that carries one of these tokens. The right one passes whatever was tried
 /// before: otherwise anybody who shares an address with its owner, as behind a proxy, could shut
 /// them out.
-async fn open(door: TokenScope, parts: &Parts, app: &App, known: &[[u8; 32]]) -> Result<(), Error> {
+async fn open(
+    door: TokenScope,
+    parts: &Parts,
+    app: &App,
+    expected: &[[u8; 32]],
+) -> Result<(), Error> {
     let Context { client, now, .. } = Context::of(parts)?;
     let token = bearer(&parts.headers)?;
     let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);
     let hash: [u8; 32] = Sha256::digest(token).into();
-    let same = known
-        .iter()
-        .fold(Choice::from(0), |same, known| same | hash.ct_eq(known));
+    let same = expected.iter().fold(Choice::from(0), |same, expected| {
+        same | hash.ct_eq(expected)
+    });
     if bool::from(same) {
         return app
             .limits

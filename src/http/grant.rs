@@ -1,5 +1,5 @@
-//! Grants of credits by hand: the fields of the request, and its answer. The API and the
-//! administration name the wallet each in their own way.
+//! Grants of credits by hand: the request, and its answer. The administration names the wallet in the
+//! path, and not in the request.
 
 use actors::CommandResult;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::{
     Error,
-    field::{InstantText, KeyText, MetaObject, Positive, ProductName, Text},
+    field::{CodeText, InstantText, KeyText, MetaObject, Positive, ProductName, Text, UserText},
     idempotency::KeyHeader,
     respond, subject,
 };
@@ -20,6 +20,10 @@ use crate::catalog::ProjectCatalog;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Credit {
+    #[schema(ignore)]
+    pub(crate) external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    pub(crate) code: Option<CodeText>,
     /// The product whose credits to grant.
     product_id: ProductName,
     amount: Positive,

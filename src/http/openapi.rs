@@ -45,8 +45,8 @@ impl Interface {
         // It consists of texts, numbers and lists of them: serializing it cannot fail.
         let mut document = serde_json::to_value(gathered).unwrap_or_default();
         let mut take = |pointer: &str| {
-            let found = document.pointer_mut(pointer).and_then(Value::as_object_mut);
-            found.map(std::mem::take).unwrap_or_default()
+            let object = document.pointer_mut(pointer).and_then(Value::as_object_mut);
+            object.map(std::mem::take).unwrap_or_default()
         };
         let paths: Map<String, Value> = take("/paths")
             .into_iter()

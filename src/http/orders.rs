@@ -1,6 +1,7 @@
 //! The query of a request for a project's orders, and the page that answers it.
 
 use axum::response::Response;
+use domain::wallet::OrderStatus;
 use serde::Deserialize;
 
 use super::{
@@ -24,53 +25,34 @@ pub(crate) struct PageQuery {
     cursor: Option<OrderCursorText>,
 }
 
-/// Which part of the list to read, and orders of which status.
+/// Orders of which status to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct FilteredOrders {
+pub(crate) struct StatusQuery {
     /// Only orders with this status. A page may have fewer than `limit` then, or none, and still a
     /// `nextCursor`.
     #[param(inline)]
     status: Option<OrderStatusText>,
-    /// Orders on a page.
-    #[param(inline)]
-    limit: Option<LimitText>,
-    /// A page's `nextCursor`.
-    #[param(inline)]
-    cursor: Option<OrderCursorText>,
 }
 
-impl From<PageQuery> for FilteredOrders {
-    fn from(PageQuery { limit, cursor }: PageQuery) -> Self {
-        Self {
-            status: None,
-            limit,
-            cursor,
-        }
+impl StatusQuery {
+    /// The status, if one was named.
+    pub(crate) fn status(self) -> Option<OrderStatus> {
+        self.status.map(|Text(status)| status)
     }
 }
 
 impl PageQuery {
-    /// A page of a project's orders, as a secret key reads it.
+    /// A page of a project's orders, of one status or of all, as a secret key reads it.
     pub(crate) async fn answer(
         self,
-        app: &AppState,
-        project: &ProjectCatalog,
-    ) -> Result<Response, Error> {
-        FilteredOrders::from(self).answer(app, project).await
-    }
-}
-
-impl FilteredOrders {
-    pub(crate) async fn answer(
-        self,
+        status: Option<OrderStatus>,
         app: &AppState,
         project: &ProjectCatalog,
     ) -> Result<Response, Error> {
         let limit = self.limit.map_or_else(Default::default, |limit| limit.0).0;
         let before = self.cursor.map(|Text(OrderCursor(at, order))| (at, order));
         let (handle, scope) = (&app.handle, &project.scope);
-        let status = self.status.map(|Text(status)| status);
         let page = handle.orders(scope, status, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
         respond::json(&Orders::from(&page))

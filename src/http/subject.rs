@@ -1,12 +1,10 @@
 //! The wallet that a request is about: named by a code in the path, or by a user or a code in the
-//! body or the query. The command and its fields are the same whichever way.
+//! body or the query.
 
-mod aside;
-mod describe;
+mod choice;
 
 use actors::Address;
 use domain::{code::RecoveryCode, id::ProductId, text::ExternalUserId, wallet::ProductRef};
-use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
     code::ErrorCode,
@@ -15,69 +13,7 @@ use super::{
     field::{CodeText, MalformedCode, ProductName, Text, UserText},
 };
 use crate::catalog::ProjectCatalog;
-use aside::Slot;
-
-const USER: &str = "externalUserId";
-const CODE: &str = "code";
-const PRODUCT: &str = "productId";
-
-/// A command, and the user whose wallet it is about.
-#[derive(Debug)]
-pub(crate) struct ForUser<T> {
-    pub(crate) user: ExternalUserId,
-    pub(crate) command: T,
-}
-
-/// A command, and the wallet that it is about, named by a user or by a code. With `NEEDED` one of them
-/// has to be there; otherwise the caller decides what it means that none is.
-#[derive(Debug)]
-pub(crate) struct ForWallet<T, const NEEDED: bool = true> {
-    user: Option<ExternalUserId>,
-    code: Option<Result<RecoveryCode, MalformedCode>>,
-    pub(crate) command: T,
-}
-
-/// A command whose product has to be named.
-#[derive(Debug)]
-pub(crate) struct WithProduct<T>(pub(crate) T);
-
-/// A command that may leave its product out.
-pub(crate) trait MayNameProduct {
-    /// Whether the request names a product.
-    fn names_product(&self) -> bool;
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ForUser<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut user = Slot::<UserText>::new(USER);
-        let command = aside::read(deserializer, &mut user)?;
-        let Text(user) = user.found.ok_or_else(|| D::Error::missing_field(USER))?;
-        Ok(Self { user, command })
-    }
-}
-
-impl<'de, T: Deserialize<'de>, const NEEDED: bool> Deserialize<'de> for ForWallet<T, NEEDED> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut user = Slot::<Option<UserText>>::new(USER);
-        let mut code = Slot::<Option<CodeText>>::new(CODE);
-        let command = aside::read(deserializer, &mut (&mut user, &mut code))?;
-        Ok(Self {
-            user: user.found.flatten().map(|Text(user)| user),
-            code: code.found.flatten().map(|Text(typed)| typed.0),
-            command,
-        })
-    }
-}
-
-impl<'de, T: Deserialize<'de> + MayNameProduct> Deserialize<'de> for WithProduct<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let command = T::deserialize(deserializer)?;
-        if command.names_product() {
-            return Ok(Self(command));
-        }
-        Err(D::Error::missing_field(PRODUCT))
-    }
-}
+pub(crate) use choice::WalletChoice;
 
 /// A wallet as a body names it. The code may be malformed: that is a 404, which is reported only
 /// when the rest of the body is valid.
@@ -87,34 +23,25 @@ pub(crate) enum NamedWallet {
     Code(Result<RecoveryCode, MalformedCode>),
 }
 
-impl<T, const NEEDED: bool> ForWallet<T, NEEDED> {
-    /// The command, and the wallet that one of the two fields names; `None` when neither does.
-    pub(crate) fn split(self) -> Result<(Option<NamedWallet>, T), Error> {
-        let wallet = match (self.user, self.code) {
-            (Some(_), Some(_)) => return Err(Error::new(ErrorCode::ConflictingWallet)),
-            (Some(user), None) => Some(NamedWallet::User(user)),
-            (None, Some(code)) => Some(NamedWallet::Code(code)),
-            (None, None) => None,
-        };
-        Ok((wallet, self.command))
-    }
-
-    /// Whether a code is to be looked up.
-    pub(crate) const fn has_code(&self) -> bool {
-        self.code.is_some()
-    }
-}
-
-impl<T> ForWallet<T> {
-    /// The command, and the wallet that exactly one of the two fields has to name.
-    pub(crate) fn named(self) -> Result<(NamedWallet, T), Error> {
-        let (wallet, command) = self.split()?;
-        let wallet = wallet.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))?;
-        Ok((wallet, command))
-    }
-}
-
 impl NamedWallet {
+    /// The wallet that one of the two fields names; `None` when neither does.
+    pub(crate) fn of(
+        user: Option<UserText>,
+        code: Option<CodeText>,
+    ) -> Result<Option<Self>, Error> {
+        match (user, code) {
+            (Some(_), Some(_)) => Err(Error::new(ErrorCode::ConflictingWallet)),
+            (Some(Text(user)), None) => Ok(Some(Self::User(user))),
+            (None, Some(Text(typed))) => Ok(Some(Self::Code(typed.0))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The wallet that exactly one of the two fields has to name.
+    pub(crate) fn one_of(user: Option<UserText>, code: Option<CodeText>) -> Result<Self, Error> {
+        Self::of(user, code)?.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
+    }
+
     /// The wallet's address; `wallet_not_found` for a malformed code.
     pub(crate) fn address(self) -> Result<Address, Error> {
         match self {
@@ -167,8 +94,8 @@ impl Subject {
 
 /// The named product, active or not; `product_not_found` if the project does not have it.
 pub(crate) fn product(name: &ProductName, project: &ProjectCatalog) -> Result<ProductId, Error> {
-    let known = name.0.0.and_then(|id| project.product(&id));
-    known
+    let named = name.0.0.and_then(|id| project.product(&id));
+    named
         .map(|product| product.id)
         .ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
 }
@@ -184,6 +111,3 @@ pub(crate) fn product_or_only(
         None => Ok(ProductRef::Only(project.only_credit_product())),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use actors::Handle;
 use catalog::{CatalogStore, ProjectCatalog};
-use dashmap::DashMap;
 use data_encoding::HEXLOWER;
 use domain::{
     Timestamp,
@@ -20,7 +19,7 @@ use subtle::ConstantTimeEq as _;
 use url::Url;
 
 use ::sandbox::Sandbox;
-use payments::{Error, Providers};
+use payments::{Error, NamedLock, NamedLocks, Providers};
 use port::{Provider, ProviderFuture};
 use stripe::{Api, PriceCache, SecretKey, Stripe as StripeAccount, signature::SigningSecret};
 
@@ -53,7 +52,7 @@ pub struct Accounts {
     sandbox: OnceLock<Sandbox>,
     /// Locks for one change of a project's provider at a time: what was checked before a change may
     /// not hold after it.
-    changing: DashMap<ProjectId, Arc<tokio::sync::Mutex<()>>>,
+    changing: NamedLocks,
 }
 
 /// The keys of a sandbox's account.
@@ -90,7 +89,7 @@ impl Accounts {
                 handle.clone(),
             )?))),
             sandbox: OnceLock::new(),
-            changing: DashMap::new(),
+            changing: NamedLocks::default(),
         })
     }
 
@@ -138,8 +137,9 @@ impl Accounts {
         &self.handle
     }
 
-    pub(super) fn turn(&self, project: ProjectId) -> Arc<tokio::sync::Mutex<()>> {
-        Arc::clone(&self.changing.entry(project).or_default())
+    /// Waits until nobody else changes this project's provider.
+    pub(super) async fn turn(&self, project: ProjectId) -> NamedLock {
+        self.changing.take(&project.to_string()).await
     }
 
     pub(super) fn key_of(&self, account: &Stripe) -> Result<String, Error> {

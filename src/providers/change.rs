@@ -68,8 +68,7 @@ impl Accounts {
         change.check().map_err(catalog::Error::from)?;
         provider.check().map_err(catalog::Error::from)?;
         drop(self.catalog().project(id)?);
-        let turn = self.turn(id);
-        let _turn = turn.lock().await;
+        let _turn = self.turn(id).await;
         let current = self.catalog().project(id)?;
         let found = self.find_out(&current, &provider).await?;
         if found.other && !force && self.has_orders(&current)? {

@@ -1,11 +1,14 @@
 //! Wallets with many holds or orders answer like others.
 
-use actors::{Address, CompletedPayment};
+use actors::Address;
 use domain::{
     id::OrderId,
     terms::Terms,
     text::{CheckoutId, ExternalUserId},
-    wallet::{pay::Payment, place_order::PlaceOrder},
+    wallet::{
+        pay::{Pay, Payment},
+        place_order::PlaceOrder,
+    },
 };
 use persistence::Books as _;
 use serde_json::{Value, json};
@@ -65,7 +68,7 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
         let draft = handle
             .draft_order(scope, Some(&address), &terms, domain::Quantity::ONE)
             .await;
-        let order = draft.unwrap().order;
+        let (order, _) = draft.unwrap();
         let place = PlaceOrder {
             order: order.serial,
             terms: terms.clone(),
@@ -76,7 +79,9 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
         };
         let placed = handle.place_order(scope, order, Some(&address), place);
         placed.await.unwrap();
-        let paid = CompletedPayment {
+        let paid = Pay {
+            order: order.serial,
+            code: handle.mint_code(scope),
             placed: None,
             payment: Payment {
                 amount_cents: 500,
@@ -88,7 +93,7 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
             },
             billing: None,
         };
-        let paid = handle.pay(scope, order, Some(user.clone()), paid);
+        let paid = handle.pay(scope, order.wallet, Some(user.clone()), paid);
         assert_eq!(paid.await, Ok(true));
     }
     let all = 100 * i64::try_from(ORDERS).unwrap();

@@ -58,11 +58,11 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<EventRecord>, Error> {
         let project = scope.project;
-        let found = self
+        let events = self
             .read_books(move |books| books.project_events(project, after, limit))
             .await?;
         let keyring = &self.inner.keyring;
-        let records = found
+        let records = events
             .into_iter()
             .map(|(number, project_event)| EventRecord {
                 id: keyring.event(number, &project_event),
@@ -82,8 +82,8 @@ impl Handle {
         id: EventId,
     ) -> Result<Option<EventRecord>, Error> {
         let before = event_number(id).saturating_sub(1);
-        let found = self.events_from(scope, before, 1).await?;
-        Ok(found.into_iter().find(|record| record.id == id))
+        let records = self.events_from(scope, before, 1).await?;
+        Ok(records.into_iter().find(|record| record.id == id))
     }
 
     /// Whether the event exists, or may have existed before the oldest that is kept.

@@ -1,18 +1,19 @@
 //! Operations on holds. A hold's id names its wallet.
 
 use domain::{
+    Timestamp,
     id::{HoldId, WalletKey},
     wallet::hold::PlaceHold,
 };
 
-use super::{Address, Handle, HoldAccess, NewHold, Scope, serial::serial};
+use super::{Address, Handle, HoldAccess, Scope, serial::serial};
 use crate::{
     answer::{CommandResult, Error, HoldAnswer},
     wallet::{Caller, Extend, FindHold, Release, Settle},
 };
 
 impl Handle {
-    /// Sets credits aside in a hold.
+    /// Sets credits aside in a hold, which `hold` makes of its new id and the present time.
     ///
     /// # Errors
     ///
@@ -21,34 +22,15 @@ impl Handle {
         &self,
         scope: &Scope,
         address: &Address,
-        hold: NewHold,
+        hold: impl FnOnce(HoldId, Timestamp) -> PlaceHold,
     ) -> Result<HoldAnswer, Error> {
         let (wallet, caller) = self.target_of(scope, address)?;
-        let NewHold {
-            product,
-            amount,
-            expires_in_seconds,
-            key,
-            meta,
-            publishable,
-            most_open,
-        } = hold;
-        let place = PlaceHold {
-            id: HoldId {
-                serial: serial(),
-                wallet,
-            },
-            product,
-            amount,
-            expires_at: self
-                .now_in(scope)
-                .plus_seconds(i64::from(expires_in_seconds)),
-            key,
-            meta,
-            publishable,
-            most_open,
+        let id = HoldId {
+            serial: serial(),
+            wallet,
         };
-        self.ask(scope, (wallet, caller), place).await
+        let hold = hold(id, self.now_in(scope));
+        self.ask(scope, (wallet, caller), hold).await
     }
 
     /// A hold's present state.

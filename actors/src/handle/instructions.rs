@@ -3,21 +3,19 @@
 
 use domain::{
     id::OrderId,
-    text::{IdempotencyKey, SubscriptionId},
-    wallet::{InstructionStage, cancel::Cancel, refund::Refund, resume::Resume},
+    text::{PaymentId, SubscriptionId},
+    wallet::{InstructionRecord, cancel::Cancel, refund::Refund, resume::Resume},
 };
 
 use super::{Address, Handle, Scope};
 use crate::{
     answer::Error,
-    wallet::{
-        AskCancel, AskRefund, AskResume, Caller, CloseInstruction, FindSubscription,
-        InstructionKind, RefundToRequest, SubscriptionDetail, SubscriptionToInstruct,
-    },
+    wallet::{Caller, CloseInstruction, FindSubscription, Instruct, SubscriptionDetail},
 };
 
 impl Handle {
-    /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged.
+    /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged. Returns the
+    /// refund and the provider's payment to refund.
     ///
     /// # Errors
     ///
@@ -26,14 +24,14 @@ impl Handle {
         &self,
         scope: &Scope,
         order: OrderId,
-        refund: Refund,
+        command: Refund,
         logs: bool,
-    ) -> Result<RefundToRequest, Error> {
+    ) -> Result<(InstructionRecord, PaymentId), Error> {
         let place = (order.wallet, Caller::Order(scope.project));
-        self.ask(scope, place, AskRefund { refund, logs }).await
+        self.ask(scope, place, Instruct { command, logs }).await
     }
 
-    /// Logs the outcome of a refund.
+    /// Logs the outcome of a refund: its record with the stage that it has now.
     ///
     /// # Errors
     ///
@@ -42,13 +40,10 @@ impl Handle {
         &self,
         scope: &Scope,
         order: OrderId,
-        key: IdempotencyKey,
-        stage: InstructionStage,
+        outcome: InstructionRecord,
     ) -> Result<(), Error> {
         let place = (order.wallet, Caller::Order(scope.project));
-        let kind = InstructionKind::Refund;
-        let close = CloseInstruction { kind, key, stage };
-        self.ask(scope, place, close).await
+        self.ask(scope, place, CloseInstruction(outcome)).await
     }
 
     /// Asks a wallet whether its subscription to a product may be canceled; with `logs`, the request is logged.
@@ -60,10 +55,10 @@ impl Handle {
         &self,
         scope: &Scope,
         address: &Address,
-        cancel: Cancel,
+        command: Cancel,
         logs: bool,
-    ) -> Result<SubscriptionToInstruct, Error> {
-        self.ask_at(scope, address, AskCancel { cancel, logs })
+    ) -> Result<InstructionRecord, Error> {
+        self.ask_at(scope, address, Instruct { command, logs })
             .await
     }
 
@@ -76,14 +71,14 @@ impl Handle {
         &self,
         scope: &Scope,
         address: &Address,
-        resume: Resume,
+        command: Resume,
         logs: bool,
-    ) -> Result<SubscriptionToInstruct, Error> {
-        self.ask_at(scope, address, AskResume { resume, logs })
+    ) -> Result<InstructionRecord, Error> {
+        self.ask_at(scope, address, Instruct { command, logs })
             .await
     }
 
-    /// Logs the outcome of a cancellation or resumption.
+    /// Logs the outcome of a cancellation or resumption: its record with the stage that it has now.
     ///
     /// # Errors
     ///
@@ -92,11 +87,9 @@ impl Handle {
         &self,
         scope: &Scope,
         address: &Address,
-        (kind, key): (InstructionKind, IdempotencyKey),
-        stage: InstructionStage,
+        outcome: InstructionRecord,
     ) -> Result<(), Error> {
-        let close = CloseInstruction { kind, key, stage };
-        self.ask_at(scope, address, close).await
+        self.ask_at(scope, address, CloseInstruction(outcome)).await
     }
 
     /// A wallet's subscription, current or ended.

@@ -31,8 +31,8 @@ impl Handle {
         address: &Address,
         query: LedgerQuery,
     ) -> Result<LedgerPage, Error> {
-        let found = self.records(scope, address, query.records()).await?;
-        Ok(found.into())
+        let matches = self.records(scope, address, query.records()).await?;
+        Ok(matches.into())
     }
 
     /// Records of a wallet's history, newest first.
@@ -55,7 +55,7 @@ impl Handle {
 /// Records that match a query.
 pub(super) struct Records {
     wallet: (WalletId, WalletKey),
-    pub(super) found: Vec<Record>,
+    pub(super) matches: Vec<Record>,
     /// The number below which the next page begins; `None`: this is the last one.
     next: Option<u64>,
 }
@@ -64,19 +64,19 @@ impl Records {
     /// `more` is the number below which to go on when the scan was cut short.
     fn new(
         wallet: (WalletId, WalletKey),
-        mut found: Vec<Record>,
+        mut matches: Vec<Record>,
         limit: usize,
         more: Option<u64>,
     ) -> Self {
-        let full = found.len() > limit;
-        found.truncate(limit);
+        let full = matches.len() > limit;
+        matches.truncate(limit);
         let next = match full {
-            true => found.last().map(|record| record.seq),
+            true => matches.last().map(|record| record.seq),
             false => more,
         };
         Self {
             wallet,
-            found,
+            matches,
             next,
         }
     }
@@ -115,7 +115,7 @@ impl From<Records> for LedgerPage {
     fn from(records: Records) -> Self {
         let Records {
             wallet: (wallet, key),
-            found,
+            matches,
             next,
         } = records;
         let line = |record: Record| {
@@ -132,7 +132,7 @@ impl From<Records> for LedgerPage {
             })
         };
         Self {
-            lines: found.into_iter().filter_map(line).collect(),
+            lines: matches.into_iter().filter_map(line).collect(),
             next,
         }
     }

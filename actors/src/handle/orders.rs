@@ -6,12 +6,7 @@ use domain::{
     id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
-    wallet::{
-        Created, OrderStatus, Owner,
-        pay::{MintedCode, PaidCycle, Pay, Payment},
-        place_order::PlaceOrder,
-        purchase::Purchase,
-    },
+    wallet::{Created, OrderStatus, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, Called, OrderPosition};
@@ -21,37 +16,16 @@ use crate::{
     answer::{Error, OrderAnswer, OrderPage},
     keyring::{external_key, order_key},
     wallet::{
-        Caller, CheckOrder, EndWithProvider, EndedCounts, FindOrder, OrderInWallet, PortalCustomer,
-        ReportPurchase,
+        Caller, CheckOrder, EndWithProvider, EndedCounts, FindOrder, PortalCustomer, ReportPurchase,
     },
 };
 
 /// Orders that are read for one page of orders with a certain status: each may have to wake its wallet.
 const MAX_LOOKED_AT: usize = 200;
 
-/// An order about to be placed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderDraft {
-    /// The id that it will have.
-    pub order: OrderId,
-    /// The provider's customer, where the wallet's owner already is one.
-    pub customer: Option<CustomerId>,
-}
-
-/// A completed payment of an order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompletedPayment {
-    /// The order itself, from the provider's metadata, should it never have been placed.
-    pub placed: Option<PlaceOrder>,
-    /// The provider's payment, with its amount and receipt.
-    pub payment: Payment,
-    /// The subscription that it starts, with its first cycle.
-    pub billing: Option<PaidCycle>,
-}
-
 impl Handle {
     /// Draws the id of an order that fills this wallet, or a new one without an address, if the wallet would accept
-    /// such an order. Nothing is logged.
+    /// such an order; and the provider's customer, where the wallet's owner already is one. Nothing is logged.
     ///
     /// # Errors
     ///
@@ -62,15 +36,12 @@ impl Handle {
         address: Option<&Address>,
         terms: &Terms,
         quantity: Quantity,
-    ) -> Result<OrderDraft, Error> {
+    ) -> Result<(OrderId, Option<CustomerId>), Error> {
         let serial = OrderSerial(serial());
         let Some(address) = address else {
             let wallet = order_key(scope.project, serial);
             let order = OrderId { serial, wallet };
-            return Ok(OrderDraft {
-                order,
-                customer: None,
-            });
+            return Ok((order, None));
         };
         let (wallet, caller) = self.target_of(scope, address)?;
         let checkout = CheckOrder(terms.clone(), quantity);
@@ -79,8 +50,7 @@ impl Handle {
             (Err(Error::Rejected(Rejection::WalletNotFound)), Address::External(_)) => None,
             (answer, _) => answer?,
         };
-        let order = OrderId { serial, wallet };
-        Ok(OrderDraft { order, customer })
+        Ok((OrderId { serial, wallet }, customer))
     }
 
     /// Places an order that was drafted for this address. A user's wallet is created if there is none; a
@@ -115,39 +85,28 @@ impl Handle {
         }
     }
 
-    /// Fulfils an order, once however often its payment is reported. Returns whether this call did.
+    /// Fulfils an order of this wallet, once however often its payment is reported. Returns whether this call did.
     ///
     /// # Errors
     ///
-    /// [`Rejection::OrderNotFound`] when the order is unknown and `paid` does not contain it; else see [`Error`].
+    /// [`Rejection::OrderNotFound`] when the order is unknown and `pay` does not contain it; else see [`Error`].
     pub async fn pay(
         &self,
         scope: &Scope,
-        order: OrderId,
+        wallet: WalletKey,
         user: Option<ExternalUserId>,
-        paid: CompletedPayment,
+        pay: Pay,
     ) -> Result<bool, Error> {
-        let CompletedPayment {
-            placed,
-            payment,
-            billing,
-        } = paid;
-        let created = placed
+        let order = OrderId {
+            serial: pay.order,
+            wallet,
+        };
+        let created = pay
+            .placed
             .as_ref()
             .and_then(|_| self.creation_of_order_wallet(scope, order, user));
-        let (_, code) = self.new_code(scope);
-        let pay = Pay {
-            order: order.serial,
-            placed,
-            payment,
-            billing,
-            code: MintedCode {
-                hash: code.hash,
-                sealed: code.sealed,
-            },
-        };
-        let paid = Purchase::Pay(Box::new(pay));
-        self.tell(scope, order.wallet, created, paid).await
+        let pay = Purchase::Pay(Box::new(pay));
+        self.tell(scope, wallet, created, pay).await
     }
 
     /// Reports a change of a purchase to an existing wallet. Returns whether anything changed.
@@ -207,8 +166,9 @@ impl Handle {
     /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
         let place = (order.wallet, Caller::Order(scope.project));
-        let parts = self.ask(scope, place, FindOrder(order.serial)).await?;
-        Ok(self.order_answer(order, parts))
+        let (mut answer, sealed) = self.ask(scope, place, FindOrder(order)).await?;
+        answer.code = sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed));
+        Ok(answer)
     }
 
     /// The order of a provider's checkout session.
@@ -291,15 +251,15 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
         let name = Called::Customer(customer);
-        let found = self
+        let orders = self
             .books()
             .orders_by_provider_id(scope.project, name, limit);
-        found.map_err(|error| unreadable(&error))
+        orders.map_err(|error| unreadable(&error))
     }
 
     fn called(&self, scope: &Scope, name: Called<'_>) -> Result<Option<OrderId>, Error> {
-        let found = self.books().called(scope.project, name);
-        found.map_err(|error| unreadable(&error))
+        let order = self.books().called(scope.project, name);
+        order.map_err(|error| unreadable(&error))
     }
 
     /// A page of a project's orders before a position, newest first; with a status, of those that have it. Such a
@@ -315,21 +275,21 @@ impl Handle {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let mut found = OrderPage {
+        let mut result = OrderPage {
             orders: Vec::new(),
             next: before,
         };
         let mut looked_at = 0_usize;
         loop {
-            let wanted = limit.saturating_sub(found.orders.len());
-            let page = self.orders_before(scope, found.next, wanted).await?;
+            let wanted = limit.saturating_sub(result.orders.len());
+            let page = self.orders_before(scope, result.next, wanted).await?;
             looked_at = looked_at.saturating_add(wanted);
             let fits = |it: &OrderAnswer| status.is_none_or(|status| it.order.status() == status);
-            found.orders.extend(page.orders.into_iter().filter(fits));
-            found.next = page.next;
-            let enough = found.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
-            if enough || found.next.is_none() {
-                return Ok(found);
+            result.orders.extend(page.orders.into_iter().filter(fits));
+            result.next = page.next;
+            let enough = result.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
+            if enough || result.next.is_none() {
+                return Ok(result);
             }
         }
     }
@@ -474,31 +434,6 @@ impl Handle {
             Some(_) | None => return None,
         };
         Some(born(scope, owner))
-    }
-
-    fn order_answer(&self, id: OrderId, parts: OrderInWallet) -> OrderAnswer {
-        let OrderInWallet {
-            order,
-            wallet,
-            owner,
-            code_of_the_order,
-            balance,
-        } = parts;
-        let (wallet, external_user, code) = match owner {
-            Owner::External(user) => (Some(wallet), Some(user), None),
-            Owner::Code { sealed, .. } => (Some(wallet), None, self.inner.keyring.unseal(&sealed)),
-            // It has no owner until the order is paid.
-            Owner::Order => (None, None, None),
-        };
-        OrderAnswer {
-            id,
-            order,
-            wallet,
-            external_user,
-            code,
-            code_of_the_order,
-            balance,
-        }
     }
 }
 

@@ -5,14 +5,14 @@ use domain::{
     code::RecoveryCode,
     id::WalletKey,
     text::{ExternalUserId, Feature, IdempotencyKey},
-    wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction},
+    wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction, pay::MintedCode},
 };
 
 use super::{Address, Handle, Scope, born, created};
 use crate::{
     answer::{CommandResult, Error, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCode, CreateCode, Grant, NewCode, Open, Read, Rotate, SetFeature},
+    wallet::{Caller, CheckCode, CreateCode, Grant, Open, Read, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -32,7 +32,8 @@ impl Handle {
             ..scope.clone()
         };
         loop {
-            let (code, NewCode { hash, sealed }) = self.new_code(&scope);
+            let code = self.inner.keyring.draw_code();
+            let MintedCode { hash, sealed } = self.minted(&scope, &code);
             let place = (WalletKey(hash.0), Caller::Code(hash));
             let create = CreateCode(born(&scope, Owner::Code { hash, sealed }));
             match self.ask(&scope, place, create).await {
@@ -138,7 +139,7 @@ impl Handle {
         let keyring = &self.inner.keyring;
         let named = |hour| keyring.rotated_code(scope.project, old, key?, hour);
         let code = named(hour).unwrap_or_else(|| keyring.draw_code());
-        let rotate = Rotate(self.stored(scope, &code));
+        let rotate = Rotate(self.minted(scope, &code));
         let rotated = self
             .ask_at(scope, &Address::Code(old.clone()), rotate)
             .await;
@@ -163,24 +164,24 @@ impl Handle {
                 .await
             {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
-                found => {
+                answer => {
                     let replayed = true;
-                    return found.map(|()| Rotation { code, replayed });
+                    return answer.map(|()| Rotation { code, replayed });
                 }
             }
         }
         Err(Rejection::WalletNotFound.into())
     }
 
-    pub(super) fn new_code(&self, scope: &Scope) -> (RecoveryCode, NewCode) {
-        let code = self.inner.keyring.draw_code();
-        let stored = self.stored(scope, &code);
-        (code, stored)
+    /// Draws a code for a wallet that its first payment makes; nobody learns it but from the order.
+    #[must_use]
+    pub fn mint_code(&self, scope: &Scope) -> MintedCode {
+        self.minted(scope, &self.inner.keyring.draw_code())
     }
 
-    fn stored(&self, scope: &Scope, code: &RecoveryCode) -> NewCode {
+    fn minted(&self, scope: &Scope, code: &RecoveryCode) -> MintedCode {
         let keyring = &self.inner.keyring;
-        NewCode {
+        MintedCode {
             hash: keyring.code_hash(scope.project, code),
             sealed: keyring.cipher(code),
         }

@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::{Absent, Awake, Registry, Slot};
 use crate::{
     answer::Error,
+    detached,
     executor::{WalletActor, WalletExecutor},
     wallet::WalletState,
 };
@@ -58,9 +59,9 @@ impl Registry {
         let Some(claim) = self.claim(key) else {
             return Ok(true);
         };
-        // In a task of its own: a caller that goes away in the middle leaves no wallet half awake.
         let registry = Arc::clone(self);
-        let woken = tokio::spawn(async move { registry.wake_claimed(claim, absent).await });
+        // A caller that goes away in the middle leaves no wallet half awake.
+        let woken = detached(async move { registry.wake_claimed(claim, absent).await });
         woken.await.unwrap_or(Err(Error::Unavailable))
     }
 

@@ -2,7 +2,7 @@
 
 use domain::{Rejection, wallet::Created};
 
-use super::{Command, Turn, view::view};
+use super::{Command, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
 /// Creates an anonymous wallet. Two codes with the same hash must not share one: the second is rejected, and

@@ -5,7 +5,7 @@ use domain::{
     wallet::{Created, feature::FeatureAction},
 };
 
-use super::{Command, Turn, view::features};
+use super::{Command, Turn, read::features};
 use crate::answer::Error;
 
 /// Grants or revokes a feature; answers all features afterwards.

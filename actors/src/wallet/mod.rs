@@ -13,14 +13,15 @@ mod deduct;
 mod feature;
 mod hold;
 mod instruction;
-mod lapsed;
-mod leave;
+mod leave_provider;
 mod ledger;
 mod look;
 mod order;
-mod paid_by;
+mod overdue_subscriptions;
 mod purchase;
+mod read;
 mod recent;
+mod recover;
 mod refund;
 mod reply;
 mod resume;
@@ -30,7 +31,6 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod view;
 
 use std::sync::Arc;
 
@@ -38,35 +38,29 @@ use domain::{project_event::LowBalance, wallet::FreeGrantRule};
 
 pub(crate) use batch::{Batch, BatchItem, BatchResult, DeductMany, deduct_each};
 pub(crate) use caller::Caller;
-pub(crate) use cancel::AskCancel;
-pub use cancel::SubscriptionToInstruct;
 pub(crate) use checkout::{CheckOrder, PortalCustomer};
 pub(crate) use command::{Command, CommandTask};
 pub(crate) use create::{CreateCode, Open};
 pub(crate) use credit::Grant;
 pub(crate) use feature::SetFeature;
 pub(crate) use hold::{Extend, FindHold, Release, Settle};
-pub(crate) use instruction::CloseInstruction;
-pub use instruction::InstructionKind;
-pub(crate) use lapsed::FindOverdueSubscriptions;
-pub(crate) use leave::EndWithProvider;
-pub use leave::EndedCounts;
+pub(crate) use instruction::{CloseInstruction, Instruct};
+pub(crate) use leave_provider::EndWithProvider;
+pub use leave_provider::EndedCounts;
 pub(crate) use ledger::{RecentLedger, RecordQuery};
 pub(crate) use look::InspectWallet;
 pub use look::{AccountDetail, FeatureSource, WalletDetail};
-pub(crate) use order::{FindOrder, OrderInWallet};
-pub(crate) use paid_by::{FindBuyersCode, RecentBuyer};
+pub(crate) use order::FindOrder;
+pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;
 pub(crate) use purchase::ReportPurchase;
-pub(crate) use refund::AskRefund;
-pub use refund::RefundToRequest;
+pub(crate) use read::Read;
+pub(crate) use recover::{FindBuyersCode, RecentBuyer};
 pub(crate) use reply::Reply;
-pub(crate) use resume::AskResume;
-pub(crate) use rotate::{CheckCode, NewCode, Rotate};
+pub(crate) use rotate::{CheckCode, Rotate};
 pub(crate) use state::{Diverged, WalletState};
 pub(crate) use subscription::FindSubscription;
 pub use subscription::SubscriptionDetail;
 pub(crate) use turn::{CatchUp, Turn};
-pub(crate) use view::Read;
 
 /// The part of a request's [`Scope`](crate::Scope) that decisions need.
 #[derive(Debug, Clone)]

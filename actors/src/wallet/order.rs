@@ -4,46 +4,46 @@
 use domain::{
     Rejection,
     history::{Record, RecordKey},
-    id::{OrderSerial, WalletId},
-    wallet::{Order, Owner},
+    id::OrderId,
+    wallet::Owner,
 };
 
 use super::{Command, Turn};
-use crate::answer::Error;
+use crate::answer::{Error, OrderAnswer};
 
-/// An order, and its wallet's present state.
-pub(crate) struct OrderInWallet {
-    pub(crate) order: Order,
-    pub(crate) wallet: WalletId,
-    pub(crate) owner: Owner,
-    /// Whether the wallet's code is still the one that the order was placed under, or minted.
-    pub(crate) code_of_the_order: bool,
-    /// Credits of the order's product that can be spent now.
-    pub(crate) balance: i64,
-}
-
-pub(crate) struct FindOrder(pub(crate) OrderSerial);
+pub(crate) struct FindOrder(pub(crate) OrderId);
 
 impl Command for FindOrder {
-    type Answer = OrderInWallet;
+    /// The order without its code, and the encrypted code.
+    type Answer = (OrderAnswer, Option<Box<[u8]>>);
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<OrderInWallet, Error> {
+    fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
         let wallet = turn.wallet()?;
-        let archived = match wallet.order(self.0) {
+        let serial = self.0.serial;
+        let archived = match wallet.order(serial) {
             Some(_) => None,
-            None => turn.prior(RecordKey::Order(self.0))?,
+            None => turn.prior(RecordKey::Order(serial))?,
         };
         let archived = archived.as_ref().and_then(Record::order);
         let archived = archived.map(|archived| &archived.order);
-        let order = wallet.order(self.0).or(archived);
+        let order = wallet.order(serial).or(archived);
         let order = order.ok_or(Rejection::OrderNotFound)?;
-        Ok(OrderInWallet {
-            wallet: wallet.id,
-            owner: wallet.owner.clone(),
+        let (id, external_user, sealed) = match &wallet.owner {
+            Owner::External(user) => (Some(wallet.id), Some(user.clone()), None),
+            Owner::Code { sealed, .. } => (Some(wallet.id), None, Some(sealed.clone())),
+            // It has no owner until the order is paid.
+            Owner::Order => (None, None, None),
+        };
+        let answer = OrderAnswer {
+            id: self.0,
+            wallet: id,
+            external_user,
+            code: None,
             code_of_the_order: wallet.has_code_of_order(order),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
-        })
+        };
+        Ok((answer, sealed))
     }
 }

@@ -5,36 +5,23 @@ use domain::{
     history::{Record, RecordKey},
     id::OrderSerial,
     text::PaymentId,
-    wallet::{Archive, Instruction, Order, refund::Refund},
+    wallet::{Archive, InstructionRecord, Order, refund::Refund},
 };
 
-use super::{Command, Turn, instruction::instructed};
+use super::{
+    Command, Turn,
+    instruction::{Instruct, log_decision},
+};
 use crate::answer::Error;
 
-/// A refund to request from the provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefundToRequest {
-    /// The provider's payment to refund.
-    pub payment: PaymentId,
-    /// The amount to refund, in the currency's minor unit.
-    pub cents: i64,
-    /// Whether the provider has refunded it already and must not be asked again.
-    pub done: bool,
-}
-
-/// Decides about a refund; with `logs`, the request is logged.
-pub(crate) struct AskRefund {
-    pub(crate) refund: Refund,
-    pub(crate) logs: bool,
-}
-
-impl Command for AskRefund {
-    type Answer = RefundToRequest;
+impl Command for Instruct<Refund> {
+    /// The refund, and the provider's payment to refund.
+    type Answer = (InstructionRecord, PaymentId);
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    fn run(self, turn: &mut Turn<'_>) -> Result<RefundToRequest, Error> {
-        let order = self.refund.order;
-        let prior = turn.prior(RecordKey::Refund(self.refund.key.as_str()))?;
+    fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
+        let order = self.command.order;
+        let prior = turn.prior(RecordKey::Refund(self.command.key.as_str()))?;
         let prior = prior.as_ref().and_then(Record::instructed);
         let record = turn.prior(RecordKey::Order(order))?;
         let archived = Archive {
@@ -43,23 +30,12 @@ impl Command for AskRefund {
         };
         let wallet = turn.wallet()?;
         let payment = payment(wallet.order(order), archived, order);
-        let decided = wallet.refund(self.refund, prior, archived, turn.now())?;
-        let Instruction::Refund { cents, .. } = decided.instruction else {
-            return Err(Error::Unavailable);
-        };
+        let decided = wallet.refund(self.command, prior, archived, turn.now())?;
         // An order without a payment has nothing to refund.
         let payment = payment.ok_or(Rejection::AlreadyRefunded {
             refundable_cents: 0,
         })?;
-        let done = decided.done;
-        if self.logs {
-            instructed(turn, decided.events)?;
-        }
-        Ok(RefundToRequest {
-            payment,
-            cents,
-            done,
-        })
+        Ok((log_decision(turn, decided, self.logs)?, payment))
     }
 }
 

@@ -2,28 +2,22 @@
 
 use domain::{
     history::{Record, RecordKey},
-    wallet::resume::Resume,
+    wallet::{InstructionRecord, resume::Resume},
 };
 
 use super::{
     Command, Turn,
-    cancel::{SubscriptionToInstruct, log_decision},
+    instruction::{Instruct, log_decision},
 };
 use crate::answer::Error;
 
-/// Decides about a resumption; with `logs`, the request is logged.
-pub(crate) struct AskResume {
-    pub(crate) resume: Resume,
-    pub(crate) logs: bool,
-}
+impl Command for Instruct<Resume> {
+    type Answer = InstructionRecord;
 
-impl Command for AskResume {
-    type Answer = SubscriptionToInstruct;
-
-    fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionToInstruct, Error> {
-        let prior = turn.prior(RecordKey::Resume(self.resume.key.as_str()))?;
+    fn run(self, turn: &mut Turn<'_>) -> Result<InstructionRecord, Error> {
+        let prior = turn.prior(RecordKey::Resume(self.command.key.as_str()))?;
         let prior = prior.as_ref().and_then(Record::instructed);
-        let decided = turn.wallet()?.resume(self.resume, prior, turn.now())?;
+        let decided = turn.wallet()?.resume(self.command, prior, turn.now())?;
         log_decision(turn, decided, self.logs)
     }
 }

@@ -1,21 +1,12 @@
 //! Replaces recovery codes, and releases the holds that somebody with the old code may have placed.
 
-use domain::{
-    id::CodeHash,
-    wallet::{Change, Owner},
-};
+use domain::wallet::{Change, Owner, pay::MintedCode};
 
 use super::{CatchUp, Command, Turn};
 use crate::answer::Error;
 
-/// The hash and the encrypted form of a new code.
-pub(crate) struct NewCode {
-    pub(crate) hash: CodeHash,
-    pub(crate) sealed: Box<[u8]>,
-}
-
 /// Replaces a leaked code by this one.
-pub(crate) struct Rotate(pub(crate) NewCode);
+pub(crate) struct Rotate(pub(crate) MintedCode);
 
 /// Checks that the caller's code opens the wallet.
 pub(crate) struct CheckCode;
@@ -39,7 +30,7 @@ impl Command for Rotate {
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
-        let NewCode { hash, sealed } = self.0;
+        let MintedCode { hash, sealed } = self.0;
         let former = match &turn.wallet()?.owner {
             Owner::Code { hash, .. } => Some(*hash),
             Owner::External(_) | Owner::Order => None,

@@ -161,11 +161,11 @@ impl WalletState {
     pub(super) fn prior(&self, lookup: RecordKey<'_>) -> Result<Option<Record>, Error> {
         let hash = lookup.hash(&self.key);
         let matches = |record: &Record| record.lookup() == Some(lookup);
-        let found = match self.recent.find(hash, matches) {
+        let record = match self.recent.find(hash, matches) {
             Ok(None) => self.history.find(hash, &matches),
-            found => found,
+            record => record,
         };
-        found.map_err(|error| unreadable(&self.key, &error))
+        record.map_err(|error| unreadable(&self.key, &error))
     }
 
     /// Applies an event to memory and adds it to the pending append.

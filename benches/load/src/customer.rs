@@ -6,12 +6,15 @@ use std::{
     time::Instant,
 };
 
-use actors::{Address, CompletedPayment, Handle, Scope};
+use actors::{Address, Handle, Scope};
 use domain::{
     catalog::Interval,
     id::{PriceId, ProductId},
     terms::Terms,
-    wallet::{pay::Payment, place_order::PlaceOrder},
+    wallet::{
+        pay::{Pay, Payment},
+        place_order::PlaceOrder,
+    },
 };
 use serde_json::json;
 
@@ -149,7 +152,7 @@ pub(crate) async fn buy(
     let draft = handle
         .draft_order(scope, Some(wallet), &terms, domain::Quantity::ONE)
         .await;
-    let order = draft.context("drafting an order")?.order;
+    let (order, _) = draft.context("drafting an order")?;
     let place = PlaceOrder {
         order: order.serial,
         terms,
@@ -161,7 +164,9 @@ pub(crate) async fn buy(
     let user = Some(user.clone());
     let placed = handle.place_order(scope, order, Some(wallet), place).await;
     placed.context("placing an order")?;
-    let paid = CompletedPayment {
+    let paid = Pay {
+        order: order.serial,
+        code: handle.mint_code(scope),
         placed: None,
         payment: Payment {
             amount_cents: 100,
@@ -173,7 +178,7 @@ pub(crate) async fn buy(
         },
         billing: None,
     };
-    match handle.pay(scope, order, user, paid).await {
+    match handle.pay(scope, order.wallet, user, paid).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error("an order was paid twice".into())),
         Err(error) => Err(Error(format!("paying an order: {error}"))),

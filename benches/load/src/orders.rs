@@ -373,7 +373,7 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
     let draft = handle
         .draft_order(&scope, Some(&address), &terms, domain::Quantity::ONE)
         .await;
-    let order = draft.context("a draft")?.order;
+    let (order, _) = draft.context("a draft")?;
     let command = PlaceOrder {
         order: order.serial,
         terms,

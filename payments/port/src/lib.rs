@@ -29,7 +29,7 @@ pub use self::{
         RunningSubscription, Share, SubscriptionState,
     },
     request::{
-        CheckoutRequest, Discount, OpenedCheckout, Operation, OrderReference, PortalRequest,
+        CheckoutPage, CheckoutRequest, Discount, Operation, OrderReference, PortalRequest,
         RefundRequest,
     },
 };
@@ -144,7 +144,7 @@ pub trait Provider: Send + Sync {
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
-    ) -> ProviderFuture<'a, OpenedCheckout>;
+    ) -> ProviderFuture<'a, CheckoutPage>;
 
     /// Closes a checkout page, so that it cannot be paid any more.
     fn close_checkout<'a>(

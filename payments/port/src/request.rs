@@ -82,9 +82,9 @@ pub struct CheckoutRequest<'a> {
 
 /// A checkout page that the provider opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenedCheckout {
+pub struct CheckoutPage {
     /// The provider's id of the page.
-    pub checkout: CheckoutId,
+    pub id: CheckoutId,
     /// Where to send the buyer.
     pub url: String,
 }

@@ -34,10 +34,10 @@ pub(super) struct OrderAmounts {
 /// What an item belongs to, or how it differs.
 pub(super) fn judge(
     entry: &ProviderListItem,
-    known: &Attribution,
+    attribution: &Attribution,
 ) -> Result<ChargeOwner, Difference> {
     let charge = &entry.charge;
-    match known {
+    match attribution {
         Attribution::Nothing => Ok(ChargeOwner::Other),
         Attribution::Unfulfilled => Ok(ChargeOwner::Unfulfilled),
         // All of it was refunded: nobody is owed anything for it.

@@ -84,22 +84,22 @@ impl Proofs {
     }
 
     pub(crate) fn restore(&self, project: ProjectId, proof: Proof) {
-        let mut known = self.0.projects.entry(project).or_default();
-        known.began = Some(Timestamp(proof.began_at));
-        known.last = Some(proof);
+        let mut state = self.0.projects.entry(project).or_default();
+        state.began = Some(Timestamp(proof.began_at));
+        state.last = Some(proof);
     }
 
     /// The state of a project's reconciliations.
     #[must_use]
     pub fn status(&self, project: ProjectId) -> ProofStatus {
-        let known = self.0.projects.get(&project);
-        let Some(known) = known.map(|known| known.clone()) else {
+        let state = self.0.projects.get(&project);
+        let Some(state) = state.map(|state| state.clone()) else {
             return ProofStatus::default();
         };
         ProofStatus {
-            running: known.running.map(|running| running.lock().clone()),
-            last: known.last,
-            error: known.error,
+            running: state.running.map(|running| running.lock().clone()),
+            last: state.last,
+            error: state.error,
         }
     }
 
@@ -107,8 +107,8 @@ impl Proofs {
     #[must_use]
     pub fn oldest(&self) -> (Option<Timestamp>, u64) {
         let (mut oldest, mut differences) = (None::<i64>, 0_u64);
-        for known in &self.0.projects {
-            if let Some(last) = &known.last {
+        for state in &self.0.projects {
+            if let Some(last) = &state.last {
                 oldest = Some(oldest.map_or(last.ended_at, |it| it.min(last.ended_at)));
                 differences = differences.saturating_add(last.differences);
             }
@@ -149,12 +149,12 @@ impl Proofs {
             ..Proof::default()
         }));
         {
-            let mut known = self.0.projects.entry(id).or_default();
-            if known.running.is_some() {
+            let mut state = self.0.projects.entry(id).or_default();
+            if state.running.is_some() {
                 return Ok(false);
             }
-            known.running = Some(Arc::clone(&running));
-            known.began = Some(handle.now());
+            state.running = Some(Arc::clone(&running));
+            state.began = Some(handle.now());
         }
         let (proofs, project) = (self.clone(), Arc::clone(project));
         let ending = RunningGuard(self.clone(), id);
@@ -176,17 +176,17 @@ impl Proofs {
                     tracing::error!(project = %id, differences = ended.differences, "The payment provider's books and the orders do not add up");
                 }
                 let note = notes::put::<ProofNote>(&id, &ended);
-                let kept = self.0.context.handle.put_notes(vec![note]).await;
-                kept.map(|()| ended).map_err(Error::from)
+                let outcome = self.0.context.handle.put_notes(vec![note]).await;
+                outcome.map(|()| ended).map_err(Error::from)
             }
             Err(error) => Err(error),
         };
-        let mut known = self.0.projects.entry(id).or_default();
+        let mut state = self.0.projects.entry(id).or_default();
         match ended {
-            Ok(ended) => (known.last, known.error) = (Some(ended), None),
+            Ok(ended) => (state.last, state.error) = (Some(ended), None),
             Err(error) => {
                 tracing::warn!(%error, project = %id, "A reconciliation with the payment provider failed");
-                known.error = Some(error.to_string());
+                state.error = Some(error.to_string());
             }
         }
     }
@@ -234,15 +234,15 @@ impl Proofs {
         entry: ProviderListItem,
         proof: &Mutex<Proof>,
     ) -> Result<(), Error> {
-        let known = self.known(project, &entry.charge).await?;
-        if book == ProviderList::Bills && !matches!(known, Attribution::Ours(_)) {
+        let attribution = self.attribution(project, &entry.charge).await?;
+        if book == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
             return Ok(());
         }
-        let mut judged = judge(&entry, &known);
+        let mut judged = judge(&entry, &attribution);
         let differed = judged.is_err();
         if differed {
-            let known = self.refetch(project, provider, &entry).await?;
-            judged = judge(&entry, &known);
+            let attribution = self.refetch(project, provider, &entry).await?;
+            judged = judge(&entry, &attribution);
         }
         let mut proof = proof.lock();
         match book {
@@ -265,7 +265,7 @@ impl Proofs {
     }
 
     /// What is known of a charge without a request to the provider. A known customer's charge should be an order's.
-    async fn known(
+    async fn attribution(
         &self,
         project: &ProjectCatalog,
         charge: &ProviderCharge,
@@ -323,8 +323,8 @@ impl Proofs {
             let subject = match reversal.of {
                 PaymentTarget::Order(order) => {
                     of = Some(order);
-                    let known = order_of(&context.handle, project, order).await?;
-                    known.and_then(|known| known.checkout.map(ObjectRef::Checkout))
+                    let stored = order_of(&context.handle, project, order).await?;
+                    stored.and_then(|stored| stored.checkout.map(ObjectRef::Checkout))
                 }
                 PaymentTarget::Invoice(first, invoice) => {
                     let handle = &context.handle;
@@ -340,9 +340,9 @@ impl Proofs {
             }
         }
         self.look(project, provider, &looked).await?;
-        let known = self.known(project, charge).await?;
-        let Attribution::Ours(_) = known else {
-            return Ok(known);
+        let attribution = self.attribution(project, charge).await?;
+        let Attribution::Ours(_) = attribution else {
+            return Ok(attribution);
         };
         let Some(order) = of.or(charge.order) else {
             // A known customer bought another product of the same account.
@@ -368,7 +368,7 @@ impl Proofs {
             .unfulfilled
             .keep(project, provider, unplaced, None)
             .await?;
-        self.known(project, charge).await
+        self.attribution(project, charge).await
     }
 
     /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
@@ -401,9 +401,9 @@ impl Proofs {
         let now = handle.now();
         let past =
             |at: Option<Timestamp>, seconds| at.is_none_or(|at| at.plus_seconds(seconds) <= now);
-        let known = self.0.projects.get(&id).map(|known| known.clone());
-        let known = known.unwrap_or_default();
-        if past(known.looked, LOOK_AGAIN_SECONDS) {
+        let state = self.0.projects.get(&id).map(|state| state.clone());
+        let state = state.unwrap_or_default();
+        if past(state.looked, LOOK_AGAIN_SECONDS) {
             self.0.projects.entry(id).or_default().looked = Some(now);
             if let Err(error) = payments.recheck(project).await {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
@@ -415,14 +415,14 @@ impl Proofs {
                 tracing::warn!(%error, project = %id, "The missing permissions of the payment provider's key could not be tried again");
             }
         }
-        let every = match known.error {
+        let every = match state.error {
             Some(_) => AGAIN_SECONDS,
             None => DAY_SECONDS,
         };
-        if known.began.is_none() {
+        if state.began.is_none() {
             let began = now.plus_seconds(FIRST_SECONDS.saturating_sub(DAY_SECONDS));
             self.0.projects.entry(id).or_default().began = Some(began);
-        } else if past(known.began, every)
+        } else if past(state.began, every)
             && let Err(error) = self.begin_daily(project)
         {
             tracing::warn!(%error, project = %id, "A reconciliation with the payment provider could not be begun");
@@ -437,19 +437,19 @@ async fn facts(
     order: OrderId,
     charge: &ProviderCharge,
 ) -> Result<Option<OrderAmounts>, Error> {
-    let Some(known) = order_of(handle, project, order).await? else {
+    let Some(stored) = order_of(handle, project, order).await? else {
         return Ok(None);
     };
     let mut facts = OrderAmounts {
         order,
-        paid: known.paid_at.is_some(),
-        whole: known.payment == charge.payment,
-        amount_cents: known.amount_cents,
-        currency: known.terms.currency,
-        refunded_cents: known.reversal.refunded_cents,
-        disputed_cents: known.reversal.disputed_cents,
+        paid: stored.paid_at.is_some(),
+        whole: stored.payment == charge.payment,
+        amount_cents: stored.amount_cents,
+        currency: stored.terms.currency,
+        refunded_cents: stored.reversal.refunded_cents,
+        disputed_cents: stored.reversal.disputed_cents,
     };
-    let Some(id) = known.invoice else {
+    let Some(id) = stored.invoice else {
         return Ok(Some(facts));
     };
     if facts.amount_cents != charge.amount_cents {
@@ -478,7 +478,7 @@ async fn order_of(
     order: OrderId,
 ) -> Result<Option<Order>, Error> {
     match handle.order(&project.scope, order).await {
-        Ok(known) => Ok(Some(known.order)),
+        Ok(answer) => Ok(Some(answer.order)),
         Err(actors::Error::Rejected(Rejection::OrderNotFound | Rejection::WalletNotFound)) => {
             Ok(None)
         }
@@ -491,8 +491,8 @@ struct RunningGuard(Proofs, ProjectId);
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        if let Some(mut known) = self.0.0.projects.get_mut(&self.1) {
-            known.running = None;
+        if let Some(mut state) = self.0.0.projects.get_mut(&self.1) {
+            state.running = None;
         }
     }
 }

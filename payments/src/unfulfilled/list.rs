@@ -29,7 +29,7 @@ pub struct List(Arc<Inner>);
 
 struct Inner {
     handle: Handle,
-    known: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
+    payments: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
     named_locks: NamedLocks,
 }
 
@@ -37,15 +37,15 @@ impl List {
     pub(crate) fn new(handle: Handle) -> Self {
         Self(Arc::new(Inner {
             handle,
-            known: RwLock::default(),
+            payments: RwLock::default(),
             named_locks: NamedLocks::default(),
         }))
     }
 
     /// Puts a payment into memory, after its note was read or written.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
-        let mut known = self.0.known.write();
-        let of = known.entry(project).or_default();
+        let mut payments = self.0.payments.write();
+        let of = payments.entry(project).or_default();
         of.insert(payment.payment.clone(), payment);
     }
 
@@ -60,7 +60,7 @@ impl List {
     /// One payment of the list, whatever was decided about it.
     #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
-        self.0.known.read().get(&project)?.get(payment).cloned()
+        self.0.payments.read().get(&project)?.get(payment).cloned()
     }
 
     pub(crate) fn is_listed(&self, project: ProjectId, payment: &PaymentId) -> bool {
@@ -76,8 +76,11 @@ impl List {
         before: Option<(Timestamp, &PaymentId)>,
         limit: usize,
     ) -> Vec<UnfulfilledPayment> {
-        let known = self.0.known.read();
-        let all = known.get(&project).into_iter().flat_map(BTreeMap::values);
+        let payments = self.0.payments.read();
+        let all = payments
+            .get(&project)
+            .into_iter()
+            .flat_map(BTreeMap::values);
         let mut open: Vec<_> = all
             .filter(|it| it.is_open() && before.is_none_or(|before| it.place() < before))
             .collect();
@@ -88,8 +91,8 @@ impl List {
     /// How many payments wait for a decision, of one project or of all.
     #[must_use]
     pub fn count(&self, project: Option<ProjectId>) -> usize {
-        let known = self.0.known.read();
-        let of = known
+        let payments = self.0.payments.read();
+        let of = payments
             .iter()
             .filter(|(of, _)| project.is_none_or(|wanted| wanted == **of));
         of.flat_map(|(_, all)| all.values())
@@ -105,8 +108,8 @@ impl List {
         payment: &PaymentId,
         order: OrderId,
     ) -> Result<bool, Error> {
-        let known = self.get(project.project.id, payment);
-        if known.is_some_and(|known| known.state != State::Open) {
+        let entry = self.get(project.project.id, payment);
+        if entry.is_some_and(|entry| entry.state != State::Open) {
             return Ok(true);
         }
         let placed = self.0.handle.order_of_payment(&project.scope, payment)?;
@@ -126,11 +129,11 @@ impl List {
             return Ok(());
         };
         let id = project.project.id;
-        let known = self.get(id, &payment);
+        let entry = self.get(id, &payment);
         // The bank may have returned the money of a refund.
-        let came_back = match &known {
-            Some(known) if known.state != State::Refunded => return Ok(()),
-            Some(known) => once_more(known.came_back),
+        let came_back = match &entry {
+            Some(entry) if entry.state != State::Refunded => return Ok(()),
+            Some(entry) => once_more(entry.came_back),
             None => None,
         };
         let charge = provider.charge(&payment).await?;
@@ -141,17 +144,17 @@ impl List {
             return Err(Error::TooManyUnfulfilled);
         }
         let seen_at = self.0.handle.now_in(&project.scope);
-        let mut kept = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
-        kept.came_back = came_back;
-        tracing::error!(payment = %kept.payment, reason = ?kept.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");
-        self.put(id, kept).await
+        let mut entry = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
+        entry.came_back = came_back;
+        tracing::error!(payment = %entry.payment, reason = ?entry.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");
+        self.put(id, entry).await
     }
 
-    async fn put(&self, project: ProjectId, kept: UnfulfilledPayment) -> Result<(), Error> {
-        let key = (project, kept.payment.clone());
-        let note = notes::put::<UnfulfilledNote>(&key, &kept);
+    async fn put(&self, project: ProjectId, entry: UnfulfilledPayment) -> Result<(), Error> {
+        let key = (project, entry.payment.clone());
+        let note = notes::put::<UnfulfilledNote>(&key, &entry);
         self.0.handle.put_notes(vec![note]).await?;
-        self.restore(project, kept);
+        self.restore(project, entry);
         Ok(())
     }
 
@@ -159,12 +162,12 @@ impl List {
     pub(super) async fn decided(
         &self,
         project: &ProjectCatalog,
-        known: UnfulfilledPayment,
+        entry: UnfulfilledPayment,
         state: State,
     ) -> Result<UnfulfilledPayment, Error> {
-        let known = known.with(state, self.0.handle.now_in(&project.scope));
-        self.put(project.project.id, known.clone()).await?;
-        Ok(known)
+        let entry = entry.with(state, self.0.handle.now_in(&project.scope));
+        self.put(project.project.id, entry.clone()).await?;
+        Ok(entry)
     }
 
     /// Takes a payment off the list: it has its order, or no event names it any more.
@@ -178,7 +181,7 @@ impl List {
         }
         let note = notes::forget::<UnfulfilledNote>(&(project, payment.clone()));
         self.0.handle.put_notes(vec![note]).await?;
-        if let Some(of) = self.0.known.write().get_mut(&project) {
+        if let Some(of) = self.0.payments.write().get_mut(&project) {
             of.remove(payment);
         }
         Ok(())
@@ -192,18 +195,18 @@ impl List {
         refunded_cents: i64,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let Some(known) = self.get(project, payment) else {
+        let Some(entry) = self.get(project, payment) else {
             return Ok(());
         };
-        let back = refunded_cents >= known.paid.amount_cents;
-        let (state, came_back) = match (&known.state, back) {
-            (State::Open, true) => (State::Refunded, known.came_back),
-            (State::Refunded, false) => (State::Open, once_more(known.came_back)),
+        let back = refunded_cents >= entry.paid.amount_cents;
+        let (state, came_back) = match (&entry.state, back) {
+            (State::Open, true) => (State::Refunded, entry.came_back),
+            (State::Refunded, false) => (State::Open, once_more(entry.came_back)),
             _ => return Ok(()),
         };
-        let mut known = known.with(state, now);
-        known.came_back = came_back;
-        self.put(project, known).await
+        let mut entry = entry.with(state, now);
+        entry.came_back = came_back;
+        self.put(project, entry).await
     }
 
     /// Takes payments off the list that were settled long ago.
@@ -211,8 +214,8 @@ impl List {
         let now = self.0.handle.now_in(&project.scope);
         let id = project.project.id;
         let old: Vec<PaymentId> = {
-            let known = self.0.known.read();
-            let all = known.get(&id).into_iter().flat_map(BTreeMap::values);
+            let payments = self.0.payments.read();
+            let all = payments.get(&id).into_iter().flat_map(BTreeMap::values);
             let old = all.filter(|it| it.is_forgotten(now));
             old.map(|it| it.payment.clone()).collect()
         };

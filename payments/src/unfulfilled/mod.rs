@@ -6,7 +6,7 @@ mod record;
 
 use std::sync::Arc;
 
-use actors::{Address, CompletedPayment, InstructionKind, OrderAnswer};
+use actors::{Address, OrderAnswer};
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
@@ -14,7 +14,7 @@ use domain::{
     metadata::Metadata,
     terms::Terms,
     text::{IdempotencyKey, PaymentId},
-    wallet::place_order::PlaceOrder,
+    wallet::{pay::Pay, place_order::PlaceOrder},
 };
 use port::{ObjectRef, RefundRequest};
 
@@ -58,14 +58,14 @@ impl Payments {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let (list, id) = (self.unfulfilled(), project.project.id);
         let lock = list.lock(id, payment).await;
-        let Some(known) = list.get(id, payment) else {
+        let Some(entry) = list.get(id, payment) else {
             let placed = handle.order_of_payment(scope, payment)?;
             return Ok(handle
                 .order(scope, placed.ok_or(Error::NoSuchPayment)?)
                 .await?);
         };
         let order = handle
-            .order_of_assignment(scope, payment, known.paid_at, to.to.as_ref())
+            .order_of_assignment(scope, payment, entry.paid_at, to.to.as_ref())
             .await?;
         let user = to.to.as_ref().and_then(Address::user);
         let user = user.map(|user| user.as_str().to_owned());
@@ -74,22 +74,22 @@ impl Payments {
             price: to.price,
             user,
         };
-        match &known.state {
+        match &entry.state {
             State::Open | State::Dismissed(_) => {
                 let price = project
                     .any_price(&assignment.price)
                     .ok_or(Error::NoSuchPrice)?;
-                if Terms::from(price).recurs() && known.billing.is_none() {
+                if Terms::from(price).recurs() && entry.billing.is_none() {
                     return Err(Error::NoCycle);
                 }
                 let state = State::Assigning(assignment.clone());
-                list.decided(project, known.clone(), state).await?;
+                list.decided(project, entry.clone(), state).await?;
                 failpoint::reached("unfulfilled.assigning");
             }
             State::Assigning(begun) if *begun == assignment => {}
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
         }
-        self.fulfil(project, &known, &assignment).await?;
+        self.fulfil(project, &entry, &assignment).await?;
         drop(lock);
         // Some of it may have been refunded before.
         if let Ok(provider) = self.0.context.providers.of(project) {
@@ -103,7 +103,7 @@ impl Payments {
     async fn fulfil(
         &self,
         project: &ProjectCatalog,
-        known: &UnfulfilledPayment,
+        entry: &UnfulfilledPayment,
         assignment: &Assignment,
     ) -> Result<(), Error> {
         let price = project
@@ -111,10 +111,13 @@ impl Payments {
             .ok_or(Error::NoSuchPrice)?;
         let mut terms = Terms::from(price);
         // The currency of the payment, which may differ from the price's.
-        terms.currency = known.currency.clone();
-        let billing = known.billing.clone().filter(|_| terms.recurs());
+        terms.currency = entry.currency.clone();
+        let billing = entry.billing.clone().filter(|_| terms.recurs());
         let order = assignment.order;
-        let paid = CompletedPayment {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let pay = Pay {
+            order: order.serial,
+            code: handle.mint_code(scope),
             placed: Some(PlaceOrder {
                 order: order.serial,
                 terms,
@@ -123,16 +126,15 @@ impl Payments {
                 checkout: None,
                 email: None,
             }),
-            payment: known.paid.clone(),
+            payment: entry.paid.clone(),
             billing,
         };
-        let handle = &self.0.context.handle;
         handle
-            .pay(&project.scope, order, assignment.user(), paid)
+            .pay(scope, order.wallet, assignment.user(), pay)
             .await?;
         failpoint::reached("unfulfilled.assigned");
         let list = self.unfulfilled();
-        list.placed(project.project.id, &known.payment).await
+        list.placed(project.project.id, &entry.payment).await
     }
 
     /// Refunds all that is left of a payment, once however often it is called; returns the payment with the
@@ -159,9 +161,9 @@ impl Payments {
     ) -> Result<UnfulfilledPayment, Error> {
         let (list, id) = (self.unfulfilled(), project.project.id);
         let _turn = list.lock(id, payment).await;
-        let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
-        match &known.state {
-            State::Refunded => return Ok(known),
+        let entry = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        match &entry.state {
+            State::Refunded => return Ok(entry),
             State::Assigning(_) => return Err(Error::Decided),
             State::Open | State::Dismissed(_) => {}
         }
@@ -172,7 +174,7 @@ impl Payments {
             .map_or(0, |it| it.amount_cents.saturating_sub(it.refunded_cents));
         if left > 0 {
             // A refund after one that the bank returned needs a key of its own: the amount may be the same.
-            let key = match known.came_back {
+            let key = match entry.came_back {
                 None => format!("unfulfilled/{left}"),
                 Some(again) => format!("unfulfilled/{left}/{again}"),
             };
@@ -181,12 +183,12 @@ impl Payments {
             let request = RefundRequest {
                 payment: payment.clone(),
                 amount_cents: left,
-                operation: operation(InstructionKind::Refund, project, payment.as_str(), &key)?,
+                operation: operation("refund", project, payment.as_str(), &key)?,
             };
             provider.refund(&request).await?;
             failpoint::reached("unfulfilled.refunded");
         }
-        list.decided(project, known, State::Refunded).await
+        list.decided(project, entry, State::Refunded).await
     }
 
     /// Dismisses a payment, with a reason: it needs no order and is no longer listed as open.
@@ -202,13 +204,13 @@ impl Payments {
     ) -> Result<UnfulfilledPayment, Error> {
         let (list, id) = (self.unfulfilled(), project.project.id);
         let _turn = list.lock(id, payment).await;
-        let known = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
-        match &known.state {
-            State::Dismissed(_) => return Ok(known),
+        let entry = list.get(id, payment).ok_or(Error::NoSuchPayment)?;
+        match &entry.state {
+            State::Dismissed(_) => return Ok(entry),
             State::Assigning(_) | State::Refunded => return Err(Error::Decided),
             State::Open => {}
         }
-        list.decided(project, known, State::Dismissed(why)).await
+        list.decided(project, entry, State::Dismissed(why)).await
     }
 
     /// Finishes assignments that a crash interrupted, and checks whether open payments lead to an order by now or
@@ -225,17 +227,17 @@ impl Payments {
         let now = self.0.context.handle.now_in(&project.scope);
         let mut open = list.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
-            for known in &open {
-                if let State::Assigning(assignment) = &known.state {
-                    let _turn = list.lock(id, &known.payment).await;
-                    self.fulfil(project, known, assignment).await?;
+            for entry in &open {
+                if let State::Assigning(assignment) = &entry.state {
+                    let _turn = list.lock(id, &entry.payment).await;
+                    self.fulfil(project, entry, assignment).await?;
                     continue;
                 }
-                self.refresh_quietly(project, &*provider, &known.subject())
+                self.refresh_quietly(project, &*provider, &entry.subject())
                     .await;
-                if let Some(charge) = provider.charge(&known.payment).await? {
+                if let Some(charge) = provider.charge(&entry.payment).await? {
                     let refunded = charge.refunded_cents;
-                    list.went_back(id, &known.payment, refunded, now).await?;
+                    list.went_back(id, &entry.payment, refunded, now).await?;
                 }
             }
             open = list.open(id, Some(last.place()), AT_ONCE);

@@ -63,8 +63,8 @@ impl EventType {
 
     /// Reads a name; `None` if there is no such type.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let known = EVENT_TYPES.into_iter().find(|known| *known == name);
-        known.map(Self)
+        let kind = EVENT_TYPES.into_iter().find(|kind| *kind == name);
+        kind.map(Self)
     }
 
     pub(crate) const fn as_str(self) -> &'static str {

@@ -9,7 +9,7 @@ use domain::{
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{
         OrderStatus,
-        pay::{PaidCycle, Payment},
+        pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
     },
@@ -17,7 +17,7 @@ use domain::{
 use futures_util::FutureExt as _;
 
 use super::{House, PRODUCT, START};
-use crate::{Address, CompletedPayment};
+use crate::Address;
 
 fn terms() -> Terms {
     Terms {
@@ -41,25 +41,27 @@ fn terms() -> Terms {
 /// An order that fills a wallet of its own.
 async fn placed(house: &House) -> OrderId {
     let (handle, scope) = (&house.handle, &house.scope);
-    let draft = handle
+    let (order, _) = handle
         .draft_order(scope, None, &terms(), domain::Quantity::ONE)
         .await
         .unwrap();
     let place = PlaceOrder {
-        order: draft.order.serial,
+        order: order.serial,
         terms: terms(),
         checkout: None,
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
     };
-    let placed = handle.place_order(scope, draft.order, None, place);
+    let placed = handle.place_order(scope, order, None, place);
     placed.await.unwrap();
-    draft.order
+    order
 }
 
-fn paid() -> CompletedPayment {
-    CompletedPayment {
+fn paid(house: &House, order: OrderId) -> Pay {
+    Pay {
+        order: order.serial,
+        code: house.handle.mint_code(&house.scope),
         placed: None,
         payment: Payment {
             amount_cents: 500,
@@ -80,7 +82,7 @@ async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
     house.journal.hold_folds();
     house.journal.hold();
     let (handle, scope) = (&house.handle, &house.scope);
-    let mut pay = Box::pin(handle.pay(scope, order, None, paid()));
+    let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid(&house, order)));
     assert!(pay.as_mut().now_or_never().is_none());
     let mut read = Box::pin(handle.order(scope, order));
     assert!(read.as_mut().now_or_never().is_none());
@@ -108,7 +110,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     };
     let wanted = terms();
     let draft = || handle.draft_order(scope, Some(&old), &wanted, domain::Quantity::ONE);
-    let (first, second) = (draft().await.unwrap().order, draft().await.unwrap().order);
+    let (first, second) = (draft().await.unwrap().0, draft().await.unwrap().0);
     let placed = handle.place_order(scope, first, Some(&old), place(first));
     placed.await.unwrap();
     let shown = handle.order(scope, first).await.unwrap();
@@ -139,7 +141,7 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
     let subscription = SubscriptionId::new("sub_1").unwrap();
     let invoice = InvoiceId::new("in_1").unwrap();
     let customer = CustomerId::new("cus_1").unwrap();
-    let mut paid = paid();
+    let mut paid = paid(&house, order);
     paid.payment.payment = Some(payment.clone());
     paid.payment.customer = Some(customer.clone());
     paid.billing = Some(PaidCycle {
@@ -155,7 +157,7 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
     assert_eq!(handle.order_of_payment(scope, &payment), Ok(None));
     house.journal.hold_folds();
     house.journal.hold();
-    let mut pay = Box::pin(handle.pay(scope, order, None, paid));
+    let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid));
     assert!(pay.as_mut().now_or_never().is_none());
     assert_eq!(handle.order_of_payment(scope, &payment), Ok(Some(order)));
     house.journal.release();
@@ -182,7 +184,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         ..terms()
     };
     let draft = handle.draft_order(scope, None, &terms, domain::Quantity::ONE);
-    let order = draft.await.unwrap().order;
+    let (order, _) = draft.await.unwrap();
     let place = PlaceOrder {
         order: order.serial,
         terms,
@@ -202,7 +204,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
     let back = Purchase::Reverse(order.serial, reversal);
     assert!(handle.report(scope, order.wallet, back).await.unwrap());
     let invoice = InvoiceId::new(long("in_")).unwrap();
-    let paid = CompletedPayment {
+    let paid = Pay {
         payment: Payment {
             payment: Some(PaymentId::new(long("pi_")).unwrap()),
             customer: Some(CustomerId::new(long("cus_")).unwrap()),
@@ -214,7 +216,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
                 invoice_url: Some(page().unwrap()),
                 ..domain::wallet::Receipt::default()
             },
-            ..paid().payment
+            ..paid(&house, order).payment
         },
         billing: Some(PaidCycle {
             subscription: SubscriptionId::new(long("sub_")).unwrap(),
@@ -226,9 +228,9 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
             after_end: false,
             reported_at: START,
         }),
-        placed: None,
+        ..paid(&house, order)
     };
-    assert!(handle.pay(scope, order, None, paid).await.unwrap());
+    assert!(handle.pay(scope, order.wallet, None, paid).await.unwrap());
     let told = handle.events_from(scope, 0, 10).await.unwrap();
     let orders: Vec<_> = told
         .iter()

@@ -1,26 +1,28 @@
 //! A wallet with much to do does not keep others waiting.
 
 use domain::{
-    Amount,
-    wallet::{ProductRef, credit::Credit},
+    Amount, Timestamp,
+    id::HoldId,
+    wallet::{ProductRef, credit::Credit, hold::PlaceHold},
 };
 use futures_util::FutureExt as _;
 
 use super::{House, PRODUCT, applied, deduct, external, front::Front, key};
 
 use crate::{
-    Address, HoldAccess, NewHold,
+    Address, HoldAccess,
     registry::{Absent, Sweep},
 };
 
 const HOLDS: usize = 1500;
 
 /// A hold of one credit for a quarter of an hour.
-fn hold(n: usize, publishable: bool) -> NewHold {
-    NewHold {
+fn hold(n: usize, publishable: bool) -> impl FnOnce(HoldId, Timestamp) -> PlaceHold {
+    move |id, now| PlaceHold {
+        id,
         product: ProductRef::Named(PRODUCT),
         amount: Amount::new(1).unwrap(),
-        expires_in_seconds: 900,
+        expires_at: now.plus_seconds(900),
         key: key(&format!("h{n}")),
         meta: None,
         publishable,

@@ -1,14 +1,14 @@
 //! Each command's answers when nothing goes wrong.
 
 use domain::{
-    Amount, Rejection,
+    Amount, Rejection, Timestamp,
     history::HoldStatus,
     text::Feature,
-    wallet::{ProductRef, feature::FeatureAction},
+    wallet::{ProductRef, feature::FeatureAction, hold::PlaceHold},
 };
 
 use super::{House, PRODUCT, applied, deduct, external, key, replayed};
-use crate::{Address, Error, HoldAccess, NewHold};
+use crate::{Address, Error, HoldAccess};
 
 #[tokio::test]
 async fn credits_are_used_once_per_key() {
@@ -200,10 +200,11 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
 async fn a_hold_is_settled_once_and_belongs_to_its_project() {
     let house = House::new().await;
     house.credit("ann", 10).await.unwrap();
-    let hold = NewHold {
+    let hold = |id, now: Timestamp| PlaceHold {
+        id,
         product: ProductRef::Only(Some(PRODUCT)),
         amount: Amount::new(6).unwrap(),
-        expires_in_seconds: 900,
+        expires_at: now.plus_seconds(900),
         key: key("h"),
         meta: None,
         publishable: false,
@@ -211,7 +212,7 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
     };
     let (handle, scope) = (&house.handle, &house.scope);
     let placed = handle
-        .place_hold(scope, &external("ann"), hold.clone())
+        .place_hold(scope, &external("ann"), hold)
         .await
         .unwrap();
     assert_eq!((placed.balance, placed.replayed), (4, false));
@@ -247,10 +248,11 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
 async fn an_expired_hold_gives_its_credits_back_by_itself() {
     let house = House::new().await;
     house.credit("ann", 10).await.unwrap();
-    let hold = NewHold {
+    let hold = |id, now: Timestamp| PlaceHold {
+        id,
         product: ProductRef::Named(PRODUCT),
         amount: Amount::new(6).unwrap(),
-        expires_in_seconds: 900,
+        expires_at: now.plus_seconds(900),
         key: key("h"),
         meta: None,
         publishable: false,

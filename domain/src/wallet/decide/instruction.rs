@@ -21,10 +21,8 @@ use crate::{
 /// The decision on an instruction that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionDecision {
-    /// What the provider is to do.
-    pub instruction: Instruction,
-    /// Whether the provider did it already: then it is not asked again.
-    pub done: bool,
+    /// The instruction: if it is done already, the provider is not asked again.
+    pub record: InstructionRecord,
     /// Events to log before the provider is asked; none if it was asked before.
     pub events: Vec<Event>,
 }
@@ -41,8 +39,7 @@ pub(super) fn again(
         return Err(Rejection::KeyReused);
     }
     Ok(Some(InstructionDecision {
-        instruction: prior.instruction.clone(),
-        done: prior.stage == InstructionStage::Done,
+        record: prior.clone(),
         events: Vec::new(),
     }))
 }

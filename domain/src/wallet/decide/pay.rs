@@ -24,7 +24,7 @@ use crate::{
 
 pub use super::payment::{PaidCycle, Payment};
 
-/// A recovery code drawn for a wallet that nobody can address yet.
+/// A new recovery code, as a wallet keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MintedCode {
     /// The keyed hash by which it will be found.

@@ -58,20 +58,18 @@ impl Wallet {
         if !(1..=refundable_cents).contains(&cents) {
             return Err(Rejection::AlreadyRefunded { refundable_cents });
         }
-        let instruction = Instruction::Refund {
-            order,
-            requested: amount_cents,
-            cents,
-        };
-        let instructed = InstructionRecord {
+        let record = InstructionRecord {
             key,
-            instruction: instruction.clone(),
+            instruction: Instruction::Refund {
+                order,
+                requested: amount_cents,
+                cents,
+            },
             stage: InstructionStage::Asked,
         };
         Ok(InstructionDecision {
-            instruction,
-            done: false,
-            events: self.instructed(instructed, Some(order), archived, now),
+            events: self.instructed(record.clone(), Some(order), archived, now),
+            record,
         })
     }
 }

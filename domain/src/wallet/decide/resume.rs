@@ -61,16 +61,14 @@ impl Wallet {
         }
         let known = self.subscriptions().filter(|s| s.tier().product == product);
         let known = known.last().ok_or(Rejection::SubscriptionNotFound)?;
-        let instruction = make(known.id.clone());
-        let instructed = InstructionRecord {
+        let record = InstructionRecord {
             key,
-            instruction: instruction.clone(),
+            instruction: make(known.id.clone()),
             stage: InstructionStage::Asked,
         };
         Ok(InstructionDecision {
-            instruction,
-            done: false,
-            events: self.instructed(instructed, None, Archive::default(), now),
+            events: self.instructed(record.clone(), None, Archive::default(), now),
+            record,
         })
     }
 }

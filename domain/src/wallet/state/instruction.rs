@@ -37,6 +37,19 @@ pub enum Instruction {
     },
 }
 
+impl Instruction {
+    /// The subscription that it is about, unless it is a refund.
+    #[must_use]
+    pub const fn subscription(&self) -> Option<&SubscriptionId> {
+        match self {
+            Self::Refund { .. } => None,
+            Self::Cancel { subscription, .. } | Self::Resume { subscription, .. } => {
+                Some(subscription)
+            }
+        }
+    }
+}
+
 /// The stage of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
@@ -57,4 +70,12 @@ pub struct InstructionRecord {
     pub instruction: Instruction,
     /// The stage at that moment.
     pub stage: InstructionStage,
+}
+
+impl InstructionRecord {
+    /// Whether the provider did it.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stage == InstructionStage::Done
+    }
 }

@@ -208,15 +208,12 @@ impl Teller {
 
     /// Replayed: the provider did it before. Applied: it is to be asked, for the first time or again.
     fn instruct(&mut self, decided: InstructionDecision) -> Done<Instruction> {
-        let InstructionDecision {
-            instruction,
-            done,
-            events,
-        } = decided;
+        let InstructionDecision { record, events } = decided;
+        let done = record.is_done();
         assert!(!done || events.is_empty(), "what is done is not asked for");
         self.carry_all(events);
         match done {
-            true => Done::Replayed(instruction),
+            true => Done::Replayed(record.instruction),
             false => Done::Applied,
         }
     }

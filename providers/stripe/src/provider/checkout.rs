@@ -1,7 +1,7 @@
 //! Opening a session for a buyer.
 
 use domain::catalog::Interval;
-use port::{CheckoutRequest, Discount, OpenedCheckout};
+use port::{CheckoutPage, CheckoutRequest, Discount};
 
 use super::Stripe;
 use crate::{
@@ -26,7 +26,7 @@ impl Stripe {
     pub(super) async fn checkout(
         &self,
         request: &CheckoutRequest<'_>,
-    ) -> Result<OpenedCheckout, Error> {
+    ) -> Result<CheckoutPage, Error> {
         let mut attempt = Attempt::default();
         let made = loop {
             let made = self.try_session(request, attempt).await;
@@ -46,8 +46,8 @@ impl Stripe {
             }
             other => other,
         })?;
-        Ok(OpenedCheckout {
-            checkout: session.id,
+        Ok(CheckoutPage {
+            id: session.id,
             url: session
                 .url
                 .ok_or_else(|| Error::garbage("a checkout session has no URL"))?,

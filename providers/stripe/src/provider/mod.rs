@@ -20,7 +20,7 @@ use domain::{
     wallet::{ProviderKind, Receipt},
 };
 use port::{
-    CheckoutRequest, EventPage, ObjectIds, ObjectRef, OpenedCheckout, Operation, OrderReference,
+    CheckoutPage, CheckoutRequest, EventPage, ObjectIds, ObjectRef, Operation, OrderReference,
     Owners, PaidOrder, PortalRequest, Provider, ProviderCharge, ProviderEvent, ProviderFuture,
     ProviderList, ProviderListPage, RefundRequest, Report, RunningSubscription, Span, WebhookError,
 };
@@ -261,7 +261,7 @@ impl Provider for Stripe {
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
-    ) -> ProviderFuture<'a, OpenedCheckout> {
+    ) -> ProviderFuture<'a, CheckoutPage> {
         self.asked(self.checkout(request))
     }
 

@@ -61,7 +61,7 @@ fn offered(
     let mut offered: Vec<(&Product, &Price)> = Vec::new();
     while !ladders.is_empty() {
         ladders.retain_mut(|(product, prices)| match prices.pop() {
-            Some(price) if offered.iter().all(|(_, known)| known.id != price.id) => {
+            Some(price) if offered.iter().all(|(_, other)| other.id != price.id) => {
                 offered.push((product, price));
                 true
             }

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{FeatureText, Text, choice},
+        field::{CodeText, FeatureText, Text, UserText, choice},
         respond,
-        subject::ForWallet,
+        subject::{NamedWallet, WalletChoice},
     },
     state::App,
 };
@@ -18,13 +18,21 @@ use crate::{
 /// A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
 /// created by a grant if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
-pub(super) struct SetFeature {
+#[serde(rename_all = "camelCase")]
+struct SetFeature {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The feature's slug.
     feature: FeatureText,
     /// `grant` when left out. Revoking takes only a manual unlock back: what a subscription or
     /// purchase unlocks stays.
     action: Option<ActionText>,
 }
+
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<SetFeature>;
 
 /// What to do with a feature.
 type ActionText = Text<FeatureAction>;
@@ -33,9 +41,6 @@ choice!(FeatureAction, "FeatureAction":
     "grant" => FeatureAction::Grant,
     "revoke" => FeatureAction::Revoke,
 );
-
-/// The body also names the wallet.
-type Request = ForWallet<SetFeature>;
 
 /// The features that the wallet unlocks.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,7 +56,7 @@ pub(super) struct Features {
     post,
     path = "/api/v1/features",
     tag = "Wallets of both kinds",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((status = 200, description = "All features of the wallet", body = Features)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
@@ -61,9 +66,10 @@ pub(super) async fn set_feature(
     key: SecretKey,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let Text(feature) = asked.feature;
-    let action = asked
+    let request: SetFeature = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let Text(feature) = request.feature;
+    let action = request
         .action
         .map_or(FeatureAction::Grant, |Text(action)| action);
     let address = wallet.address()?;

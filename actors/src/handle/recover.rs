@@ -40,20 +40,20 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<BoughtCode>, Error> {
         let wallets = self.books().buyers(scope.project, email, limit);
-        let asked = FindBuyersCode {
+        let find = FindBuyersCode {
             project: scope.project,
             email: email.clone(),
         };
         let mut codes = Vec::new();
         for wallet in wallets.map_err(|error| unreadable(&error))? {
             let place = (wallet, Caller::Order(scope.project));
-            let parts = match self.ask(scope, place, asked.clone()).await {
+            let recent = match self.ask(scope, place, find.clone()).await {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => None,
                 answer => answer?,
             };
-            let Some(parts) = parts else { continue };
-            let asked = asked.clone();
-            let read = tokio::task::spawn_blocking(move || read_on(parts, &asked)).await;
+            let Some(recent) = recent else { continue };
+            let find = find.clone();
+            let read = tokio::task::spawn_blocking(move || read_on(recent, &find)).await;
             let Some((address, sealed)) = read.map_err(|_| Error::Unavailable)?? else {
                 continue;
             };
@@ -67,15 +67,15 @@ impl Handle {
 /// The buyer's address and the encrypted code.
 type EncryptedCode = (Email, Box<[u8]>);
 
-fn read_on(parts: RecentBuyer, asked: &FindBuyersCode) -> Result<Option<EncryptedCode>, Error> {
-    let mut found = parts.address.clone();
-    let mut below = parts.below;
+fn read_on(recent: RecentBuyer, find: &FindBuyersCode) -> Result<Option<EncryptedCode>, Error> {
+    let mut address = recent.address.clone();
+    let mut below = recent.below;
     let mut looked_at = 0_usize;
-    while found.is_none() && below > 1 {
+    while address.is_none() && below > 1 {
         if looked_at >= MAX_SCAN {
             below = below.min(FIRST);
         }
-        let older = parts.history.before(below, PAGE).map_err(|error| {
+        let older = recent.history.before(below, PAGE).map_err(|error| {
             tracing::error!(%error, "A wallet's history cannot be read");
             Error::Unavailable
         })?;
@@ -84,8 +84,8 @@ fn read_on(parts: RecentBuyer, asked: &FindBuyersCode) -> Result<Option<Encrypte
         looked_at = looked_at.saturating_add(older.len());
         let mut addresses = older
             .iter()
-            .filter_map(|record| asked.address(&parts, record));
-        found = addresses.next().cloned();
+            .filter_map(|record| find.address(&recent, record));
+        address = addresses.next().cloned();
     }
-    Ok(found.map(|address| (address, parts.sealed)))
+    Ok(address.map(|address| (address, recent.sealed)))
 }

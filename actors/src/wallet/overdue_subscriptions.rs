@@ -14,7 +14,9 @@ impl Command for FindOverdueSubscriptions {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Vec<SubscriptionId>, Error> {
         let all = turn.wallet()?.subscriptions();
-        let lapsed = all.filter(|known| known.current_period_end <= self.0);
-        Ok(lapsed.map(|known| known.id.clone()).collect())
+        let overdue = all.filter(|subscription| subscription.current_period_end <= self.0);
+        Ok(overdue
+            .map(|subscription| subscription.id.clone())
+            .collect())
     }
 }

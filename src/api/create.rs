@@ -1,15 +1,17 @@
-//! `POST /wallets`: a new anonymous wallet.
+//! `POST /wallets`: a new anonymous wallet. `POST /wallets/external`: get or create a user's wallet.
 
 use axum::{extract::State, response::Response};
 use domain::catalog::{KeyKind, Mode};
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::{
     http::{
-        Error, ErrorCode,
-        auth::AnyKey,
+        AnyKey, Body, Error, ErrorCode, SecretKey,
         context::Context,
+        field::{Text, UserText},
         respond,
-        view::{CodeWallet, Holdings},
+        view::{CodeWallet, ExternalWallet, Holdings},
     },
     state::App,
 };
@@ -55,4 +57,35 @@ pub(super) async fn create_wallet(
             Err(Error::from_wallet(error, &key))
         }
     }
+}
+
+/// The user whose wallet to get or create.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OpenExternalWallet {
+    external_user_id: UserText,
+}
+
+/// Get or create an external wallet
+///
+/// Idempotent by `externalUserId`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/external",
+    tag = "External wallets",
+    request_body = OpenExternalWallet,
+    responses((status = 200, description = "The wallet", body = ExternalWallet)),
+    security(("secret" = [])),
+)]
+pub(super) async fn open_external_wallet(
+    State(app): State<App>,
+    key: SecretKey,
+    body: Body,
+) -> Result<Response, Error> {
+    let OpenExternalWallet {
+        external_user_id: Text(user),
+    } = body.parse()?;
+    let view = app.handle.open_external(&key.scope, user.clone()).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &key))?;
+    respond::json(&ExternalWallet::of(&view, user.as_str(), &key))
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use actors::{Address, OrderDraft};
+use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     Quantity,
@@ -14,7 +14,7 @@ use domain::{
     text::{CheckoutId, Email, ExternalUserId},
     wallet::place_order::PlaceOrder,
 };
-use port::{CheckoutRequest, Discount, OpenedCheckout, OrderReference, Provider};
+use port::{CheckoutPage, CheckoutRequest, Discount, OrderReference, Provider};
 
 use super::{Error, Payments, failpoint};
 
@@ -41,19 +41,8 @@ pub struct NewCheckout {
     pub locale: Option<String>,
 }
 
-/// A checkout that waits for its buyer.
-#[derive(Debug, Clone)]
-pub struct OpenCheckout {
-    /// Where to send the buyer.
-    pub url: String,
-    /// The provider's id of the page.
-    pub checkout: CheckoutId,
-    /// The order that the page pays.
-    pub order: OrderId,
-}
-
 impl Payments {
-    /// Opens a checkout for a price that is offered.
+    /// Opens a checkout for a price that is offered: the order, and the page that pays it.
     ///
     /// # Errors
     ///
@@ -62,7 +51,7 @@ impl Payments {
         &self,
         project: Arc<ProjectCatalog>,
         new: NewCheckout,
-    ) -> Result<OpenCheckout, Error> {
+    ) -> Result<(OrderId, CheckoutPage), Error> {
         // A caller who goes away in the middle must not leave a page without its order.
         let (payments, id) = (self.clone(), project.project.id);
         let work = async move { payments.opened(&project, &new).await };
@@ -73,7 +62,7 @@ impl Payments {
         &self,
         project: &ProjectCatalog,
         new: &NewCheckout,
-    ) -> Result<OpenCheckout, Error> {
+    ) -> Result<(OrderId, CheckoutPage), Error> {
         let context = &self.0.context;
         let handle = &context.handle;
         let provider = context.providers.of(project)?;
@@ -83,10 +72,9 @@ impl Payments {
             .ok_or(Error::Defect("the price is not offered"))?;
         let terms = Terms::from(price);
         let scope = &project.scope;
-        let draft = handle
+        let (order, customer) = handle
             .draft_order(scope, new.wallet.as_ref(), &terms, new.quantity)
             .await?;
-        let OrderDraft { order, customer } = draft;
         let request = CheckoutRequest {
             reference: OrderReference {
                 project: project.project.id,
@@ -106,28 +94,24 @@ impl Payments {
             asks: project.project.checkout,
         };
         failpoint::reached("checkout.drafted");
-        let OpenedCheckout { checkout, url } = provider.open_checkout(&request).await?;
+        let page = provider.open_checkout(&request).await?;
         failpoint::reached("checkout.session_created");
         let place = PlaceOrder {
             order: order.serial,
             terms,
             quantity: new.quantity,
             metadata: new.metadata.clone(),
-            checkout: Some(checkout.clone()),
+            checkout: Some(page.id.clone()),
             email: new.email.clone(),
         };
         let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
         if let Err(error) = placed.await {
-            call_off(&*provider, &checkout, order).await;
+            call_off(&*provider, &page.id, order).await;
             return Err(error.into());
         }
         failpoint::reached("checkout.placed");
         self.expect(project.project.id);
-        Ok(OpenCheckout {
-            url,
-            checkout,
-            order,
-        })
+        Ok((order, page))
     }
 }
 

@@ -5,7 +5,7 @@ use domain::{MAX_CREDITS, catalog::KeyKind};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::orders_read::OrderPath;
+use super::order::OrderPath;
 use crate::{
     http::{
         Body, Error, SecretKey,

@@ -1,5 +1,6 @@
-//! `GET /orders/{orderIdOrCheckoutId}`: an order and its status. A browser's success page needs it,
-//! and knows the order's or the checkout's identifier; neither can be guessed.
+//! `GET /orders`: a project's orders, newest first. `GET /orders/{orderIdOrCheckoutId}`: an order and its
+//! status. A browser's success page needs it, and knows the order's or the checkout's identifier; neither
+//! can be guessed.
 
 use axum::{
     extract::{FromRef, FromRequestParts, RawPathParams, State},
@@ -11,8 +12,13 @@ use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 use crate::{
     catalog::ProjectCatalog,
     http::{
-        Error, ErrorCode, auth::AnyKey, code_path::MissCounter, order_name::OrderName, respond,
-        view::Order,
+        AnyKey, Error, ErrorCode, SecretKey,
+        code_path::MissCounter,
+        order_name::OrderName,
+        orders::PageQuery,
+        query::Params,
+        respond,
+        view::{Order, Orders},
     },
     state::App,
 };
@@ -54,9 +60,9 @@ impl OrderPath {
         match &self.named {
             OrderName::Order(order) => Ok(*order),
             OrderName::Checkout(checkout) => {
-                let found = app.handle.order_of_checkout(&project.scope, checkout).await;
-                let found = found.map_err(|error| Error::from_wallet(error, project))?;
-                Ok(found.id)
+                let answer = app.handle.order_of_checkout(&project.scope, checkout).await;
+                let answer = answer.map_err(|error| Error::from_wallet(error, project))?;
+                Ok(answer.id)
             }
             OrderName::Nothing => Err(Error::new(ErrorCode::OrderNotFound)),
         }
@@ -104,4 +110,23 @@ pub(super) async fn read_order(
     } else {
         shown
     })
+}
+
+/// List orders
+///
+/// Newest first. Orders carry recovery codes: a secret key is needed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/orders",
+    tag = "Purchases",
+    params(PageQuery),
+    responses((status = 200, description = "A page of orders", body = Orders)),
+    security(("secret" = [])),
+)]
+pub(super) async fn list_orders(
+    State(app): State<App>,
+    key: SecretKey,
+    Params(part): Params<PageQuery>,
+) -> Result<Response, Error> {
+    part.answer(None, &app, &key).await
 }

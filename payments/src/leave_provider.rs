@@ -35,9 +35,9 @@ impl Payments {
         // One at a time for each project: two would do the same work twice.
         let _turn = self.0.leaving.take(&project.to_string()).await;
         let context = &self.0.context;
-        let known = context.catalog.project(project);
-        let known = known.map_err(|_| Error::Defect("the project no longer exists"))?;
-        if !known.epoch().leaving {
+        let current = context.catalog.project(project);
+        let current = current.map_err(|_| Error::Defect("the project no longer exists"))?;
+        if !current.epoch().leaving {
             return Ok(());
         }
         context.provider_locks.settled(project).await;
@@ -46,9 +46,9 @@ impl Payments {
         self.0.reconciler.forget(project).await?;
         self.0.overdue.forget(project).await?;
         self.0.event_poller.forget(project).await?;
-        let ended = self.end_all(&known).await?;
+        let ended = self.end_all(&current).await?;
         context.providers.forget(project).await?;
-        let epoch = known.epoch().number;
+        let epoch = current.epoch().number;
         let left = context
             .catalog
             .finish_leaving_provider(project, epoch)

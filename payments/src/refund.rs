@@ -3,9 +3,14 @@
 
 use std::sync::Arc;
 
-use actors::{InstructionKind, OrderAnswer, RefundToRequest};
+use actors::OrderAnswer;
 use catalog::ProjectCatalog;
-use domain::{Rejection, id::OrderId, text::IdempotencyKey, wallet::refund::Refund};
+use domain::{
+    Rejection,
+    id::OrderId,
+    text::{IdempotencyKey, PaymentId},
+    wallet::{Instruction, InstructionRecord, refund::Refund},
+};
 use port::{ObjectRef, Provider, RefundRequest};
 
 use super::{
@@ -55,16 +60,15 @@ impl Payments {
         refund: Refund,
     ) -> Result<RefundResult, Error> {
         let about = order.to_string();
-        let kind = InstructionKind::Refund;
-        let name = operation(kind, project, &about, &refund.key)?;
+        let name = operation("refund", project, &about, &refund.key)?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
                 // A refund that was already made is answered even without a provider.
-                let asked = handle.ask_refund(scope, order, refund, false).await?;
-                return match asked.done {
+                let (record, _) = handle.ask_refund(scope, order, refund, false).await?;
+                return match record.is_done() {
                     true => self.refund_answer(project, order, true).await,
                     false => Err(error),
                 };
@@ -74,31 +78,29 @@ impl Payments {
         // A full refund is tried once more where less is left than the wallet knew.
         let mut asks_again = refund.amount_cents.is_none();
         loop {
-            let asked = self.ask_refund(project, provider, order, &refund).await?;
-            let RefundToRequest {
-                payment,
-                cents,
-                done,
-            } = asked;
-            if done {
+            let (record, payment) = self.ask_refund(project, provider, order, &refund).await?;
+            if record.is_done() {
                 return self.refund_answer(project, order, true).await;
             }
+            let Instruction::Refund { cents, .. } = record.instruction else {
+                return Err(Error::Defect("a refund is recorded as something else"));
+            };
             failpoint::reached("refund.asked");
             let request = RefundRequest {
                 payment: payment.clone(),
                 amount_cents: cents,
                 operation: name.clone(),
             };
-            let given = provider.refund(&request).await;
+            let answer = provider.refund(&request).await;
             failpoint::reached("refund.given");
-            if let Some(stage) = stage(&given) {
-                let key = refund.key.clone();
-                handle.close_refund(scope, order, key, stage).await?;
+            if let Some(stage) = stage(&answer) {
+                let outcome = InstructionRecord { stage, ..record };
+                handle.close_refund(scope, order, outcome).await?;
                 failpoint::reached("refund.noted");
                 self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
                     .await;
             }
-            let Err(error) = given else {
+            let Err(error) = answer else {
                 return self.refund_answer(project, order, false).await;
             };
             if !error.nothing_was_done() {
@@ -122,14 +124,14 @@ impl Payments {
         provider: &dyn Provider,
         order: OrderId,
         refund: &Refund,
-    ) -> Result<RefundToRequest, Error> {
+    ) -> Result<(InstructionRecord, PaymentId), Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
-        let asked = handle.ask_refund(scope, order, refund.clone(), true).await;
-        let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = asked else {
-            return Ok(asked?);
+        let decided = handle.ask_refund(scope, order, refund.clone(), true).await;
+        let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = decided else {
+            return Ok(decided?);
         };
-        let known = handle.order(scope, order).await?.order;
-        match known.payment.filter(|_| known.asked.is_some()) {
+        let stored = handle.order(scope, order).await?.order;
+        match stored.payment.filter(|_| stored.asked.is_some()) {
             Some(payment) => {
                 self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
                     .await;
@@ -137,7 +139,7 @@ impl Payments {
                     .ask_refund(scope, order, refund.clone(), true)
                     .await?)
             }
-            None => Ok(asked?),
+            None => Ok(decided?),
         }
     }
 

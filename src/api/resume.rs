@@ -5,22 +5,27 @@ use domain::wallet::resume::Resume;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::cancel::instruct;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{KeyText, ProductName},
+        field::{CodeText, KeyText, ProductName, UserText},
         idempotency::KeyHeader,
-        respond,
-        subject::{self, ForWallet},
+        subject::{NamedWallet, WalletChoice, product},
         view::Subscription,
     },
+    payments::SubscriptionInstruction,
     state::App,
 };
 
 /// The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ResumeSubscription {
+struct ResumeSubscription {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The product that is subscribed to.
     product_id: ProductName,
     /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
@@ -28,8 +33,8 @@ pub(super) struct ResumeSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The body also names the wallet.
-type Request = ForWallet<ResumeSubscription>;
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<ResumeSubscription>;
 
 /// Resume a subscription
 ///
@@ -41,7 +46,7 @@ type Request = ForWallet<ResumeSubscription>;
     post,
     path = "/api/v1/subscriptions/resume",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((
         status = 200,
         description = "The subscription, resumed now or before",
@@ -60,17 +65,12 @@ pub(super) async fn resume_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let name = header.or(asked.idempotency_key)?;
+    let request: ResumeSubscription = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let name = header.or(request.idempotency_key)?;
     let resume = Resume {
-        product: subject::product(&asked.product_id, &key)?,
+        product: product(&request.product_id, &key)?,
         key: name,
     };
-    let payments = &app.payments;
-    let resumed = payments.resume((*key).clone(), wallet.address()?, resume);
-    let resumed = resumed
-        .await
-        .map_err(|error| Error::from_instruction(error, &key))?;
-    let subscription = Subscription::from(&resumed.subscription);
-    respond::replayable(&subscription, resumed.replayed)
+    instruct(&app, &key, wallet, SubscriptionInstruction::Resume(resume)).await
 }

@@ -22,7 +22,7 @@ use crate::{
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
     #[param(inline)]
-    external_user_id: UserText,
+    pub(super) external_user_id: UserText,
 }
 
 /// Read a code wallet

@@ -3,22 +3,20 @@
 
 use axum::{extract::State, response::Response};
 
+use super::read::UserQuery;
 use crate::{
     catalog::ProjectCatalog,
     http::{
         AnyKey, Error, SecretKey,
         code_path::CodePath,
-        field::CodeText,
+        field::{CodeText, Text},
         ledger::{self, PageQuery},
         query::Params,
-        subject::{ForUser, Subject},
+        subject::Subject,
         view::Ledger,
     },
     state::App,
 };
-
-/// The query also names the user.
-type PartOfUser = ForUser<PageQuery>;
 
 /// Read a code wallet's ledger
 ///
@@ -51,7 +49,7 @@ pub(super) async fn read_ledger(
     get,
     path = "/api/v1/wallets/external/ledger",
     tag = "External wallets",
-    params(PartOfUser),
+    params(UserQuery, PageQuery),
     responses((status = 200, description = "A page", body = Ledger)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"]))),
@@ -59,11 +57,10 @@ pub(super) async fn read_ledger(
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
     key: SecretKey,
-    Params(ForUser {
-        user,
-        command: part,
-    }): Params<PartOfUser>,
+    Params(part): Params<PageQuery>,
+    Params(UserQuery { external_user_id }): Params<UserQuery>,
 ) -> Result<Response, Error> {
+    let Text(user) = external_user_id;
     answer(&app, &key, &user.into(), &part).await
 }
 

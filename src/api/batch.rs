@@ -3,19 +3,19 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
-use domain::{text::IdempotencyKey, wallet::deduct::Deduct as Command};
+use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::deduct::Deduct;
 use crate::{
     catalog::ProjectCatalog,
     http::{
         Error, Object, SecretKey,
         body::BatchBody,
         error::ErrorBody,
+        field::{CodeText, KeyText, MetaObject, Positive, ProductName, UserText},
         idempotency, respond,
-        subject::{ForWallet, NamedWallet},
+        subject::{NamedWallet, WalletChoice, product_or_only},
         view::Deducted,
     },
     state::App,
@@ -29,12 +29,33 @@ const RESULT_BYTES: usize = 48;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DeductBatch)]
 struct Request {
-    #[schema(value_type = Vec<Item>, min_items = 1, max_items = 1000)]
+    #[schema(value_type = Vec<ItemSchema>, min_items = 1, max_items = 1000)]
     items: Vec<Object<Item>>,
 }
 
-/// A deduction that names its wallet and has its own key.
-type Item = ForWallet<Deduct>;
+/// Credits to use up.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Deduct)]
+struct Item {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
+    /// The product whose credits to use; may be left out where the project has exactly one product
+    /// that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+}
+
+/// The schema of an item: one of two fields names the wallet.
+type ItemSchema = WalletChoice<Item>;
 
 /// The result of each item, in their order.
 #[derive(Debug, Serialize, ToSchema)]
@@ -121,7 +142,7 @@ impl<'a> ItemResult<'a> {
 /// Items that were checked.
 struct CheckedItems {
     /// Deductions for the wallets to decide.
-    sent: Vec<(Address, Command)>,
+    sent: Vec<(Address, Deduct)>,
     /// Items that name an unknown wallet or product, by their index in the list.
     refused: Vec<(usize, Error)>,
 }
@@ -130,9 +151,12 @@ struct CheckedItems {
 fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedItems, Error> {
     let mut sent = Vec::with_capacity(items.len());
     let mut refused = Vec::new();
-    for (place, Object(item)) in items.into_iter().enumerate() {
-        let shape = shape(item).map_err(|error| error.within(&format!("items[{place}]")))?;
-        match resolve(shape, project) {
+    for (place, Object(mut item)) in items.into_iter().enumerate() {
+        let (wallet, key) = item
+            .names()
+            .map_err(|error| error.within(&format!("items[{place}]")))?;
+        let command = item.command(key, project);
+        match command.and_then(|command| Ok((wallet.address()?, command))) {
             Ok(command) => sent.push(command),
             Err(error) => refused.push((place, error)),
         }
@@ -159,30 +183,22 @@ fn results<T>(
     results
 }
 
-/// An item of the right shape, before any look-up.
-struct Shape {
-    wallet: NamedWallet,
-    key: IdempotencyKey,
-    command: Deduct,
-}
+impl Item {
+    /// The wallet and the key, which every item has to name.
+    fn names(&mut self) -> Result<(NamedWallet, IdempotencyKey), Error> {
+        let wallet = NamedWallet::of(self.external_user_id.take(), self.code.take())?;
+        let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
+        let key = idempotency::required(self.idempotency_key.take())?;
+        Ok((wallet, key))
+    }
 
-fn shape(item: Item) -> Result<Shape, Error> {
-    let (wallet, mut command) = item.split()?;
-    let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
-    let key = idempotency::required(command.take_key())?;
-    Ok(Shape {
-        wallet,
-        key,
-        command,
-    })
-}
-
-fn resolve(shape: Shape, project: &ProjectCatalog) -> Result<(Address, Command), Error> {
-    let Shape {
-        wallet,
-        key,
-        command,
-    } = shape;
-    let command = command.command(key, project)?;
-    Ok((wallet.address()?, command))
+    /// The command for the wallet, if the product is one of the project's.
+    fn command(self, key: IdempotencyKey, project: &ProjectCatalog) -> Result<Deduct, Error> {
+        Ok(Deduct {
+            product: product_or_only(self.product_id.as_ref(), project)?,
+            amount: self.amount.0,
+            key,
+            meta: self.meta.map(|MetaObject(meta)| meta),
+        })
+    }
 }

@@ -1,5 +1,7 @@
 //! `POST /subscriptions/cancel`: cancels a subscription, with its period or at once.
 
+use std::sync::Arc;
+
 use axum::{extract::State, response::Response};
 use domain::wallet::cancel::Cancel;
 use serde::Deserialize;
@@ -8,19 +10,24 @@ use utoipa::ToSchema;
 use crate::{
     http::{
         Body, Error, SecretKey,
-        field::{KeyText, ProductName},
+        field::{CodeText, KeyText, ProductName, UserText},
         idempotency::KeyHeader,
         respond,
-        subject::{self, ForWallet},
+        subject::{NamedWallet, WalletChoice, product},
         view::Subscription,
     },
+    payments::SubscriptionInstruction,
     state::App,
 };
 
 /// The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CancelSubscription {
+struct CancelSubscription {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
     /// The product that is subscribed to.
     product_id: ProductName,
     /// Whether it ends with its period, and can be resumed until then, rather than at once; true when left
@@ -31,8 +38,8 @@ pub(super) struct CancelSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The body also names the wallet.
-type Request = ForWallet<CancelSubscription>;
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<CancelSubscription>;
 
 /// Cancel a subscription
 ///
@@ -43,7 +50,7 @@ type Request = ForWallet<CancelSubscription>;
     post,
     path = "/api/v1/subscriptions/cancel",
     tag = "Purchases",
-    request_body = Request,
+    request_body = RequestSchema,
     responses((
         status = 200,
         description = "The subscription, canceled now or before",
@@ -62,18 +69,30 @@ pub(super) async fn cancel_subscription(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let (wallet, asked) = body.parse::<Request>()?.named()?;
-    let name = header.or(asked.idempotency_key)?;
+    let request: CancelSubscription = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let name = header.or(request.idempotency_key)?;
     let cancel = Cancel {
-        product: subject::product(&asked.product_id, &key)?,
-        at_period_end: asked.at_period_end.unwrap_or(true),
+        product: product(&request.product_id, &key)?,
+        at_period_end: request.at_period_end.unwrap_or(true),
         key: name,
     };
-    let payments = &app.payments;
-    let canceled = payments.cancel((*key).clone(), wallet.address()?, cancel);
-    let canceled = canceled
+    instruct(&app, &key, wallet, SubscriptionInstruction::Cancel(cancel)).await
+}
+
+/// Carries out a cancellation or resumption, and answers the subscription as it is then.
+pub(super) async fn instruct(
+    app: &App,
+    key: &SecretKey,
+    wallet: NamedWallet,
+    instruction: SubscriptionInstruction,
+) -> Result<Response, Error> {
+    let project = Arc::clone(key);
+    let result = app
+        .payments
+        .instruct(project, wallet.address()?, instruction)
         .await
-        .map_err(|error| Error::from_instruction(error, &key))?;
-    let subscription = Subscription::from(&canceled.subscription);
-    respond::replayable(&subscription, canceled.replayed)
+        .map_err(|error| Error::from_instruction(error, key))?;
+    let subscription = Subscription::from(&result.subscription);
+    respond::replayable(&subscription, result.replayed)
 }
