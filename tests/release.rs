@@ -96,7 +96,9 @@ async fn serves(mut program: Command, data_dir: &Path) {
         "amount": 5,
         "idempotencyKey": "release",
     });
-    let reply = client.post("/api/v1/wallets/external/deduct", &deduct).await;
+    let reply = client
+        .post("/api/v1/wallets/external/deduct", &deduct)
+        .await;
     assert_eq!(reply.expect(200)["deducted"], true);
     demo.terminate().await;
 }
@@ -253,25 +255,26 @@ async fn the_wheel_serves() {
 }
 
 /// The user and group that the image names.
-const NOBODY: u32 = 65532;
+const NONROOT: u32 = 65532;
 
-/// A command that runs in a root of its own as the image's user.
+/// Changes the root after giving it what every container has, the machine's null and random devices.
+const ENTER: &str = r#"root=$1; shift; mount --rbind /dev "$root/dev" && exec chroot "$@""#;
+
+/// A command that runs in a root of its own; as the image's user, where this one may become another.
 fn contained(root: &Path, env: &[&str]) -> Command {
-    let mut command = if rustix::process::geteuid().is_root() {
-        let mut command = Command::new("chroot");
-        command.arg(format!("--userspec={NOBODY}:{NOBODY}"));
-        command.arg(root);
-        command
+    let mut command = Command::new("unshare");
+    let mut user = Vec::new();
+    if rustix::process::geteuid().is_root() {
+        command.arg("-m");
+        user.push(format!("--userspec={NONROOT}:{NONROOT}"));
     } else {
-        let mut command = Command::new("unshare");
-        command.args([
-            format!("--map-user={NOBODY}"),
-            format!("--map-group={NOBODY}"),
-        ]);
-        command.arg(format!("--root={}", root.display()));
-        command
-    };
-    command.env_clear();
+        command.arg("-Urm");
+    }
+    command.args(["sh", "-c", ENTER, "sh"]);
+    command.arg(root).args(user).arg(root);
+    // As Docker sets it, also where `chroot` is.
+    let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    command.env_clear().env("PATH", path);
     command.envs(env.iter().map(|set| set.split_once('=').unwrap()));
     command.arg("/usr/local/bin/scrip");
     command
@@ -290,12 +293,12 @@ async fn the_container_serves() {
     // Nothing is fetched, and nothing run, to build it.
     assert_eq!(of("FROM "), ["scratch"]);
     assert!(of("RUN ").is_empty() && of("ADD ").is_empty(), "{file}");
-    assert_eq!(of("USER "), [format!("{NOBODY}:{NOBODY}")]);
+    assert_eq!(of("USER "), [format!("{NONROOT}:{NONROOT}")]);
     assert_eq!(of("ENTRYPOINT "), [r#"["/usr/local/bin/scrip"]"#]);
 
     let image = tempfile::tempdir().unwrap();
     let root = image.path().join("root");
-    fs::create_dir(&root).unwrap();
+    fs::create_dir_all(root.join("dev")).unwrap();
     for copy in of("COPY ") {
         let words: Vec<&str> = copy.split(' ').collect();
         let [flags @ .., from, to] = words.as_slice() else {
@@ -305,8 +308,9 @@ async fn the_container_serves() {
         let from = context.path().join(from.trim_start_matches('/'));
         fs::create_dir_all(&to).unwrap();
         run(Command::new("cp").arg("-a").arg(from.join(".")).arg(&to));
-        if flags == [format!("--chown={NOBODY}:{NOBODY}")] && rustix::process::geteuid().is_root() {
-            chown(&to, Some(NOBODY), Some(NOBODY)).unwrap();
+        if flags == [format!("--chown={NONROOT}:{NONROOT}")] && rustix::process::geteuid().is_root()
+        {
+            chown(&to, Some(NONROOT), Some(NONROOT)).unwrap();
         }
     }
     let certificates = root.join("etc/ssl/certs/ca-certificates.crt");
