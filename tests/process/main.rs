@@ -14,6 +14,7 @@ mod files;
 mod logs;
 mod metrics;
 mod proxies;
+mod release;
 mod restart;
 mod secrets;
 mod start;
