@@ -14,7 +14,8 @@ use domain::{Timestamp, id::ProjectId};
 use port::{ObjectRef, Span};
 
 use super::{
-    Context, Error,
+    context::Context,
+    error::Error,
     inbox::Inbox,
     note_kinds::{EventKey, Position, PositionNote, StoredEvent},
     sweep::{ProjectRun, Source, Sweep},

@@ -19,8 +19,9 @@ use port::{ObjectRef, Origin, ProviderEvent, WebhookError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
-    Context, Error,
     backlog::{Backlog, BacklogEntry},
+    context::Context,
+    error::Error,
     failpoint,
     fulfilment::CheckoutProgress,
     note_kinds::{EventKey, EventNote, StoredEvent},

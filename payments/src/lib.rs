@@ -12,6 +12,7 @@
 
 mod backlog;
 mod checkout;
+mod context;
 mod error;
 mod event_poller;
 mod failpoint;
@@ -52,6 +53,7 @@ use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
     checkout::NewCheckout,
+    context::Providers,
     error::Error,
     event_poller::EventPoller,
     inbox::{Inbox, ReceiveError},
@@ -72,6 +74,7 @@ pub use self::{
     },
 };
 use self::{
+    context::Context,
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
     fulfilment::{Fulfilment, order_of},
@@ -87,73 +90,6 @@ use tokio::sync::Semaphore;
 const AT_ONCE: usize = 256;
 /// Orders that callers may have refreshed at once; more are refused.
 const ASKED_AT_ONCE: usize = 4;
-
-/// Finds each project's payment provider.
-pub trait Providers: Send + Sync {
-    /// A project's provider.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
-    fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
-
-    /// Does the periodic work of a project's provider: verifies a new account, runs what is due in the sandbox.
-    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
-
-    /// Forgets the ids of objects that were created for a project at its former provider.
-    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
-}
-
-/// What all parts of this crate share. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) handle: Handle,
-    pub(crate) catalog: Arc<CatalogStore>,
-    pub(crate) providers: Arc<dyn Providers>,
-    pub(crate) fulfilment: Fulfilment,
-    pub(crate) provider_locks: ProviderLocks,
-    pub(crate) unfulfilled: List,
-    /// Permissions that projects' keys lack, as of the last sweep.
-    pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
-    given_up: Arc<AtomicU64>,
-}
-
-impl Context {
-    /// Counts an object that an event or a caller named and that the provider does not have.
-    pub(crate) fn give_up(&self) {
-        self.given_up.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Whether an event belongs to another product in the same account: its copy does not carry the project's
-    /// metadata, and no wallet knows its object.
-    pub(crate) fn is_foreign(
-        &self,
-        project: &ProjectCatalog,
-        event: &ProviderEvent,
-    ) -> Result<bool, actors::Error> {
-        let Origin::Unmarked {
-            subscription,
-            customer,
-        } = &event.origin
-        else {
-            return Ok(false);
-        };
-        let (handle, scope) = (&self.handle, &project.scope);
-        let order = match (&event.about, subscription) {
-            // A new invoice is recognized by its subscription.
-            (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
-            (about, _) => order_of(handle, scope, about)?,
-        };
-        // A new payment pays an invoice, and is recognized by its customer.
-        let of_a_customer = match (&event.about, customer) {
-            (ObjectRef::Payment(_), Some(customer)) => {
-                !handle.orders_of_customer(scope, customer, 1)?.is_empty()
-            }
-            _ => false,
-        };
-        Ok(order.is_none() && !of_a_customer)
-    }
-}
 
 /// The payments of all projects. Cheap to clone.
 #[derive(Clone)]

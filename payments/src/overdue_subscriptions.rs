@@ -20,7 +20,9 @@ use futures_util::{StreamExt as _, stream};
 use port::ObjectRef;
 
 use super::{
-    Context, Error, Inbox,
+    Inbox,
+    context::Context,
+    error::Error,
     sweep::{ProjectRun, Source},
 };
 

@@ -17,7 +17,9 @@ use domain::{
 use port::ObjectRef;
 
 use super::{
-    Context, Error, Inbox,
+    Inbox,
+    context::Context,
+    error::Error,
     fulfilment::CheckoutProgress,
     sweep::{ProjectRun, Source, Sweep},
 };

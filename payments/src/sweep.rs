@@ -17,7 +17,7 @@ use domain::{Timestamp, id::ProjectId};
 use futures_util::{StreamExt as _, stream};
 use port::Provider;
 
-use super::{Context, Error};
+use super::{context::Context, error::Error};
 
 /// A sweep stops after this many candidates in a row without an answer.
 const UNANSWERED_IN_A_ROW: u32 = 3;

@@ -7,26 +7,11 @@ use maud::html;
 use super::{
     layout::{self, At},
     page_request::PageRequest,
-    session::ValidSession,
 };
 use crate::{
-    audit::AuditedAction,
     http::{Error, ErrorCode},
     state::App,
 };
-
-/// Adds an entry for the audit log to the response of a form that changed something.
-pub(super) fn audited(
-    mut response: Response,
-    signed: &ValidSession,
-    what: impl Into<String>,
-) -> Response {
-    response.extensions_mut().insert(AuditedAction {
-        who: signed.name_in_log(),
-        what: what.into(),
-    });
-    response
-}
 
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let page = request.query().parsed("page", "a page's number")?;

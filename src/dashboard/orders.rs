@@ -388,11 +388,10 @@ pub(super) async fn subscription(
         }
         _ => return Err(Error::missing("action")),
     };
-    let payments = &app.payments;
-    let done = payments
-        .instruct(project.clone(), address, instruction)
-        .await;
-    let done = done.map_err(|error| Error::from_instruction(error, &project))?;
+    let done = app.payments.instruct(project.clone(), address, instruction);
+    let done = done
+        .await
+        .map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
         return Ok(layout::done(&here, "again"));
     }

@@ -11,7 +11,6 @@ use axum::{
 use domain::id::ProjectId;
 
 use super::{
-    audit::audited,
     cookies,
     fields::Fields,
     layout,
@@ -61,7 +60,7 @@ impl PageRequest {
     /// Redirects after a form of this session changed something, which the audit log is told of; `message` names
     /// the text shown there.
     pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
-        audited(layout::done(path, message), &self.signed, change)
+        self.signed.audited(layout::done(path, message), change)
     }
 
     /// The fields of the query string.

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
+use axum::response::Response;
 use catalog::{Error, random_text, sha256};
 use data_encoding::HEXLOWER;
 use domain::Timestamp;
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 
-use crate::limits::Client;
+use crate::{audit::AuditedAction, limits::Client};
 
 /// Lifetime of a session.
 pub(super) const SESSION_SECONDS: i64 = 12 * 3600;
@@ -162,6 +163,15 @@ impl ValidSession {
         let hash = sha256(&self.session);
         let short = HEXLOWER.encode(hash.first_chunk::<4>().unwrap_or(&[0; 4]));
         format!("session {short}")
+    }
+
+    /// Adds an entry for the audit log to the response of a form that changed something.
+    pub(super) fn audited(&self, mut response: Response, what: impl Into<String>) -> Response {
+        response.extensions_mut().insert(AuditedAction {
+            who: self.name_in_log(),
+            what: what.into(),
+        });
+        response
     }
 }
 

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    audit::audited,
     cookies::{self, Transport},
     fields::Fields,
     layout,
@@ -114,7 +113,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     let mut response = Redirect::to("/dashboard").into_response();
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(match signed {
-        Some(signed) => audited(response, &signed, format!("Signed in {way}")),
+        Some(signed) => signed.audited(response, format!("Signed in {way}")),
         None => response,
     })
 }
@@ -126,5 +125,5 @@ pub(super) async fn leave(State(app): State<App>, posted: FormPost) -> Response 
     for cookie in Transport::no_cookies() {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
-    audited(response, &posted.request.signed, "Signed out")
+    posted.request.signed.audited(response, "Signed out")
 }

@@ -30,7 +30,7 @@ use self::{
     judge::{Attribution, OrderAmounts, judge},
     result::ChargeOwner,
 };
-use crate::{Context, Error, Payments, fulfilment::orders_of, note_kinds::ProofNote};
+use crate::{Error, Payments, context::Context, fulfilment::orders_of, note_kinds::ProofNote};
 
 /// How many days back the lists are read: an event that takes longer counts as lost.
 pub const DAYS: i64 = 3;
