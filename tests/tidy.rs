@@ -40,7 +40,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "persistence/src/memory.rs",
+        "persistence/src/memory/mod.rs",
         "the journal in memory mirrors the one on sled, method by method",
     ),
     (
@@ -412,4 +412,170 @@ fn a_file_can_be_read_at_once() {
         }
     }
     hold("length", &broken);
+}
+
+/// What the rooms of a crate may import of each other; `pub use` at its root is left out.
+const ROOMS: [(&str, &[(&str, &[&str])]); 1] = [(
+    "persistence",
+    &[
+        ("error", &[]),
+        ("tuning", &[]),
+        ("lookups", &["error"]),
+        ("usage", &["error"]),
+        ("format", &["error", "lookups", "usage"]),
+        ("contract", &["error", "format", "lookups", "usage"]),
+        ("options", &["contract", "error"]),
+        (
+            "log",
+            &["contract", "error", "format", "lookups", "options"],
+        ),
+        ("index", &["error", "format", "tuning"]),
+        (
+            "books",
+            &[
+                "contract", "error", "format", "index", "log", "lookups", "options", "tuning",
+                "usage",
+            ],
+        ),
+        (
+            "backup",
+            &["books", "contract", "error", "log", "options", "tuning"],
+        ),
+        (
+            "memory",
+            &["contract", "error", "format", "lookups", "usage"],
+        ),
+        (
+            "journal",
+            &[
+                "backup", "books", "contract", "error", "format", "log", "lookups", "options",
+                "usage",
+            ],
+        ),
+    ],
+)];
+
+/// The paths that a `use` names: `a::{b, c::d}` names `a::b` and `a::c::d`.
+fn leaves(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else {
+        return vec![path.trim().to_owned()];
+    };
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in rest[..rest.rfind('}').unwrap_or(rest.len())].chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match c {
+            ',' if depth == 0 => parts.push(String::new()),
+            _ => parts.last_mut().unwrap().push(c),
+        }
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    let parts = parts.flat_map(|part| leaves(part));
+    parts
+        .map(|part| format!("{}{part}", before.trim()))
+        .collect()
+}
+
+/// The modules of a crate without its root and its tests, each with all paths that its `use`s name from the root on,
+/// and whether it only hands these on.
+fn imports(folder: &str) -> BTreeMap<Vec<String>, Vec<(bool, Vec<String>)>> {
+    let mut modules = BTreeMap::new();
+    let within = |source: &&Source| source.path.starts_with(folder) && source.is_server();
+    for source in SOURCES.iter().filter(within) {
+        let path = source.path[folder.len()..].trim_end_matches(".rs");
+        let path = path.trim_end_matches("/mod").split('/');
+        let module: Vec<String> = path.map(str::to_owned).collect();
+        if module == ["lib"] {
+            continue;
+        }
+        let code: Vec<&str> = source.code().map(|(_, line)| line).collect();
+        let code = code.join("\n");
+        let mut named = Vec::new();
+        for (at, _) in code.match_indices("use ") {
+            let line = code[..at].rsplit('\n').next().unwrap_or_default();
+            if !line.is_empty() && !line.starts_with("pub") {
+                continue;
+            }
+            let whole = code[at + 4..].split(';').next().unwrap_or_default();
+            for leaf in leaves(whole) {
+                let leaf = leaf.split(" as ").next().unwrap_or_default().to_owned();
+                let mut steps: Vec<&str> = leaf.split("::").map(str::trim).collect();
+                let mut base = module.clone();
+                match steps[0] {
+                    "crate" => base.clear(),
+                    "super" => drop(base.pop()),
+                    "self" => {}
+                    first => {
+                        // A child that is handed on, or another crate.
+                        base.push(first.to_owned());
+                    }
+                }
+                steps.remove(0);
+                base.extend(steps.into_iter().map(str::to_owned));
+                named.push((line.starts_with("pub"), base));
+            }
+        }
+        modules.insert(module, named);
+    }
+    modules
+}
+
+#[test]
+fn rooms_import_each_other_one_way() {
+    for (name, allowed) in ROOMS {
+        let modules = imports(&format!("{name}/src/"));
+        // A name that a module hands on stands where it was declared.
+        let find = |path: &[String]| {
+            let mut path = path.to_vec();
+            for _ in 0..4 {
+                let module = (1..=path.len())
+                    .rev()
+                    .find(|len| modules.contains_key(&path[..*len]))?;
+                let handed_on = path.get(module).and_then(|item| {
+                    let mut named = modules[&path[..module]].iter();
+                    named.find(|(public, it)| *public && it.last() == Some(item))
+                });
+                match handed_on {
+                    Some((_, origin)) => path = origin.clone(),
+                    None => return Some(path[..module].to_vec()),
+                }
+            }
+            None
+        };
+        let mut arrows: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+        let mut broken = Vec::new();
+        for (from, named) in &modules {
+            let named = named.iter().filter(|(public, _)| !public);
+            for to in named.filter_map(|(_, path)| find(path)) {
+                let room = allowed.iter().find(|(room, _)| *room == from[0]);
+                let may = room.is_some_and(|(_, may)| may.contains(&to[0].as_str()));
+                if from[0] != to[0] && !may {
+                    broken.push((name.to_owned(), format!("{from:?} imports {to:?}")));
+                }
+                if *from != to {
+                    arrows.entry(from.clone()).or_default().insert(to);
+                }
+            }
+        }
+        let reached = |from: &Vec<String>| {
+            let mut reached = BTreeSet::new();
+            let mut next = vec![from];
+            while let Some(at) = next.pop() {
+                for to in arrows.get(at).into_iter().flatten() {
+                    if reached.insert(to) {
+                        next.push(to);
+                    }
+                }
+            }
+            reached
+        };
+        let reached: BTreeMap<_, _> = modules.keys().map(|from| (from, reached(from))).collect();
+        for (from, to) in &reached {
+            let circle = to.iter().filter(|to| reached[*to].contains(from));
+            let circle: Vec<String> = circle.map(|path| path.join("::")).collect();
+            if circle.len() > 3 {
+                broken.push((name.to_owned(), format!("a circle: {circle:?}")));
+            }
+        }
+        hold("rooms", &broken);
+    }
 }

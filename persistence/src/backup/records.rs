@@ -6,7 +6,7 @@
 //! ```
 //! All numbers big-endian.
 
-use crate::{contract::Error, fold::copied::RawRecord};
+use crate::{books::copied::RawRecord, error::Error};
 
 const VERSION: u8 = 1;
 /// The largest chunk. Limits what is read before its hash can be checked.

@@ -23,8 +23,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::{manifest::Manifest, records::MAX_BYTES};
 use crate::{
-    contract::Error,
-    lock::{sync, unusable},
+    error::Error,
+    log::lock::{sync, unusable},
 };
 
 /// The file that marks a directory of backups.
