@@ -27,7 +27,7 @@ pub use contract::{
 };
 pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
-    append::{Append, LogEvent, Note},
+    append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
     record_bytes,
 };
