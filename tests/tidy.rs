@@ -414,8 +414,11 @@ fn a_file_can_be_read_at_once() {
     hold("length", &broken);
 }
 
+/// A room, and those that it may import.
+type Arrows = (&'static str, &'static [&'static str]);
+
 /// What the rooms of a crate may import of each other; `pub use` at its root is left out.
-const ROOMS: [(&str, &[(&str, &[&str])]); 1] = [(
+const ROOMS: [(&str, &[Arrows]); 1] = [(
     "persistence",
     &[
         ("error", &[]),
