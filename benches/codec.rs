@@ -26,8 +26,8 @@ fn codec(c: &mut Criterion) {
         panic!("a deduction is a wallet's");
     };
     let mut append = Append::default();
-    let entry = append.wallet(&wallet, 1_000, event, Some(7), |_| record);
-    let entry = entry.unwrap().to_vec();
+    let entry = append.begin(&wallet, 1_000, &event, Some(7)).unwrap();
+    let entry = entry.finish(record.as_ref()).unwrap().to_vec();
     c.bench_function("read an entry's head", |b| {
         b.iter(|| Entry::read(black_box(&entry)).unwrap());
     });

@@ -53,9 +53,10 @@ impl Log {
         let at = sample::NOW;
         let mut append = Append::default();
         let event = Event { at, change };
-        append
-            .wallet(&self.wallet, self.version, event, None, apply)
+        let entry = append
+            .begin(&self.wallet, self.version, &event, None)
             .unwrap();
+        entry.finish(apply(event).as_ref()).unwrap();
         self.journal.append(append, None).unwrap();
     }
 

@@ -39,17 +39,12 @@ mod unfulfilled;
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use actors::Handle;
-use catalog::{CatalogStore, ProjectCatalog};
-use dashmap::DashMap;
+use catalog::CatalogStore;
 use domain::id::ProjectId;
-use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 pub use self::{
     checkout::NewCheckout,
@@ -77,7 +72,7 @@ use self::{
     context::Context,
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
-    fulfilment::{Fulfilment, order_of},
+    fulfilment::Fulfilment,
     note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,

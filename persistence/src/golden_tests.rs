@@ -19,11 +19,15 @@ use domain::{
 
 use self::changes::changes;
 use crate::{
-    Append, LogEvent, Note, format,
-    frame::{self, FramePosition},
-    log_event::decode_events,
-    recovery::encode_meta,
-    watermark,
+    format::{
+        self,
+        append::{Append, LogEvent, Note, decode_events},
+    },
+    log::{
+        frame::{self, FramePosition},
+        recovery::encode_meta,
+        watermark,
+    },
 };
 
 mod changes;

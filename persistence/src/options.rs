@@ -2,7 +2,10 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::contract::{Backlog, OnOutcome, Outcome};
+use crate::{
+    contract::{Backlog, OnOutcome},
+    error::{Error, Outcome},
+};
 
 /// Calls the callbacks of a group commit with their outcomes, in the order given. Runs on the log's
 /// own thread: it should hand the work on rather than do it.
@@ -81,9 +84,9 @@ impl Options {
     }
 
     /// Fails when a test wants this step to fail.
-    pub(crate) fn before(&self, step: Step) -> Result<(), crate::Error> {
+    pub(crate) fn before(&self, step: Step) -> Result<(), Error> {
         match &self.faults {
-            Some(faults) => faults.before(step).map_err(crate::Error::Io),
+            Some(faults) => faults.before(step).map_err(Error::Io),
             None => Ok(()),
         }
     }

@@ -42,7 +42,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "persistence/src/memory.rs",
+        "persistence/src/memory/mod.rs",
         "the journal in memory mirrors the one on sled, method by method",
     ),
     (
@@ -507,4 +507,87 @@ fn a_file_that_a_page_names_is_there() {
         }
     }
     hold("files", &broken);
+}
+
+/// A room, and those that it may import.
+type Arrows = (&'static str, &'static [&'static str]);
+
+/// What the rooms of a folder may import of each other.
+const ROOMS: [(&str, &[Arrows]); 2] = [
+    (
+        "domain/src/wallet",
+        &[
+            ("state", &[]),
+            ("decide", &["state"]),
+            ("apply", &["state"]),
+        ],
+    ),
+    (
+        "persistence/src",
+        &[
+            ("error", &[]),
+            ("tuning", &[]),
+            ("lookups", &["error"]),
+            ("usage", &["error"]),
+            ("format", &["error", "lookups", "usage"]),
+            ("contract", &["error", "format", "lookups", "usage"]),
+            ("options", &["contract", "error"]),
+            (
+                "log",
+                &["contract", "error", "format", "lookups", "options"],
+            ),
+            ("index", &["error", "format", "tuning"]),
+            (
+                "books",
+                &[
+                    "contract", "error", "format", "index", "log", "lookups", "options", "tuning",
+                    "usage",
+                ],
+            ),
+            (
+                "backup",
+                &["books", "contract", "error", "log", "options", "tuning"],
+            ),
+            (
+                "memory",
+                &["contract", "error", "format", "lookups", "usage"],
+            ),
+            (
+                "journal",
+                &[
+                    "backup", "books", "contract", "error", "format", "log", "lookups", "options",
+                    "usage",
+                ],
+            ),
+        ],
+    ),
+];
+
+#[test]
+fn rooms_import_each_other_one_way() {
+    for (folder, rooms) in ROOMS {
+        let room = |file: &str| -> Option<String> {
+            let (name, _) = file
+                .strip_prefix(folder)?
+                .trim_start_matches('/')
+                .split_once(['/', '.'])?;
+            rooms
+                .iter()
+                .any(|(room, _)| *room == name)
+                .then(|| name.to_owned())
+        };
+        let mut broken = Vec::new();
+        for (file, others) in
+            imports::of_crate(&SOURCES, folder.split_inclusive("src").next().unwrap())
+        {
+            let Some(own) = room(&file) else { continue };
+            let (_, allowed) = rooms.iter().find(|(name, _)| *name == own).unwrap();
+            for other in others.iter().filter_map(|other| room(other)) {
+                if other != own && !allowed.contains(&other.as_str()) {
+                    broken.push((file.clone(), format!("imports {other}")));
+                }
+            }
+        }
+        hold("rooms", &broken);
+    }
 }

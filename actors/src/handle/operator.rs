@@ -92,7 +92,7 @@ impl Handle {
             wants: Arc::new(|record| SubscriptionDetail::over(record).is_some()),
         };
         let records = self.records(scope, address, query).await?;
-        let found = records.found.iter();
-        Ok(found.filter_map(SubscriptionDetail::over).collect())
+        let matches = records.matches.iter();
+        Ok(matches.filter_map(SubscriptionDetail::over).collect())
     }
 }

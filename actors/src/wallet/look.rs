@@ -8,7 +8,7 @@ use domain::{
     wallet::{Hold, Lot, Wallet},
 };
 
-use super::{Command, Turn, view::view};
+use super::{Command, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
 /// The most lots of a product, holds of a wallet and pending orders of a wallet that are shown.

@@ -204,26 +204,24 @@ mod tests {
             meta: None,
         };
         let at = Timestamp(0);
-        let record = |_| {
-            Some(Record {
-                seq: version,
-                at,
-                fact: RecordContent::Entry(LedgerEntry {
-                    product,
-                    delta: -1,
-                    balance_after: 0,
-                    reason: Reason::Deduction,
-                    order: None,
-                    key: Some(key),
-                    meta: None,
-                    expires_at: None,
-                }),
-            })
+        let record = Record {
+            seq: version,
+            at,
+            fact: RecordContent::Entry(LedgerEntry {
+                product,
+                delta: -1,
+                balance_after: 0,
+                reason: Reason::Deduction,
+                order: None,
+                key: Some(key),
+                meta: None,
+                expires_at: None,
+            }),
         };
         let mut append = Append::default();
         let event = Event { at, change };
-        let entry = append.wallet(&WALLET, version, event, Some(hash), record);
-        recent.push(entry.unwrap());
+        let entry = append.begin(&WALLET, version, &event, Some(hash)).unwrap();
+        recent.push(entry.finish(Some(&record)).unwrap());
     }
 
     fn add(recent: &mut Recent, version: u64) {

@@ -218,20 +218,22 @@ impl WalletState {
     fn add(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
         let thresholds = rules.low_balances.as_deref().unwrap_or_default();
         self.watched_at = event.at;
-        let watch = &mut self.watch;
-        let subject = watch.before(self.wallet.as_ref(), &event, thresholds);
-        let (key, wallet) = (self.key, &mut self.wallet);
-        let version = wallet.as_ref().map_or(0, |wallet| wallet.version);
-        let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(&key));
+        let version = self.wallet.as_ref().map_or(0, |wallet| wallet.version);
         let version = version.saturating_add(1);
-        let entry = self.pending.wallet(&key, version, event, hash, |event| {
-            let record = apply(wallet, key, event);
-            if let Some(wallet) = wallet {
-                watch.after(subject, wallet, record.as_ref());
-            }
-            record
-        });
-        self.recent.push(entry.map_err(|_| Error::TooLarge)?);
+        let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(&self.key));
+        let entry = self.pending.begin(&self.key, version, &event, hash);
+        let entry = entry.map_err(|_| Error::TooLarge)?;
+        let wallet = self.wallet.as_ref();
+        let subject = self.watch.before(wallet, &event, thresholds);
+        let record = apply(&mut self.wallet, self.key, event);
+        if let Some(wallet) = &self.wallet {
+            self.watch.after(subject, wallet, record.as_ref());
+        }
+        let Ok(entry) = entry.finish(record.as_ref()) else {
+            self.diverged = true;
+            return Err(Error::TooLarge);
+        };
+        self.recent.push(entry);
         Ok(())
     }
 

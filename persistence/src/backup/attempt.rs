@@ -5,15 +5,18 @@ use std::{collections::BTreeSet, fs, path::Path};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BesideFile, FILES,
+    FILES,
     manifest::Manifest,
     records,
     vault::{Vault, make_private, write_new},
 };
 use crate::{
-    contract::Error,
-    lock::{Directory, sync, unusable},
-    watermark,
+    contract::BesideFile,
+    error::Error,
+    log::{
+        lock::{Directory, sync, unusable},
+        watermark,
+    },
 };
 
 /// File in `restoring/` that holds the attempt's [`State`].

@@ -3,19 +3,26 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BackUp, BackupSummary, FILES, FRAMES, OnProgress, TransferProgress,
+    FILES, FRAMES,
     manifest::{Frame, Manifest, Section},
     records::ChunkBuilder,
     stopped,
     vault::{Vault, is_name},
 };
 use crate::{
-    contract::Error,
-    fold::copied::{self, CopyBounds},
-    frame::{self, FramePosition},
+    books::{
+        copied::{self, CopyBounds},
+        disk::DiskBooks,
+        retention::RetentionHold,
+        store::RecordSink,
+    },
+    contract::{BackUp, BackupSummary, OnProgress, TransferProgress},
+    error::Error,
+    log::{
+        frame::{self, FramePosition},
+        shared::Shared,
+    },
     options::Step,
-    retention::RetentionHold,
-    shared::{Disk, Shared},
 };
 
 /// Divides the size of chunks in sections where changes lie scattered.
@@ -24,7 +31,7 @@ const SCATTERED_CHUNK_DIVISOR: usize = 8;
 /// Makes a backup while the journal goes on.
 pub(crate) fn back_up(
     shared: &Shared,
-    disk: &Disk,
+    books: &DiskBooks,
     what: &BackUp,
     told: OnProgress<'_>,
 ) -> Result<BackupSummary, Error> {
@@ -34,18 +41,18 @@ pub(crate) fn back_up(
             what.name
         )));
     }
-    refuse_inside(disk, what)?;
+    refuse_inside(books, what)?;
     let vault = Vault::open_or_make(&what.to, &what.owner)?;
-    let hold = shared.retention.ask(&shared.progress)?;
+    let hold = books.retention.ask(&shared.progress)?;
     let mut copy = Copy {
         shared,
-        disk,
+        books,
         vault: &vault,
         hold: &hold,
         last_fold: 0,
         told,
         moved: TransferProgress {
-            of_bytes: expected(&vault, disk),
+            of_bytes: expected(&vault, books),
             ..TransferProgress::default()
         },
         sections: Vec::new(),
@@ -87,8 +94,8 @@ pub(crate) fn back_up(
 }
 
 /// Refuses a directory inside the data directory: a backup there would be lost with it.
-fn refuse_inside(disk: &Disk, what: &BackUp) -> Result<(), Error> {
-    let own = disk.directory.root();
+fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
+    let own = books.disk.directory.root();
     // The nearest ancestor that exists says where the rest will be.
     let there = what.to.ancestors().find_map(|path| {
         let path = match path.as_os_str().is_empty() {
@@ -107,17 +114,17 @@ fn refuse_inside(disk: &Disk, what: &BackUp) -> Result<(), Error> {
 }
 
 /// An estimate of the bytes to copy: those of the newest backup, else the store's size on the disk.
-fn expected(vault: &Vault, disk: &Disk) -> u64 {
+fn expected(vault: &Vault, books: &DiskBooks) -> u64 {
     let last = vault.manifests().ok().and_then(|mut names| names.pop());
     match last.and_then(|name| vault.manifest(&name).ok()) {
         Some(manifest) => manifest.bytes(),
-        None => disk.database.sled.size_on_disk().unwrap_or(0),
+        None => books.disk.database.sled.size_on_disk().unwrap_or(0),
     }
 }
 
 struct Copy<'a> {
     shared: &'a Shared,
-    disk: &'a Disk,
+    books: &'a DiskBooks,
     vault: &'a Vault,
     hold: &'a RetentionHold<'a>,
     /// The last fold by the time the wallets are copied; 0 before.
@@ -133,7 +140,7 @@ impl Copy<'_> {
             copied::Section::Wallets | copied::Section::Usage => SCATTERED_CHUNK_DIVISOR,
             _ => 1,
         };
-        let store = self.disk.folded.store();
+        let store = self.books.folded.store();
         let extent = CopyBounds {
             mark: self.hold.mark,
             last_fold: self.last_fold,
@@ -142,7 +149,7 @@ impl Copy<'_> {
             section.read(store, &extent, take)
         })?;
         if section == copied::Section::Wallets {
-            self.last_fold = self.disk.folded.number();
+            self.last_fold = self.books.folded.number();
         }
         Ok(())
     }
@@ -152,7 +159,7 @@ impl Copy<'_> {
         self.shared.options.before(Step::CopyFrames)?;
         let mut last = self.hold.mark.folded;
         let head = self.shared.progress.head();
-        let journal = &self.disk.journal;
+        let journal = &self.books.disk.journal;
         self.section(FRAMES, 1, |take| {
             while last.lsn < head.lsn {
                 let lsn = last.lsn.saturating_add(1);
@@ -191,7 +198,7 @@ impl Copy<'_> {
         &mut self,
         name: &str,
         parts: usize,
-        give: impl FnOnce(&mut copied::RecordSink<'_>) -> Result<(), Error>,
+        give: impl FnOnce(&mut RecordSink<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut section = Section {
             name: name.into(),

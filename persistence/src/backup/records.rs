@@ -6,11 +6,9 @@
 //! ```
 //! All numbers big-endian.
 
-use crate::{contract::Error, fold::copied::RawRecord};
+use crate::{books::copied::RawRecord, error::Error};
 
 const VERSION: u8 = 1;
-/// The largest chunk. Limits what is read before its hash can be checked.
-pub(super) const MAX_BYTES: usize = 8 << 20;
 
 /// A chunk being filled. Its records' keys decide where it ends (content-defined chunking): a record that is added or
 /// removed elsewhere moves no end, so that a later backup meets the same chunks.

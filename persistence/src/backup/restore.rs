@@ -7,27 +7,32 @@ use std::{fs, path::PathBuf, sync::Arc};
 use domain::Timestamp;
 
 use super::{
-    FILES, FRAMES, OnProgress, TransferProgress,
+    FILES, FRAMES,
     attempt::{Stage, State, begin, files, write_state},
     manifest::Manifest,
     records, stopped,
     vault::{Vault, make_private, write_new},
 };
 use crate::{
-    SledJournal,
-    contract::Error,
-    database::{self, Database, caught, failed},
-    fold::{
+    books::{
+        checkpoint,
         copied::{self, Section},
-        store::{Store, Tuning},
+        store::Store,
+        verify::{report::VerifyReport, verify},
     },
-    frame::{self, FramePosition},
-    guard,
-    lock::{Directory, sync, unusable},
+    contract::{OnProgress, TransferProgress},
+    error::Error,
+    log::{
+        database::{self, Database},
+        frame::{self, FramePosition},
+        guard,
+        lock::{Directory, sync, unusable},
+        recovery::{self, JOURNAL, write_meta},
+        sled_error::{caught, failed},
+        watermark::Watermark,
+    },
     options::{Faults, Options, Step},
-    recovery::{self, JOURNAL, write_meta},
-    verify::{VerifyReport, verify},
-    watermark::Watermark,
+    tuning::Tuning,
 };
 
 /// The folder in `restoring/` where the data directory is made.
@@ -250,12 +255,18 @@ impl Restoring<'_> {
     fn fold(&self) -> Result<(), Error> {
         self.before(Step::RestoreFold)?;
         let mut options = Options::new(self.data.clone());
-        options.cache_bytes = CACHE_BYTES;
         options.filter_bytes = 0;
-        options.min_free_bytes = 0;
-        options.allow_unsynced = self.what.allow_unsynced;
-        let journal = SledJournal::open(options)?;
-        crate::Log::close(&journal)?;
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, Some(options.flush_every_ms))?;
+        let watermark = Watermark::open(&data.watermark())?;
+        let (books, _) = checkpoint::recover(&options, data, database, &watermark)?;
+        let database = &books.disk.database;
+        if let Err(error) = make_durable(database) {
+            // As with any failed write: sled is not dropped, for that would write once more.
+            std::mem::forget(database.sled.clone());
+            return Err(error);
+        }
+        drop(books);
         self.leave_a_gap()
     }
 
@@ -336,10 +347,6 @@ fn put_frames(journal: &sled::Tree, records: &[copied::RawRecord<'_>]) -> Result
 }
 
 fn make_durable(database: &Database) -> Result<(), Error> {
-    database
-        .sled
-        .flush()
-        .map_err(|error| failed("making the restored data durable", &error))?;
-    let synced = database.file.sync_data();
-    synced.map_err(|error| Error::Io(format!("making the restored data durable: {error}")))
+    database.flush("making the restored data durable")?;
+    database.sync("making the restored data durable")
 }

@@ -21,12 +21,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{manifest::Manifest, records::MAX_BYTES};
+use super::manifest::Manifest;
 use crate::{
-    contract::Error,
-    lock::{sync, unusable},
+    error::Error,
+    log::lock::{sync, unusable},
 };
 
+/// The largest chunk. Limits what is read before its hash can be checked.
+pub(super) const MAX_BYTES: usize = 8 << 20;
 /// The file that marks a directory of backups.
 const MARK: &str = "scrip-backup.json";
 const CHUNKS: &str = "chunks";

@@ -16,9 +16,12 @@ use domain::{
     wallet::{Change, Event},
 };
 
-use super::v1;
+use super::{
+    item,
+    v1::{self, DecodedEntry},
+};
 use crate::{
-    contract::Error,
+    error::Error,
     usage::{self, Sales},
 };
 
@@ -38,13 +41,6 @@ pub struct Entry<'a> {
     /// The look-up hash of its record, if the record has a key.
     pub hash: Option<u64>,
     body: &'a [u8],
-}
-
-/// The decoded content of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DecodedEntry {
-    pub(crate) event: Event,
-    pub(crate) record: Option<Record>,
 }
 
 /// An entry that was begun; its record is still to be written.
@@ -166,7 +162,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn said(&self) -> Result<DecodedEntry, Error> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version),
-            other => Err(super::newer("an entry of a wallet", other)),
+            other => Err(v1::newer("an entry of a wallet", other)),
         }
     }
 
@@ -175,7 +171,7 @@ impl<'a> Entry<'a> {
         match (self.has_record(), self.flags >> 4) {
             (false, _) => Ok(None),
             (true, v1::VERSION) => v1::read_ledger_entry(self.body),
-            (true, other) => Err(super::newer("an entry of a wallet", other)),
+            (true, other) => Err(v1::newer("an entry of a wallet", other)),
         }
     }
 
@@ -211,7 +207,7 @@ impl<'a> Iterator for Entries<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let Some((bytes, rest)) = super::item::long(self.0) else {
+        let Some((bytes, rest)) = item::long(self.0) else {
             self.0 = &[];
             return Some(Err(Error::Damaged(
                 "entries end in the middle of one".into(),

@@ -12,7 +12,7 @@
 
 use domain::id::{ProjectId, WalletKey};
 
-use crate::contract::Error;
+use crate::error::Error;
 
 const WALLET: u8 = 1;
 const DOCUMENT: u8 = 2;

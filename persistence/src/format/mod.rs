@@ -2,20 +2,22 @@
 //! that converts to and from them; what an old version wrote stays readable for good, and golden files prove it. A
 //! new version gets a file beside the old ones, never a change of one.
 
+pub(crate) mod append;
+pub(crate) mod codec;
 pub(crate) mod entry;
 pub(crate) mod item;
 #[cfg(test)]
 mod tests;
 mod v1;
 
+pub(crate) use v1::DecodedEntry;
+
 use domain::{
     catalog::Document, history::Record, id::ProjectId, project_event::ProjectEvent, wallet::Wallet,
 };
 
-use crate::{
-    codec::{FORMAT, checked},
-    contract::Error,
-};
+use self::codec::{FORMAT, checked};
+use crate::error::Error;
 
 /// Encodes a wallet's snapshot.
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
@@ -28,7 +30,7 @@ pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     match versioned(bytes, "a wallet's snapshot")? {
         (v1::VERSION, snapshot) => v1::read_wallet(snapshot),
-        (other, _) => Err(newer("a wallet's snapshot", other)),
+        (other, _) => Err(v1::newer("a wallet's snapshot", other)),
     }
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
 pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     match versioned(bytes, "a catalog document")? {
         (v1::VERSION, document) => v1::read_document(document),
-        (other, _) => Err(newer("a catalog document", other)),
+        (other, _) => Err(v1::newer("a catalog document", other)),
     }
 }
 
@@ -67,7 +69,7 @@ pub(crate) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) ->
 pub(crate) fn decode_notice(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
     match versioned(bytes, "a notice")? {
         (v1::VERSION, project_event) => v1::read_notice(project, project_event),
-        (other, _) => Err(newer("a notice", other)),
+        (other, _) => Err(v1::newer("a notice", other)),
     }
 }
 
@@ -82,13 +84,6 @@ fn begun() -> Vec<u8> {
 fn versioned<'a>(bytes: &'a [u8], what: &str) -> Result<(u8, &'a [u8]), Error> {
     let split = bytes.split_first().map(|(version, rest)| (*version, rest));
     split.ok_or_else(|| Error::Damaged(format!("{what} is empty")))
-}
-
-fn newer(what: &str, version: u8) -> Error {
-    Error::Unusable(format!(
-        "{what} has format {version}, this version of Scrip reads {}: use a newer one",
-        v1::VERSION
-    ))
 }
 
 /// A note's body after a format version. The layers above interpret the body.

@@ -21,12 +21,10 @@ use domain::{
 
 use self::life::{CHANGES, FACTS, Life, documents, fact_number, number, whole};
 use super::{
+    append::{Append, LogEvent, decode_events},
     decode_document, decode_note, decode_wallet, encode_document, encode_note, encode_wallet, v1,
 };
-use crate::{
-    contract::Error,
-    log_event::{Append, LogEvent, decode_events},
-};
+use crate::error::Error;
 
 const KEY: WalletKey = WalletKey(*b"0123456789abcdef");
 

@@ -16,13 +16,24 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::entry::DecodedEntry;
-use crate::{
-    codec::{decode_all, encode_into},
-    contract::Error,
-};
+use super::codec::{decode_all, encode_into};
+use crate::error::Error;
 
 pub(super) const VERSION: u8 = 1;
+
+pub(super) fn newer(what: &str, version: u8) -> Error {
+    Error::Unusable(format!(
+        "{what} has format {version}, this version of Scrip reads {}: use a newer one",
+        VERSION
+    ))
+}
+
+/// The decoded content of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DecodedEntry {
+    pub(crate) event: Event,
+    pub(crate) record: Option<Record>,
+}
 
 /// What a record says beyond its event.
 #[derive(Serialize, Deserialize)]

@@ -10,8 +10,12 @@ use super::{
     golden, life,
 };
 use crate::{
-    Error, LogEvent,
-    format::entry::{self, DecodedEntry, Entries, Entry},
+    error::Error,
+    format::{
+        DecodedEntry,
+        append::LogEvent,
+        entry::{self, Entries, Entry},
+    },
     lookups,
 };
 

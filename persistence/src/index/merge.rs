@@ -5,13 +5,10 @@
 use domain::id::WalletKey;
 
 use super::{
-    Key,
+    Key, Pages,
     run::{self, RunMeta, Writer, page_of},
 };
-use crate::{
-    contract::Error,
-    fold::store::{Store, Tuning},
-};
+use crate::{error::Error, tuning::Tuning};
 
 /// What becomes of a wallet's runs when keys are added.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,7 +65,7 @@ fn keys_of(runs: &[RunMeta]) -> u64 {
 
 /// Writes the run of `fresh` (sorted) and the plan's sources.
 pub(crate) fn write(
-    store: &Store,
+    store: &impl Pages,
     wallet: WalletKey,
     number: u64,
     fresh: &[Key],
@@ -93,7 +90,7 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn new(
-        store: &Store,
+        store: &impl Pages,
         wallet: WalletKey,
         number: u64,
         level: u8,
@@ -118,7 +115,7 @@ impl Merge {
     }
 
     /// Writes the next page; returns whether it was the last.
-    pub(crate) fn write_page(&mut self, store: &Store) -> Result<bool, Error> {
+    pub(crate) fn write_page(&mut self, store: &impl Pages) -> Result<bool, Error> {
         let (run, page) = (self.writer.run(), self.next_page);
         if page >= run.pages {
             return Ok(true);
@@ -160,7 +157,7 @@ impl Source {
     /// Moves the keys of the target's pages up to `page` into `into`.
     fn take(
         &mut self,
-        store: &Store,
+        store: &impl Pages,
         wallet: &WalletKey,
         pages: u16,
         page: u16,

@@ -6,9 +6,31 @@
 pub(crate) mod filter;
 pub(crate) mod merge;
 pub(crate) mod run;
-pub(crate) mod slot;
 #[cfg(test)]
 mod tests;
+
+use crate::{error::Error, tuning::Tuning};
+
+/// Where the pages of runs and their filters are stored.
+pub(crate) trait Pages {
+    /// A stored value.
+    type Value: AsRef<[u8]>;
+
+    /// The sizes at which pages and runs end.
+    fn tuning(&self) -> &Tuning;
+
+    /// A value of a page; `None`: it is not there (any more).
+    fn page(&self, key: &[u8]) -> Result<Option<Self::Value>, Error>;
+
+    /// A page's filter; `None`: it is not there (any more).
+    fn filter(&self, key: &[u8]) -> Result<Option<Self::Value>, Error>;
+
+    /// Stores a value of a page.
+    fn put_page(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error>;
+
+    /// Stores a page's filter.
+    fn put_filter(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error>;
+}
 
 /// A look-up hash and the entry that it was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,14 +4,9 @@
 
 use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
-use sled::IVec;
 
-use super::{Key, Packed, filter, pack, packed, versions};
-use crate::{
-    codec::FORMAT,
-    contract::Error,
-    fold::store::{Store, damaged, io},
-};
+use super::{Key, Packed, Pages, filter, pack, packed, versions};
+use crate::{error::Error, format::codec::FORMAT};
 
 /// What a wallet's record says about one of its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,20 +35,18 @@ pub(crate) const fn page_of(hash: u64, pages: u16) -> u16 {
 }
 
 /// One stored value of a page.
-pub(crate) struct PageValue {
-    value: IVec,
-}
+pub(crate) struct PageValue<V>(V);
 
 /// Bytes before a value's keys: the format, and whether the page goes on.
 const HEAD_BYTES: usize = 2;
 
-impl PageValue {
+impl<V: AsRef<[u8]>> PageValue<V> {
     pub(crate) fn keys(&self) -> &[Packed] {
-        packed(self.value.get(HEAD_BYTES..).unwrap_or_default())
+        packed(self.0.as_ref().get(HEAD_BYTES..).unwrap_or_default())
     }
 
     pub(crate) fn goes_on(&self) -> bool {
-        self.value.get(1) == Some(&1)
+        self.0.as_ref().get(1) == Some(&1)
     }
 }
 
@@ -81,29 +74,28 @@ fn filter_key(wallet: &WalletKey, number: u64, page: u16) -> Vec<u8> {
 }
 
 /// One value of a page; `None` when the run is not there (any more).
-pub(crate) fn part(
-    store: &Store,
+pub(crate) fn part<P: Pages>(
+    store: &P,
     wallet: &WalletKey,
     number: u64,
     page: u16,
     part: u16,
-) -> Result<Option<PageValue>, Error> {
-    let value = store
-        .index
-        .get(part_key(wallet, number, page, part))
-        .map_err(io)?;
-    let Some(value) = value else { return Ok(None) };
-    if value.first() != Some(&FORMAT) || value.len() < HEAD_BYTES {
-        return Err(damaged(format!(
+) -> Result<Option<PageValue<P::Value>>, Error> {
+    let Some(value) = store.page(&part_key(wallet, number, page, part))? else {
+        return Ok(None);
+    };
+    let bytes = value.as_ref();
+    if bytes.first() != Some(&FORMAT) || bytes.len() < HEAD_BYTES {
+        return Err(Error::Damaged(format!(
             "{wallet:?}: page {page} of run {number} is not an index page"
         )));
     }
-    Ok(Some(PageValue { value }))
+    Ok(Some(PageValue(value)))
 }
 
 /// Reads a page, in order. `false`: the run is not there (any more).
 pub(crate) fn read(
-    store: &Store,
+    store: &impl Pages,
     wallet: &WalletKey,
     number: u64,
     page: u16,
@@ -123,7 +115,7 @@ pub(crate) fn read(
 
 /// The entries of a hash. `None`: the run is not there (any more).
 pub(crate) fn find(
-    store: &Store,
+    store: &impl Pages,
     wallet: &WalletKey,
     run: &RunMeta,
     hash: u64,
@@ -148,19 +140,17 @@ pub(crate) fn find(
 
 /// A page's stored filter. `None`: it is not there (any more).
 pub(crate) fn stored_filter(
-    store: &Store,
+    store: &impl Pages,
     wallet: &WalletKey,
     number: u64,
     page: u16,
 ) -> Result<Option<Vec<filter::Block>>, Error> {
-    let value = store
-        .filters
-        .get(filter_key(wallet, number, page))
-        .map_err(io)?;
-    let Some(value) = value else { return Ok(None) };
-    match value.split_first() {
+    let Some(value) = store.filter(&filter_key(wallet, number, page))? else {
+        return Ok(None);
+    };
+    match value.as_ref().split_first() {
         Some((&FORMAT, blocks)) => Ok(Some(filter::from_bytes(blocks).collect())),
-        _ => Err(damaged(format!(
+        _ => Err(Error::Damaged(format!(
             "{wallet:?}: the filter of page {page} of run {number} is damaged"
         ))),
     }
@@ -175,8 +165,14 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// A run for `keys` keys.
-    pub(crate) fn new(store: &Store, wallet: WalletKey, number: u64, level: u8, keys: u64) -> Self {
-        let mean = store.tuning.keys_per_page;
+    pub(crate) fn new(
+        store: &impl Pages,
+        wallet: WalletKey,
+        number: u64,
+        level: u8,
+        keys: u64,
+    ) -> Self {
+        let mean = store.tuning().keys_per_page;
         let pages = keys.div_ceil(mean as u64).max(1);
         let pages = u16::try_from(pages).unwrap_or(u16::MAX);
         let blocks = if pages > 1 {
@@ -202,28 +198,29 @@ impl Writer {
 
     /// Writes one page. `keys` are sorted and belong to it. The only page of a run needs no stored
     /// filter: a reader of the page builds it.
-    pub(crate) fn page(&mut self, store: &Store, page: u16, keys: &[Key]) -> Result<(), Error> {
+    pub(crate) fn page(
+        &mut self,
+        store: &impl Pages,
+        page: u16,
+        keys: &[Key],
+    ) -> Result<(), Error> {
         let RunMeta { number, .. } = self.run;
         let mut rest = keys;
         for place in 0..=u16::MAX {
             let (now, later) = rest
-                .split_at_checked(store.tuning.keys_per_value)
+                .split_at_checked(store.tuning().keys_per_value)
                 .unwrap_or((rest, &[]));
             let mut value = Vec::with_capacity(HEAD_BYTES);
             value.extend([FORMAT, u8::from(!later.is_empty())]);
             pack(now, &mut value);
-            store.put(
-                &store.index,
-                part_key(&self.wallet, number, page, place),
-                value,
-            )?;
+            store.put_page(part_key(&self.wallet, number, page, place), value)?;
             rest = later;
             if rest.is_empty() {
                 break;
             }
         }
         if !rest.is_empty() {
-            return Err(damaged(format!(
+            return Err(Error::Damaged(format!(
                 "{:?}: an index page is too large",
                 self.wallet
             )));
@@ -237,15 +234,11 @@ impl Writer {
         }
         let mut value = vec![FORMAT];
         filter::to_bytes(&self.blocks, &mut value);
-        store.put(
-            &store.filters,
-            filter_key(&self.wallet, number, page),
-            value,
-        )
+        store.put_filter(filter_key(&self.wallet, number, page), value)
     }
 }
 
 /// The error for a run that is missing and must be there.
 pub(crate) fn missing(wallet: &WalletKey, number: u64) -> Error {
-    damaged(format!("{wallet:?}: run {number} of its index is missing"))
+    Error::Damaged(format!("{wallet:?}: run {number} of its index is missing"))
 }

@@ -7,7 +7,7 @@ use super::{
     run::{self, RunMeta, page_of},
     versions,
 };
-use crate::fold::store::{Store, Tuning};
+use crate::{books::store::Store, tuning::Tuning};
 
 const WALLET: WalletKey = WalletKey([5; 16]);
 

@@ -2,16 +2,15 @@
 //! subscription is, whatever was written on it at the provider since.
 
 use domain::{
-    id::{OrderId, OrderSerial, ProjectId, WalletKey},
+    id::{OrderSerial, ProjectId, WalletKey},
     text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{Change, Event, OrderKind, event::OrderPaid},
 };
 
 use super::{
-    LookUp, LookUpRange, LookUpSpec, Put, joined,
-    orders::{hash, number, wallet},
+    orders::hash,
+    spec::{LookUpSpec, Put, joined},
 };
-use crate::contract::{Books, Error};
 
 /// Key: hash of project and identifier, wallet. Value: serial. A customer may have several wallets, and what somebody
 /// wrote on a subscription may have led to two.
@@ -82,7 +81,7 @@ fn names(paid: &OrderPaid, put: &mut dyn FnMut([u8; 16])) {
 }
 
 impl Called<'_> {
-    fn hash(self, project: ProjectId) -> [u8; 16] {
+    pub(crate) fn hash(self, project: ProjectId) -> [u8; 16] {
         let (label, name): (&[u8], &str) = match self {
             Self::Checkout(name) => (b"checkout", name.as_str()),
             Self::Payment(name) => (b"payment", name.as_str()),
@@ -95,50 +94,6 @@ impl Called<'_> {
 }
 
 /// A subscription's later orders, apart from the one that began it.
-fn billed(project: ProjectId, subscription: &SubscriptionId) -> [u8; 16] {
+pub(crate) fn billed(project: ProjectId, subscription: &SubscriptionId) -> [u8; 16] {
     hash(b"billed", project, subscription.as_str())
-}
-
-impl dyn Books + '_ {
-    /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn called(&self, project: ProjectId, name: Called<'_>) -> Result<Option<OrderId>, Error> {
-        Ok(self.orders_by_provider_id(project, name, 1)?.pop())
-    }
-
-    /// The orders of this identifier, at most `limit` and one a wallet.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn orders_by_provider_id(
-        &self,
-        project: ProjectId,
-        name: Called<'_>,
-        limit: usize,
-    ) -> Result<Vec<OrderId>, Error> {
-        let found = self.under(name.hash(project), limit)?;
-        match name {
-            Called::Subscription(subscription) if found.is_empty() => {
-                self.under(billed(project, subscription), limit)
-            }
-            _ => Ok(found),
-        }
-    }
-
-    fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
-        let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
-        let found = self.stretch(LookUp::Called, &from, limit)?;
-        let same = found.iter().take_while(|(key, _)| key.starts_with(&name));
-        let orders = same.map(|(key, value)| {
-            Ok(OrderId {
-                serial: OrderSerial(number(Some(value))?),
-                wallet: wallet(key)?,
-            })
-        });
-        orders.collect()
-    }
 }

@@ -2,12 +2,11 @@
 //! or one that a payment minted.
 
 use domain::{
-    id::{CodeHash, WalletKey},
+    id::WalletKey,
     wallet::{Change, Event, Owner},
 };
 
-use super::{LookUp, LookUpSpec, Put, joined};
-use crate::contract::{Books, Error};
+use super::spec::{LookUpSpec, Put, joined};
 
 /// Key: hash of the code. Value: wallet.
 pub(super) const CODES: LookUpSpec = LookUpSpec {
@@ -31,17 +30,5 @@ fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     }
     if now.0 != wallet.0 {
         put(joined(&[&now.0]), Some(joined(&[&wallet.0])));
-    }
-}
-
-impl dyn Books + '_ {
-    /// The wallet that a code opens, if it is not the code that the wallet was created with.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        let found = self.find(LookUp::Codes, &code.0)?;
-        found.map(|value| super::orders::wallet(&value)).transpose()
     }
 }

@@ -10,8 +10,8 @@ use std::{
 
 use parking_lot::RwLock;
 
-use super::{Key, LookUp, LookUpChange, LookUpRange, Value};
-use crate::contract::Error;
+use super::spec::{Key, LookUp, LookUpChange, LookUpRange, Value};
+use crate::error::Error;
 
 /// Look-up entries that are not folded yet.
 #[derive(Default)]

@@ -4,12 +4,13 @@
 //! entries, in order. A look-up only says where to look: only the wallet knows how things stand, and what may be
 //! shown.
 
-mod called;
+pub(crate) mod called;
 mod codes;
 pub(crate) mod fresh;
 mod ids;
-mod orders;
-mod periods;
+pub(crate) mod orders;
+pub(crate) mod periods;
+mod spec;
 
 use std::collections::BTreeMap;
 
@@ -17,58 +18,10 @@ use domain::{id::WalletKey, wallet::Event};
 
 pub use called::Called;
 pub use orders::OrderPosition;
-pub use periods::PeriodEnd;
-
-/// A key of a look-up.
-pub type Key = Box<[u8]>;
-/// The value under a key of a look-up.
-pub type Value = Box<[u8]>;
-
-/// The look-ups that there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LookUp {
-    /// Orders of a project by when they were placed; never removed.
-    Placed,
-    /// Orders by the provider's identifiers; never removed.
-    Called,
-    /// Pending orders of a project by when they expire.
-    Due,
-    /// Subscriptions of a project that are not over, by when their periods end.
-    Periods,
-    /// Wallets by the email address under which an order was paid; never removed.
-    Buyers,
-    /// Wallets by a code that is not the one that they were created with.
-    Codes,
-    /// Wallets by the identifier that callers see; never removed.
-    Ids,
-}
-
-/// Callback for what to put under a key or, without a value, to take out.
-type Put<'a> = dyn FnMut(Key, Option<Value>) + 'a;
-
-/// One look-up's declaration.
-pub(crate) struct LookUpSpec {
-    /// Its name in the store.
-    pub(crate) name: &'static str,
-    /// Bytes of a key.
-    pub(crate) key: usize,
-    /// Bytes of a value.
-    pub(crate) value: usize,
-    /// What an event of a wallet changes in it.
-    pub(crate) changes: fn(&WalletKey, &Event, &mut Put<'_>),
-}
+pub use spec::{Key, LookUp, LookUpRange, Value};
+pub(crate) use spec::{LookUpChange, LookUpSpec, joined};
 
 impl LookUp {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Placed,
-        Self::Called,
-        Self::Due,
-        Self::Periods,
-        Self::Buyers,
-        Self::Codes,
-        Self::Ids,
-    ];
-
     pub(crate) const fn declared(self) -> &'static LookUpSpec {
         match self {
             Self::Placed => &orders::PLACED,
@@ -82,14 +35,6 @@ impl LookUp {
     }
 }
 
-/// What an event changed in a look-up: an entry put or, without a value, taken out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LookUpChange {
-    pub(crate) look_up: LookUp,
-    pub(crate) key: Key,
-    pub(crate) value: Option<Value>,
-}
-
 /// Adds what an event of a wallet changes in all look-ups.
 pub(crate) fn of(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpChange>) {
     for look_up in LookUp::ALL {
@@ -101,15 +46,6 @@ pub(crate) fn of(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpChange>
             });
         });
     }
-}
-
-/// The part of a look-up to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LookUpRange {
-    /// In rising order, from this key on.
-    From(Key),
-    /// In falling order, before this key.
-    Before(Key),
 }
 
 /// Entries put (`Some`) and taken out (`None`) by one look-up's keys; later ones replace earlier ones.
@@ -147,9 +83,4 @@ pub(crate) fn wallet_in(look_up: LookUp, key: &[u8], value: &[u8]) -> WalletKey 
         LookUp::Placed | LookUp::Due | LookUp::Periods | LookUp::Codes | LookUp::Ids => value,
     };
     WalletKey(place.last_chunk().copied().unwrap_or_default())
-}
-
-/// Joins parts into a key or a value.
-fn joined(parts: &[&[u8]]) -> Box<[u8]> {
-    parts.concat().into()
 }

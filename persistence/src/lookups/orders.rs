@@ -9,8 +9,8 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Key, LookUp, LookUpRange, LookUpSpec, Put, joined};
-use crate::contract::{Books, Error};
+use super::spec::{Key, LookUpSpec, Put, joined};
+use crate::error::Error;
 
 /// Key: project, instant, serial. Value: wallet. Sorted by project, then by time.
 pub(super) const PLACED: LookUpSpec = LookUpSpec {
@@ -83,83 +83,8 @@ impl OrderPosition {
     }
 }
 
-impl dyn Books + '_ {
-    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
-    /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
-    /// last place of the page before it continues that one, however many orders were placed meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn orders(
-        &self,
-        project: ProjectId,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
-        let stretch = LookUpRange::Before(place_key(project, at, serial));
-        self.places(LookUp::Placed, project, stretch, limit)
-    }
-
-    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
-    /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn due(
-        &self,
-        project: ProjectId,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        let from = first_after(project, after);
-        let mut places = self.places(LookUp::Due, project, LookUpRange::From(from), limit)?;
-        places.retain(|place| place.at <= until);
-        Ok(places)
-    }
-
-    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
-    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        let address = buyer_key(project, email);
-        let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
-        let found = self.stretch(LookUp::Buyers, &from, limit)?;
-        let same = found
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&address));
-        same.map(|(key, _)| wallet(key)).collect()
-    }
-
-    fn places(
-        &self,
-        look_up: LookUp,
-        project: ProjectId,
-        stretch: LookUpRange,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        let found = self.stretch(look_up, &stretch, limit)?;
-        let project = project.0.to_be_bytes();
-        let own = found
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&project));
-        own.map(|(key, value)| read_place(key, value)).collect()
-    }
-}
-
 /// The first key after a place, or the first of the project.
-pub(super) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSerial)>) -> Key {
+pub(crate) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSerial)>) -> Key {
     match after {
         None => place_key(project, Timestamp(i64::MIN), OrderSerial(0)),
         Some((at, serial)) => match serial.0.checked_add(1) {
@@ -170,7 +95,7 @@ pub(super) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSer
 }
 
 /// Instants sort as numbers do, also those before the epoch.
-pub(super) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
+pub(crate) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
     let at = at.0.cast_unsigned() ^ (1 << 63);
     joined(&[
         &project.0.to_be_bytes(),
@@ -179,7 +104,7 @@ pub(super) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) 
     ])
 }
 
-pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Error> {
+pub(crate) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Error> {
     let at = key.get(16..24).and_then(|at| at.first_chunk::<8>());
     let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
     Ok(OrderPosition {
@@ -191,7 +116,7 @@ pub(super) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Erro
     })
 }
 
-pub(super) fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
+pub(crate) fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
     let bytes = bytes.and_then(|bytes| bytes.first_chunk::<16>());
     bytes
         .map(|bytes| u128::from_be_bytes(*bytes))
@@ -199,7 +124,7 @@ pub(super) fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
 }
 
 /// The wallet that an entry ends with.
-pub(super) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
+pub(crate) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
     let wallet = bytes.last_chunk::<16>();
     wallet.map(|key| WalletKey(*key)).ok_or_else(short)
 }
@@ -209,13 +134,13 @@ fn short() -> Error {
 }
 
 /// The hash of a buyer's address, whose case is ignored.
-fn buyer_key(project: ProjectId, email: &Email) -> [u8; 16] {
+pub(crate) fn buyer_key(project: ProjectId, email: &Email) -> [u8; 16] {
     hash(b"buyer", project, &email.as_str().to_lowercase())
 }
 
 /// The hash of a text of some kind in a project. A zero after the label, and the fixed length of a project, keep the
 /// parts apart.
-pub(super) fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
+pub(crate) fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(label);
     hash.update([0]);

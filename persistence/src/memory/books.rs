@@ -12,8 +12,9 @@ use domain::{
 };
 
 use crate::{
-    contract::{Error, StoredNote},
-    log_event::LogEvent,
+    contract::StoredNote,
+    error::Error,
+    format::append::LogEvent,
     lookups::{self, Key, LookUp, Value},
     usage::{self, Interval, Usage},
 };

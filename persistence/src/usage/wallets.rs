@@ -7,7 +7,7 @@ use std::fmt;
 
 use domain::id::WalletKey;
 
-use crate::contract::Error;
+use crate::error::Error;
 
 /// The most wallets that are counted exactly.
 const FEW: usize = 128;

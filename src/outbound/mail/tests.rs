@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use domain::text::Email;
 use kit::smtp::{Behaviour, MailServer};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Each switch, in front of a provider that answers with the objects given to it.
 
-use std::convert::Infallible;
+use std::{collections::BTreeMap, convert::Infallible};
 
 use serde_json::json;
 

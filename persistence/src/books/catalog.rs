@@ -1,0 +1,24 @@
+//! The catalog's documents, each in its latest form.
+
+use domain::catalog::Document;
+
+use super::store::{Store, io};
+use crate::{
+    error::Error,
+    format::{decode_document, encode_document},
+};
+
+/// Stores a document in place of its former version.
+pub(super) fn put(store: &Store, document: &Document) -> Result<(), Error> {
+    let (kind, id) = document.address();
+    let key = [[kind].as_slice(), &id.to_be_bytes()].concat();
+    store.put(&store.catalog, key, encode_document(document)?)
+}
+
+pub(super) fn documents(store: &Store) -> Result<Vec<Document>, Error> {
+    store
+        .catalog
+        .iter()
+        .map(|entry| decode_document(&entry.map_err(io)?.1))
+        .collect()
+}

@@ -1,0 +1,258 @@
+//! Folding in the background: takes durable frames, has them folded into stored state, makes that
+//! durable, and only then drops them. A crash between any two steps is repaired by folding again.
+
+use std::sync::Arc;
+
+use super::{
+    FoldedState, NoAwakeWallets,
+    copied::Mark,
+    disk::DiskBooks,
+    events::Events,
+    retention::{Forgettable, OldFrame, Retention},
+    retire::FoldReport,
+};
+use crate::{
+    contract::Awake,
+    error::{Error, Ticket},
+    log::{
+        database::Database,
+        frame::{self, FramePosition},
+        lock::Directory,
+        progress::UnfoldedFrame,
+        recovery::{self, JOURNAL, read_meta, write_meta},
+        shared::{Disk, Shared},
+        sled_error::{caught, failed},
+        watermark::Watermark,
+    },
+    options::{Options, Step},
+};
+
+/// Runs the checkpoint thread until the journal stops.
+pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
+    let options = &shared.options;
+    let mut events = Events::default();
+    let durable = || Ticket(shared.progress.durable());
+    loop {
+        // With something to merge, there is always something to do between folds.
+        let wait = books.folded.is_idle() && books.retention.is_idle();
+        let interval = options.checkpoint_interval;
+        let Some(frames) = shared.progress.next(options.checkpoint, interval, wait) else {
+            return Ok(());
+        };
+        if !shared.failed() {
+            merge_some(shared, books)?;
+            serve_backups(shared, books)?;
+        }
+        let mut rest = frames.as_slice();
+        while !rest.is_empty() && !shared.failed() {
+            let awake = shared.awake();
+            let awake: &dyn Awake = match &awake {
+                Some(awake) => &**awake,
+                None => &NoAwakeWallets,
+            };
+            let (folded, report) = fold(options, books, rest, &mut events, awake, &durable)?;
+            let old = rest.iter().take(folded).map(old_frame);
+            if let Some(report) = books.retention.take_over(report, old.clone()) {
+                forget(options, books, report)?;
+                drop_frames(options, books, old)?;
+            }
+            if shared.failed() {
+                // A log that failed meanwhile must not report these frames as folded.
+                break;
+            }
+            let (now, later) = rest.split_at_checked(folded).unwrap_or((rest, &[]));
+            let ticket = now.last().map_or(0, |frame| frame.ticket);
+            shared.progress.made_folded(now);
+            shared.fresh.folded(ticket);
+            let lsn = now.last().map_or(0, |frame| frame.place.lsn);
+            shared.project_events.folded(lsn);
+            rest = later;
+        }
+    }
+}
+
+/// Merges a slice between folds. What the merge replaced is removed once it is durable.
+fn merge_some(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
+    if let Some(report) = books.folded.merge_some()? {
+        flush(&shared.options, books)?;
+        if let Some(report) = books.retention.take_over(report, std::iter::empty()) {
+            forget(&shared.options, books, report)?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks after backups between two folds: begins or ends a copy, and removes some of what the last
+/// one held back.
+fn serve_backups(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
+    books.retention.end_overdue(shared.space.low());
+    if let Some(Forgettable { reports, frames }) = books.retention.forgettable() {
+        for report in reports {
+            forget(&shared.options, books, report)?;
+        }
+        drop_frames(&shared.options, books, frames.into_iter())?;
+    }
+    if books.retention.is_asked() {
+        books.retention.begin(Mark {
+            folded: read_meta(&books.disk.database.sled)?,
+            fold: books.folded.last_number()?,
+        });
+    }
+    Ok(())
+}
+
+fn old_frame(frame: &UnfoldedFrame) -> OldFrame {
+    (frame.place.lsn, frame.length)
+}
+
+/// Removes what a fold replaced. Only after it is durable.
+fn forget(options: &Options, books: &DiskBooks, report: FoldReport) -> Result<(), Error> {
+    options.before(Step::Forget)?;
+    books.folded.forget(report)
+}
+
+/// Drops folded frames. Only after the fold is durable.
+fn drop_frames(
+    options: &Options,
+    books: &DiskBooks,
+    frames: impl Iterator<Item = OldFrame>,
+) -> Result<(), Error> {
+    for (lsn, _) in frames {
+        options.before(Step::DropFrame)?;
+        books
+            .disk
+            .journal
+            .remove(lsn.to_be_bytes())
+            .map_err(|error| failed(&format!("dropping frame {lsn}"), &error))?;
+    }
+    Ok(())
+}
+
+/// Makes what was written to the books durable.
+fn flush(options: &Options, books: &DiskBooks) -> Result<(), Error> {
+    let database = &books.disk.database;
+    options.before(Step::FlushFold)?;
+    database.flush("making a checkpoint durable")?;
+    options.before(Step::SyncFold)?;
+    database.sync("syncing a checkpoint")
+}
+
+/// Checks the log, repairs what a crash left, folds what was not folded, and says where it stands.
+pub(crate) fn recover(
+    options: &Options,
+    directory: Directory,
+    database: Database,
+    watermark: &Watermark,
+) -> Result<(DiskBooks, FramePosition), Error> {
+    let Database { sled, .. } = &database;
+    let (journal, folded, scan) = caught(|| {
+        let journal = sled
+            .open_tree(JOURNAL)
+            .map_err(|error| failed("the log", &error))?;
+        let scan = recovery::scan(sled, &journal, watermark.place())?;
+        recovery::repair(sled, &journal, &scan)?;
+        let folded = FoldedState::open(sled, options.filter_bytes)?;
+        Ok((journal, folded, scan))
+    })?;
+    tracing::info!(
+        log.lsn = scan.head.lsn,
+        log.folded_lsn = scan.folded.lsn,
+        log.unfolded_frames = scan.frames.len(),
+        "The log is whole"
+    );
+    let disk = Arc::new(Disk {
+        database,
+        journal,
+        directory,
+    });
+    let books = DiskBooks {
+        folded,
+        retention: Retention::default(),
+        disk,
+    };
+    if let Err(error) = caught(|| fold_recovered(options, &books, &scan.frames)) {
+        // As with any failed write: sled is not dropped, for that would write once more.
+        std::mem::forget(books.disk.database.sled.clone());
+        return Err(error);
+    }
+    Ok((books, scan.head))
+}
+
+/// Folds all recovered frames, before anything is served.
+fn fold_recovered(
+    options: &Options,
+    books: &DiskBooks,
+    frames: &[UnfoldedFrame],
+) -> Result<(), Error> {
+    let mut events = Events::default();
+    let mut rest = frames;
+    while !rest.is_empty() {
+        let (folded, report) = fold(
+            options,
+            books,
+            rest,
+            &mut events,
+            &NoAwakeWallets,
+            &Ticket::default,
+        )?;
+        forget(options, books, report)?;
+        drop_frames(options, books, rest.iter().take(folded).map(old_frame))?;
+        rest = rest.get(folded..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Folds these frames, or as many as are read into memory at a time. Returns how many, and what the
+/// fold replaced.
+fn fold(
+    options: &Options,
+    books: &DiskBooks,
+    frames: &[UnfoldedFrame],
+    events: &mut Events,
+    awake: &dyn Awake,
+    durable: &dyn Fn() -> Ticket,
+) -> Result<(usize, FoldReport), Error> {
+    events.clear();
+    let count = read(options, books, frames, events)?;
+    let frames = frames.get(..count).unwrap_or(frames);
+    options.before(Step::Fold)?;
+    let report = books.folded.fold(events, awake, durable)?;
+    if let Some(last) = frames.last() {
+        options.before(Step::WriteMeta)?;
+        write_meta(&books.disk.database.sled, &last.place)?;
+        flush(options, books)?;
+    }
+    Ok((count, report))
+}
+
+/// Reads the events of these frames, up to [`Options::checkpoint`] in bytes; returns how many
+/// frames. Frames that are not in memory any more are read from the log and verified.
+fn read(
+    options: &Options,
+    books: &DiskBooks,
+    frames: &[UnfoldedFrame],
+    events: &mut Events,
+) -> Result<usize, Error> {
+    let mut count = 0_usize;
+    let enough = usize::try_from(options.checkpoint.bytes).unwrap_or(usize::MAX);
+    for unfolded in frames {
+        if count > 0 && events.bytes() >= enough {
+            break;
+        }
+        count = count.saturating_add(1);
+        if let Some(frame) = &unfolded.frame {
+            events.push(Arc::clone(frame))?;
+            continue;
+        }
+        let lsn = unfolded.place.lsn;
+        let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
+        let bytes =
+            frame::read(&books.disk.journal, lsn)?.ok_or_else(|| damaged("it is missing"))?;
+        let read = frame::decode(&bytes)?;
+        if read.lsn != lsn || read.before != unfolded.before {
+            return Err(damaged("it does not follow the frame before it"));
+        }
+        events.push((*bytes).into())?;
+    }
+    Ok(count)
+}

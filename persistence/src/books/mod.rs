@@ -1,0 +1,294 @@
+//! State folded from the log: wallets with their histories, look-ups and the catalog. Folding the
+//! same events again, all or some, grouped in whatever way, changes nothing; a fold that was
+//! interrupted anywhere is repaired by folding again. It flushes nothing: the caller decides when a
+//! fold is durable.
+
+mod apply;
+mod catalog;
+pub(crate) mod checkpoint;
+pub(crate) mod copied;
+mod directory;
+pub(crate) mod disk;
+pub(crate) mod events;
+mod notes;
+mod packed;
+pub(crate) mod pages;
+pub(crate) mod project_events;
+mod read_all;
+pub(crate) mod retention;
+pub(crate) mod retire;
+mod slices;
+mod slot;
+pub(crate) mod store;
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "small numbers of tests"
+)]
+mod tests;
+mod usage;
+pub mod verify;
+pub(crate) mod wallet_record;
+
+pub use read_all::Reader;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    wallet::Wallet,
+};
+use parking_lot::Mutex;
+
+use self::{
+    apply::{FoldContext, Pending},
+    events::Events,
+    pages::Writer,
+    retire::FoldReport,
+    slices::Slices,
+    slot::{Slot, Slots},
+    store::{Store, damaged},
+    wallet_record::WalletRecord,
+};
+use crate::{
+    contract::{Awake, EventNumber, History, LoadedWallet, StoredNote},
+    error::{Error, Ticket},
+    log::project_events::NumberedEvent,
+    lookups::{AllChanges, Key, LookUp, LookUpRange, Value},
+    tuning::Tuning,
+    usage::{Interval, Usage},
+};
+
+/// Wallets whose records are written together, after their entries: so many snapshots and index
+/// pages are in memory at once, however many wallets a fold has.
+const WALLETS_AT_ONCE: usize = 1024;
+
+/// The folded state.
+pub(crate) struct FoldedState {
+    slots: Arc<Slots>,
+    /// The last fold number given out. Every fold takes a new one, also after one that failed.
+    last: AtomicU64,
+    /// Merges of index runs between folds.
+    slices: Mutex<Slices>,
+}
+
+/// No awake wallets: at the start, and in tests.
+pub(crate) struct NoAwakeWallets;
+
+impl Awake for NoAwakeWallets {
+    fn show(&self, _: &WalletKey, _: &mut dyn FnMut(&Wallet, Ticket)) {}
+}
+
+impl FoldedState {
+    /// Opens the state, and tidies up after a fold that was interrupted.
+    pub(crate) fn open(db: &sled::Db, filter_bytes: usize) -> Result<Self, Error> {
+        let tuning = Tuning {
+            filter_bytes,
+            ..Tuning::default()
+        };
+        Self::open_with(db, tuning)
+    }
+
+    fn open_with(db: &sled::Db, tuning: Tuning) -> Result<Self, Error> {
+        let store = Store::open(db, tuning)?;
+        retire::complete_lists(&store)?;
+        let last = retire::sweep(&store, retire::last_number(&store)?)?;
+        Ok(Self {
+            slots: Arc::new(Slots::new(store)),
+            last: last.into(),
+            slices: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        self.slots.store()
+    }
+
+    /// Writes the state after these events; those that it has already are skipped.
+    pub(crate) fn fold(
+        &self,
+        events: &mut Events,
+        awake: &dyn Awake,
+        durable: &dyn Fn() -> Ticket,
+    ) -> Result<FoldReport, Error> {
+        let mut report = FoldReport { lists: Vec::new() };
+        let tools = FoldContext {
+            slots: &self.slots,
+            number: self.take_number()?,
+            awake,
+            durable,
+        };
+        let store = tools.store();
+        events.sort();
+        for document in events.documents() {
+            catalog::put(store, document)?;
+        }
+        for (key, body) in events.notes() {
+            notes::put(store, key, body)?;
+        }
+        let mut slices = self.slices.lock();
+        let mut changes = AllChanges::default();
+        let mut writer = Writer::new(store, tools.number);
+        let mut wallets = events.wallets().peekable();
+        while wallets.peek().is_some() {
+            // Snapshots first: what they wait for is durable by the time they are written.
+            let mut at_once = Vec::new();
+            for (key, of) in wallets.by_ref().take(WALLETS_AT_ONCE) {
+                at_once.push((Pending::begin(&tools, key, of)?, key, of));
+            }
+            for (pending, key, of) in &mut at_once {
+                match pending {
+                    Some(pending) => pending.write(&tools, *of, &mut writer, &mut changes)?,
+                    None => apply::list(key, *of, &mut changes)?,
+                }
+            }
+            writer.finish()?;
+            for (pending, ..) in at_once {
+                if let Some(pending) = pending {
+                    report.lists.extend(pending.finish(&tools, &mut slices)?);
+                }
+            }
+            if changes.count() >= store.tuning.changes_at_once {
+                store.list(&mut changes)?;
+            }
+        }
+        store.list(&mut changes)?;
+        for (project, of) in events.project_events() {
+            project_events::add(store, project, of)?;
+        }
+        let (used, through) = events.usage();
+        usage::add(store, used, through)?;
+        retire::set_last_number(store, tools.number)?;
+        Ok(report)
+    }
+
+    fn take_number(&self) -> Result<u64, Error> {
+        let last = self.last.fetch_add(1, Ordering::AcqRel);
+        last.checked_add(1)
+            .ok_or_else(|| damaged("there were too many folds".into()))
+    }
+
+    /// The number of the last fold that ended.
+    pub(crate) fn last_number(&self) -> Result<u64, Error> {
+        retire::last_number(self.store())
+    }
+
+    /// The largest number that a fold or a merge has by now.
+    pub(crate) fn number(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// Whether there is nothing to merge between folds.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.slices.lock().is_idle()
+    }
+
+    /// Does a slice of a merge between folds. Returns what the merge replaced, if it ended.
+    pub(crate) fn merge_some(&self) -> Result<Option<FoldReport>, Error> {
+        let mut slices = self.slices.lock();
+        let list = slices.work(&self.slots, || self.take_number())?;
+        Ok(list.map(|list| FoldReport { lists: vec![list] }))
+    }
+
+    /// Removes what a fold replaced. Only after it is durable.
+    pub(crate) fn forget(&self, report: FoldReport) -> Result<(), Error> {
+        report
+            .lists
+            .iter()
+            .try_for_each(|list| list.complete(self.store()))
+    }
+
+    /// Loads a stored wallet.
+    pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
+        let slot = self.slots.wake(key);
+        let wallet = self.read(key, &slot)?;
+        Ok(wallet.map(|wallet| LoadedWallet {
+            wallet,
+            history: slot,
+        }))
+    }
+
+    /// Reads a wallet and publishes its record to the slot. A fold may replace what the record
+    /// names meanwhile: then the newer record is read.
+    fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
+        let mut seen = 0;
+        loop {
+            let Some(record) = WalletRecord::read(self.store(), key)? else {
+                return Ok(None);
+            };
+            if let Some(wallet) = record.wallet(self.store(), key)? {
+                let keys = pages::unindexed(self.store(), key, &record)?;
+                if slot.publish(&record, &keys)? {
+                    return Ok(wallet);
+                }
+            }
+            if record.head.version == seen {
+                return Err(damaged(format!(
+                    "{key:?}: a run or a part that it names is missing"
+                )));
+            }
+            seen = record.head.version;
+        }
+    }
+
+    /// The history of a wallet that has nothing stored yet.
+    pub(crate) fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        self.slots.wake(key)
+    }
+
+    /// All catalog documents.
+    pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
+        catalog::documents(self.store())
+    }
+
+    /// Notes whose keys begin with `prefix`, in order.
+    pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
+        notes::with_prefix(self.store(), prefix)
+    }
+
+    /// Project events of a project after this number, in order.
+    pub(crate) fn project_events(
+        &self,
+        project: ProjectId,
+        after: EventNumber,
+        limit: usize,
+    ) -> Result<Vec<NumberedEvent>, Error> {
+        project_events::after(self.store(), project, after, limit)
+    }
+
+    /// Usage of a product within a stretch of time.
+    pub(crate) fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        usage::read(self.store(), product, interval, within)
+    }
+
+    /// Entries of a look-up, in the stretch's order.
+    pub(crate) fn stretch(
+        &self,
+        look_up: LookUp,
+        stretch: &LookUpRange,
+    ) -> impl Iterator<Item = Result<(Key, Value), Error>> + use<'_> {
+        self.store().look_up(look_up).stretch(stretch)
+    }
+
+    /// The value that a look-up has under a key.
+    pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        self.store().look_up(look_up).get(key)
+    }
+
+    /// Passes every wallet and its records to `reader`. Nothing may be folded meanwhile.
+    pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        read_all::read_all(self.store(), reader)
+    }
+}

@@ -1,0 +1,372 @@
+//! A sorted set of small entries, many to a page, because a sled record for each would cost 65 bytes of memory and
+//! the rewrite of a leaf. A page is stored under its fence: it holds what is at or past its own fence and before the
+//! next page's. Entries past that are ignored, so that a page is split by writing the upper pages first and then the
+//! lower one, and merged by writing both as one and then removing the upper one: a crash in between shows nothing
+//! twice and loses nothing.
+
+use std::iter::Peekable;
+
+use parking_lot::RwLock;
+
+use super::store::{Store, damaged, io};
+use crate::{
+    error::Error,
+    format::codec::{FORMAT, checked},
+    lookups::{Changes, Key, LookUpRange, Value},
+};
+
+/// A key and its value.
+type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+/// An entry to put (`Some`) or to take out (`None`).
+type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
+
+/// A packed set, whatever the width of its entries.
+pub(crate) trait Set: Send + Sync {
+    /// The value under this key.
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
+
+    /// Entries, in the stretch's order.
+    fn stretch(
+        &self,
+        stretch: &LookUpRange,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
+
+    /// Inserts and removes entries. Each page is written once; what is there or gone already
+    /// changes nothing and writes nothing.
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
+
+    /// Calls `each` with every entry, in order. `Err` if a page is damaged or not in order.
+    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error>;
+}
+
+impl<const K: usize, const V: usize> Set for Packed<K, V> {
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error> {
+        let value = self.value(&read_key(key)?)?;
+        Ok(value.map(|value| value.into()))
+    }
+
+    fn stretch(
+        &self,
+        stretch: &LookUpRange,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
+        fn boxed<const K: usize, const V: usize>(
+            entry: Result<Entry<K, V>, Error>,
+        ) -> Result<(Key, Value), Error> {
+            entry.map(|(key, value)| (key.into(), value.into()))
+        }
+        let (key, forward) = match stretch {
+            LookUpRange::From(key) => (key, true),
+            LookUpRange::Before(key) => (key, false),
+        };
+        match read_key(key) {
+            Ok(key) if forward => Box::new(self.forward(key).map(boxed)),
+            Ok(key) => Box::new(self.backward(key).map(boxed)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error> {
+        let changes = changes.iter().map(|(key, value)| {
+            let value = value.as_deref().map(read_key).transpose()?;
+            Ok((read_key(key)?, value))
+        });
+        let changes: Result<Vec<Change<K, V>>, Error> = changes.collect();
+        self.apply_all(store, &changes?)
+    }
+
+    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error> {
+        self.check_all(|(key, value)| each(key, value))
+    }
+}
+
+/// A set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
+pub(crate) struct Packed<const K: usize, const V: usize> {
+    tree: sled::Tree,
+    /// Most bytes of a page's entries.
+    page_bytes: usize,
+    /// Held while a page and its neighbours change: a reader sees all of it or nothing.
+    turn: RwLock<()>,
+}
+
+/// A page, or an empty one where the first one would be.
+struct Page<const K: usize, const V: usize> {
+    fence: [u8; K],
+    /// The next page's fence.
+    next: Option<[u8; K]>,
+    entries: Vec<Entry<K, V>>,
+}
+
+impl<const K: usize, const V: usize> Packed<K, V> {
+    pub(crate) const fn new(tree: sled::Tree, page_bytes: usize) -> Self {
+        Self {
+            tree,
+            page_bytes,
+            turn: RwLock::new(()),
+        }
+    }
+
+    fn value(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
+        let _turn = self.turn.read();
+        let Some((_, bytes)) = self.stored(key)? else {
+            return Ok(None);
+        };
+        let entries = decode::<K, V>(&bytes)?;
+        let found = entries.binary_search_by(|(other, _)| other.cmp(key)).ok();
+        Ok(found.and_then(|place| entries.get(place).map(|(_, value)| *value)))
+    }
+
+    /// Entries from this key on, in order.
+    fn forward(
+        &self,
+        from: [u8; K],
+    ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
+        let mut cursor = Some(from);
+        pages(move || {
+            let Some(from) = cursor else { return Ok(None) };
+            let _turn = self.turn.read();
+            let page = self.page(&from)?;
+            cursor = page.next;
+            let mut entries = page.entries;
+            let below = entries.partition_point(|(key, _)| *key < from);
+            entries.drain(..below);
+            Ok(Some(entries))
+        })
+    }
+
+    /// Entries before this key, the last one first.
+    fn backward(
+        &self,
+        before: [u8; K],
+    ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
+        let mut cursor = before;
+        pages(move || {
+            let _turn = self.turn.read();
+            let Some((fence, bytes)) = self.tree.get_lt(cursor).map_err(io)? else {
+                return Ok(None);
+            };
+            // The next page's fence is not before the cursor.
+            let mut entries = decode::<K, V>(&bytes)?;
+            entries.truncate(entries.partition_point(|(key, _)| *key < cursor));
+            entries.reverse();
+            cursor = read_key(&fence)?;
+            Ok(Some(entries))
+        })
+    }
+
+    fn apply_all(&self, store: &Store, changes: &[Change<K, V>]) -> Result<(), Error> {
+        let mut rest = changes.iter().peekable();
+        while let Some((first, _)) = rest.peek() {
+            let _turn = self.turn.write();
+            let page = self.page(first)?;
+            let (entries, changed) = merged(&page, &mut rest);
+            if changed {
+                self.replace(store, &page, entries)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_all(&self, mut each: impl FnMut(&Entry<K, V>)) -> Result<(), Error> {
+        let mut fence = [0; K];
+        loop {
+            let _turn = self.turn.read();
+            let page = self.page(&fence)?;
+            let sorted = page
+                .entries
+                .is_sorted_by(|(one, _), (other, _)| one < other);
+            let first = page.entries.first();
+            if !sorted || first.is_some_and(|(key, _)| *key < page.fence) {
+                let name = String::from_utf8_lossy(&self.tree.name()).into_owned();
+                return Err(damaged(format!("a page of {name} is not in order")));
+            }
+            page.entries.iter().for_each(&mut each);
+            match page.next {
+                Some(next) => fence = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The stored page that this key belongs to.
+    fn stored(&self, key: &[u8; K]) -> Result<Option<(sled::IVec, sled::IVec)>, Error> {
+        let page = self.tree.range(..=key.as_slice()).next_back();
+        page.transpose().map_err(io)
+    }
+
+    /// The page that this key belongs to, without entries that belong to the next one.
+    fn page(&self, key: &[u8; K]) -> Result<Page<K, V>, Error> {
+        let (fence, mut entries) = match self.stored(key)? {
+            Some((fence, bytes)) => (read_key(&fence)?, decode(&bytes)?),
+            None => ([0; K], Vec::new()),
+        };
+        let next = match self.tree.get_gt(fence).map_err(io)? {
+            Some((next, _)) => Some(read_key(&next)?),
+            None => None,
+        };
+        if let Some(next) = next {
+            entries.truncate(entries.partition_point(|(key, _)| *key < next));
+        }
+        Ok(Page {
+            fence,
+            next,
+            entries,
+        })
+    }
+
+    /// Entries that fit a page.
+    fn capacity(&self) -> usize {
+        let entry = K.saturating_add(V);
+        self.page_bytes.checked_div(entry).unwrap_or(0).max(4)
+    }
+
+    fn replace(
+        &self,
+        store: &Store,
+        page: &Page<K, V>,
+        mut entries: Vec<Entry<K, V>>,
+    ) -> Result<(), Error> {
+        let most = self.capacity();
+        if entries.len() > most {
+            return self.split(store, page, &entries, most);
+        }
+        if entries.len() >= most / 4 {
+            return self.put(store, &page.fence, &entries);
+        }
+        let Some((before, mut neighbour)) = self.before(&page.fence)? else {
+            return match entries.is_empty() {
+                true => store.remove(&self.tree, page.fence),
+                false => self.put(store, &page.fence, &entries),
+            };
+        };
+        let own = neighbour.partition_point(|(key, _)| *key < page.fence);
+        let stale = own < neighbour.len();
+        neighbour.truncate(own);
+        let together = neighbour.len().saturating_add(entries.len());
+        if entries.is_empty() {
+            // Entries of this page that the one before still has would be seen again: they go first.
+            if stale {
+                self.put(store, &before, &neighbour)?;
+            }
+        } else if together <= most / 2 {
+            neighbour.append(&mut entries);
+            self.put(store, &before, &neighbour)?;
+        } else {
+            return self.put(store, &page.fence, &entries);
+        }
+        store.remove(&self.tree, page.fence)
+    }
+
+    /// The page before this fence, as it is stored.
+    #[expect(clippy::type_complexity, reason = "a fence and its entries")]
+    fn before(&self, fence: &[u8; K]) -> Result<Option<([u8; K], Vec<Entry<K, V>>)>, Error> {
+        let page = self.tree.get_lt(fence).map_err(io)?;
+        page.map(|(before, bytes)| Ok((read_key(&before)?, decode(&bytes)?)))
+            .transpose()
+    }
+
+    /// Splits a page, writing the upper pages first. At the tree's right edge pages are filled,
+    /// because later entries come after them.
+    fn split(
+        &self,
+        store: &Store,
+        page: &Page<K, V>,
+        entries: &[Entry<K, V>],
+        most: usize,
+    ) -> Result<(), Error> {
+        let each = match page.next {
+            None => most,
+            Some(_) => entries.len().div_ceil(entries.len().div_ceil(most)),
+        };
+        let mut chunks = entries.chunks(each);
+        let lower = chunks.next().unwrap_or_default();
+        for chunk in chunks.rev() {
+            if let Some((fence, _)) = chunk.first() {
+                self.put(store, fence, chunk)?;
+            }
+        }
+        self.put(store, &page.fence, lower)
+    }
+
+    fn put(&self, store: &Store, fence: &[u8; K], entries: &[Entry<K, V>]) -> Result<(), Error> {
+        let mut bytes = Vec::with_capacity(self.page_bytes.saturating_add(1));
+        bytes.push(FORMAT);
+        for (key, value) in entries {
+            bytes.extend_from_slice(key);
+            bytes.extend_from_slice(value);
+        }
+        store.put(&self.tree, fence, bytes)
+    }
+}
+
+/// Applies the changes that belong to a page; returns its entries, and whether they changed.
+fn merged<'a, const K: usize, const V: usize>(
+    page: &Page<K, V>,
+    changes: &mut Peekable<impl Iterator<Item = &'a Change<K, V>>>,
+) -> (Vec<Entry<K, V>>, bool) {
+    let mut entries = Vec::with_capacity(page.entries.len());
+    let mut rest = page.entries.as_slice();
+    let mut changed = false;
+    let belongs = |key: &[u8; K]| page.next.is_none_or(|next| *key < next);
+    while let Some((key, value)) = changes.next_if(|(key, _)| belongs(key)) {
+        let (below, after) = rest
+            .split_at_checked(rest.partition_point(|(other, _)| other < key))
+            .unwrap_or((rest, &[]));
+        entries.extend_from_slice(below);
+        let (former, after) = match after.split_first() {
+            Some(((other, former), after)) if other == key => (Some(*former), after),
+            _ => (None, after),
+        };
+        entries.extend(value.map(|value| (*key, value)));
+        changed |= former != *value;
+        rest = after;
+    }
+    entries.extend_from_slice(rest);
+    (entries, changed)
+}
+
+/// The entries of all pages that `next` gives until it gives none. An error is the last item.
+fn pages<T>(
+    mut next: impl FnMut() -> Result<Option<Vec<T>>, Error>,
+) -> impl Iterator<Item = Result<T, Error>> {
+    let mut page = Vec::new().into_iter();
+    let mut over = false;
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(entry) = page.next() {
+                return Some(Ok(entry));
+            }
+            if over {
+                return None;
+            }
+            match next() {
+                Ok(Some(entries)) => page = entries.into_iter(),
+                Ok(None) => over = true,
+                Err(error) => {
+                    over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    })
+}
+
+fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
+    fence
+        .try_into()
+        .map_err(|_| damaged("a packed page has a key of another length".into()))
+}
+
+fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<Entry<K, V>>, Error> {
+    let mut rest = checked(bytes, "a packed page")?;
+    let entry = K.saturating_add(V);
+    let mut entries = Vec::with_capacity(rest.len().checked_div(entry).unwrap_or(0));
+    while !rest.is_empty() {
+        let split = rest.split_first_chunk::<K>();
+        let split = split.and_then(|(key, rest)| Some((key, rest.split_first_chunk::<V>()?)));
+        let (key, (value, after)) =
+            split.ok_or_else(|| damaged("a packed page is cut short".into()))?;
+        entries.push((*key, *value));
+        rest = after;
+    }
+    Ok(entries)
+}

@@ -1,0 +1,189 @@
+//! The trees of the folded state, and the only way anything is written to them: one record at a
+//! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
+//! larger one would go to a file that it never syncs).
+
+use super::packed::{Packed, Set};
+use crate::{
+    error::Error,
+    index::Pages,
+    log::sled_error::failed,
+    lookups::{AllChanges, LookUp},
+    tuning::Tuning,
+};
+
+/// No value may be larger.
+pub(crate) const MAX_VALUE_BYTES: usize = 64 << 10;
+
+/// Callback for a record's key and value.
+pub(crate) type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
+
+/// The sled trees of the folded state, each with what its keys are.
+pub(crate) struct Store {
+    /// Wallet key: [`super::wallet_record`].
+    pub(crate) wallets: sled::Tree,
+    /// Fold, wallet, first entry: [`super::pages`].
+    pub(crate) pages: sled::Tree,
+    /// Fold, wallet, place: parts of a large snapshot.
+    pub(crate) parts: sled::Tree,
+    /// Wallet, first entry: [`super::directory`].
+    pub(crate) directory: sled::Tree,
+    /// Fold, wallet, page, part: [`crate::index::run`].
+    pub(crate) index: sled::Tree,
+    /// Fold, wallet, page: the filters of runs with several pages.
+    pub(crate) filters: sled::Tree,
+    /// Kind, identifier: a document.
+    pub(crate) catalog: sled::Tree,
+    /// The note's own key: [`super::notes`].
+    pub(crate) notes: sled::Tree,
+    /// Product, interval, instant: [`super::usage`].
+    pub(crate) usage: sled::Tree,
+    /// Project, first number: [`super::project_events`].
+    pub(crate) project_events: sled::Tree,
+    /// One for each look-up, in the order of [`LookUp::ALL`].
+    look_ups: [Box<dyn Set>; LookUp::ALL.len()],
+    /// The last fold's number, and what folds replaced: [`super::retire`].
+    pub(crate) folds: sled::Tree,
+    pub(crate) tuning: Tuning,
+    /// How many more writes succeed before one fails, for tests.
+    #[cfg(test)]
+    pub(crate) fuse: std::sync::Arc<std::sync::atomic::AtomicI64>,
+}
+
+impl Store {
+    pub(crate) fn open(db: &sled::Db, tuning: Tuning) -> Result<Self, Error> {
+        let tree = |name: &str| db.open_tree(name).map_err(io);
+        Ok(Self {
+            wallets: tree("wallets")?,
+            pages: tree("pages")?,
+            parts: tree("parts")?,
+            directory: tree("directory")?,
+            index: tree("index")?,
+            filters: tree("filters")?,
+            catalog: tree("catalog")?,
+            notes: tree("notes")?,
+            usage: tree("usage")?,
+            project_events: tree("notices")?,
+            look_ups: [
+                set::<40, 16>(db, LookUp::Placed, &tuning)?,
+                set::<32, 16>(db, LookUp::Called, &tuning)?,
+                set::<40, 16>(db, LookUp::Due, &tuning)?,
+                set::<40, 16>(db, LookUp::Periods, &tuning)?,
+                set::<32, 0>(db, LookUp::Buyers, &tuning)?,
+                set::<16, 16>(db, LookUp::Codes, &tuning)?,
+                set::<16, 16>(db, LookUp::Ids, &tuning)?,
+            ],
+            folds: tree("folds")?,
+            tuning,
+            #[cfg(test)]
+            fuse: std::sync::Arc::new(i64::MAX.into()),
+        })
+    }
+
+    /// The packed set that stores a look-up.
+    pub(crate) fn look_up(&self, look_up: LookUp) -> &dyn Set {
+        #[expect(clippy::indexing_slicing, reason = "there is one for each")]
+        &*self.look_ups[look_up as usize]
+    }
+
+    /// Stores what changed in the look-ups.
+    pub(crate) fn list(&self, changes: &mut AllChanges) -> Result<(), Error> {
+        for (look_up, changes) in changes.take() {
+            self.look_up(look_up).apply(self, &changes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a record, without a flush.
+    pub(crate) fn put(
+        &self,
+        tree: &sled::Tree,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]> + Into<sled::IVec>,
+    ) -> Result<(), Error> {
+        self.burn()?;
+        let length = value.as_ref().len();
+        if length > MAX_VALUE_BYTES {
+            let name = String::from_utf8_lossy(&tree.name()).into_owned();
+            return Err(damaged(format!("a record of {name} has {length} bytes")));
+        }
+        tree.insert(key, value).map(drop).map_err(io)
+    }
+
+    /// Removes a record, if it is there.
+    pub(crate) fn remove(&self, tree: &sled::Tree, key: impl AsRef<[u8]>) -> Result<(), Error> {
+        self.burn()?;
+        tree.remove(key).map(drop).map_err(io)
+    }
+
+    /// Removes every record whose key begins with `prefix`.
+    pub(crate) fn remove_all(&self, tree: &sled::Tree, prefix: &[u8]) -> Result<(), Error> {
+        for key in tree.scan_prefix(prefix).keys() {
+            self.remove(tree, key.map_err(io)?)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(test))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "tests inject failures here"
+    )]
+    const fn burn(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn burn(&self) -> Result<(), Error> {
+        match self.fuse.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) {
+            ..=0 => Err(Error::Io("injected".into())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Pages for Store {
+    type Value = sled::IVec;
+
+    fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    fn page(&self, key: &[u8]) -> Result<Option<sled::IVec>, Error> {
+        self.index.get(key).map_err(io)
+    }
+
+    fn filter(&self, key: &[u8]) -> Result<Option<sled::IVec>, Error> {
+        self.filters.get(key).map_err(io)
+    }
+
+    fn put_page(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error> {
+        self.put(&self.index, key, value)
+    }
+
+    fn put_filter(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error> {
+        self.put(&self.filters, key, value)
+    }
+}
+
+/// Opens the set of a look-up, which must be declared with these widths.
+fn set<const K: usize, const V: usize>(
+    db: &sled::Db,
+    look_up: LookUp,
+    tuning: &Tuning,
+) -> Result<Box<dyn Set>, Error> {
+    let declared = look_up.declared();
+    if (declared.key, declared.value) != (K, V) {
+        return Err(damaged(format!("{} has another width", declared.name)));
+    }
+    let tree = db.open_tree(declared.name).map_err(io)?;
+    Ok(Box::new(Packed::<K, V>::new(tree, tuning.packed_bytes)))
+}
+
+pub(crate) fn io(error: sled::Error) -> Error {
+    failed("the folded state", &error)
+}
+
+pub(crate) const fn damaged(what: String) -> Error {
+    Error::Damaged(what)
+}

@@ -1,0 +1,504 @@
+//! Folding, however grouped and wherever interrupted, comes to what the events say.
+
+mod awake;
+mod counted;
+mod damage;
+mod packed;
+mod shared_pages;
+mod shelf;
+mod world;
+
+use std::collections::BTreeSet;
+
+use domain::{
+    history::{Record, RecordKey},
+    id::WalletKey,
+};
+use proptest::prelude::*;
+
+use self::{
+    shelf::Shelf,
+    world::{
+        Part, Rng, World, check_history, database, fuse, in_parts, small, verified, wallet_key,
+    },
+};
+use super::{
+    FoldedState, NoAwakeWallets, retire::FoldReport, verify::listed::UnfoldedEntries,
+    wallet_record::WalletRecord,
+};
+use crate::{
+    error::{Error, Ticket},
+    format::append::{Append, LogEvent, decode_events},
+    lookups::{self, LookUp},
+    tuning::Tuning,
+};
+
+/// Folds while nobody is awake.
+fn fold(folded: &FoldedState, log: Part<'_>) -> Result<FoldReport, Error> {
+    folded.fold(&mut log.events(), &NoAwakeWallets, &Ticket::default)
+}
+
+fn fold_all(folded: &FoldedState, log: Part<'_>, group: usize) {
+    for group in log.chunks(group) {
+        let report = fold(folded, group).unwrap();
+        folded.forget(report).unwrap();
+        // Large levels are merged between folds, not in one go.
+        merge(folded, 3).unwrap();
+    }
+    merge(folded, usize::MAX).unwrap();
+}
+
+/// Some slices of what is merged between folds.
+fn merge(folded: &FoldedState, slices: usize) -> Result<(), Error> {
+    for _ in 0..slices {
+        if folded.is_idle() {
+            break;
+        }
+        if let Some(report) = folded.merge_some()? {
+            folded.forget(report)?;
+        }
+    }
+    Ok(())
+}
+
+/// Entries of wallets, as the log has them.
+fn unfolded(log: Part<'_>) -> UnfoldedEntries {
+    let mut wallets = UnfoldedEntries::new();
+    let mut events = log.events();
+    events.sort();
+    for (key, of) in events.wallets() {
+        let entries = of.entries().map(|entry| entry.unwrap().1.into());
+        wallets.insert(key, entries.collect());
+    }
+    wallets
+}
+
+fn record(folded: &FoldedState, key: &WalletKey) -> WalletRecord {
+    WalletRecord::read(folded.store(), key).unwrap().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+
+    #[test]
+    fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
+        let world = World::desk(seed, 6, 600);
+        let folded = Shelf::open(&database(), small());
+        fold_all(&folded, world.part(..), group);
+        world.check(&folded);
+    }
+
+    #[test]
+    fn a_fold_interrupted_anywhere_is_mended_by_folding_again(seed: u64) {
+        let world = World::desk(seed, 5, 500);
+        let db = database();
+        let mut rng = Rng(seed);
+        let mut folded = Shelf::open(&db, small());
+        let mut done = 0;
+        while done < world.log.len() {
+            // What was not dropped from the log yet is folded again, in other groups.
+            let from = done - rng.below(done as u64 + 1).min(30) as usize;
+            let to = (done + 1 + rng.below(80) as usize).min(world.log.len());
+            fuse(&folded, rng.below(60) as i64);
+            let forgotten = match fold(&folded, world.part(from..to)) {
+                Ok(report) => {
+                    done = to;
+                    fuse(&folded, rng.below(20) as i64);
+                    let slices = rng.below(6) as usize;
+                    let forgotten = folded.forget(report);
+                    forgotten.and_then(|()| merge(&folded, slices))
+                }
+                Err(error) => Err(error),
+            };
+            if forgotten.is_err() {
+                folded = Shelf::open(&db, small());
+                let report = verified(&folded, &unfolded(world.part(from..)));
+                prop_assert_eq!(report.problems, [""; 0]);
+            }
+        }
+        fuse(&folded, i64::MAX);
+        drop(folded);
+        world.check(&Shelf::open(&db, small()));
+    }
+}
+
+#[test]
+fn every_single_write_may_be_the_last() {
+    let world = World::shop(3, 3, 260);
+    let (before, after) = (world.part(..200), world.part(200..));
+    for writes in 0.. {
+        let db = database();
+        let folded = Shelf::open(&db, small());
+        fold_all(&folded, before, 50);
+        fuse(&folded, writes);
+        let done = fold(&folded, after).and_then(|report| folded.forget(report));
+        drop(folded);
+        // Fewer events the first time than in the fold that was interrupted.
+        let folded = Shelf::open(&db, small());
+        fold_all(&folded, after, 7);
+        world.check(&folded);
+        if done.is_ok() {
+            assert!(writes > 20, "only {writes} writes");
+            break;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+
+    #[test]
+    fn what_is_appended_is_found_before_it_is_folded(seed: u64) {
+        let world = World::shop(seed, 6, 400);
+        let shelf = Shelf::open(&database(), small());
+        let mut rng = Rng(seed);
+        // A ticket for each event: taken in, folded, and noted as folded, each at its own pace.
+        let (mut appended, mut done, mut noted) = (0, 0, 0);
+        while noted < world.log.len() {
+            let to = (appended + rng.below(30) as usize).min(world.log.len());
+            for (ticket, event) in (1..).zip(&world.log).take(to).skip(appended) {
+                shelf.append(std::slice::from_ref(event), ticket);
+            }
+            appended = to;
+            world.before(appended).check_shop(&shelf);
+            if rng.below(2) == 0 {
+                let to = done + rng.below((appended - done) as u64 + 1) as usize;
+                fold_all(&shelf, world.part(done..to), 25);
+                done = to;
+                world.before(appended).check_shop(&shelf);
+            }
+            if rng.below(2) == 0 {
+                noted = done;
+                shelf.made_folded(noted as u64);
+                world.before(appended).check_shop(&shelf);
+            }
+        }
+        for (look_up, key) in listed(&world.log) {
+            assert_eq!(shelf.fresh(look_up, &key), None, "all of it is folded");
+        }
+        world.check(&shelf);
+    }
+
+    #[test]
+    fn what_is_logged_reads_back_as_it_was_written(seed: u64) {
+        let world = World::shop(seed, 4, 200);
+        for events in world.log.chunks(9) {
+            let mut append = Append::default();
+            events.iter().for_each(|event| append.push(event).unwrap());
+            prop_assert_eq!(decode_events(append.bytes()).unwrap(), events);
+        }
+    }
+}
+
+/// All keys that these events put into look-ups or take out.
+fn listed(log: &[LogEvent]) -> Vec<(LookUp, lookups::Key)> {
+    let mut changes = Vec::new();
+    for log_event in log {
+        if let LogEvent::Wallet { key, event, .. } = log_event {
+            lookups::of(key, event, &mut changes);
+        }
+    }
+    let keys = changes.into_iter();
+    keys.map(|change| (change.look_up, change.key)).collect()
+}
+
+#[test]
+fn an_awake_wallet_follows_the_folds() {
+    let mut world = World::new(1);
+    let key = wallet_key(1);
+    let folded = Shelf::open(&database(), small());
+    let history = folded.new_history(&key);
+    check_history(&*history, &key, 0, &[]);
+    let mut done = 0;
+    for _ in 0..60 {
+        for _ in 0..7 {
+            world.step(key);
+        }
+        let report = fold(&folded, world.part(done..)).unwrap();
+        done = world.log.len();
+        let (wallet, records) = &world.wallets[&key];
+        // Before and after the old runs are gone.
+        check_history(&*history, &key, wallet.version, records);
+        folded.forget(report).unwrap();
+        check_history(&*history, &key, wallet.version, records);
+        // And while a larger run is being made of several.
+        merge(&folded, 1).unwrap();
+        check_history(&*history, &key, wallet.version, records);
+    }
+    assert!(
+        record(&folded, &key)
+            .head
+            .runs
+            .iter()
+            .any(|run| run.level >= 2)
+    );
+    assert!(folded.slots.filter_bytes() > 0);
+    drop(history);
+    assert_eq!(
+        (folded.slots.len(), folded.slots.filter_bytes()),
+        (0, 0),
+        "asleep, nothing stays"
+    );
+}
+
+#[test]
+fn a_reader_that_holds_a_former_state_looks_again() {
+    for filter_bytes in [small().filter_bytes, 0] {
+        let mut world = World::new(2);
+        let key = wallet_key(2);
+        let tuning = Tuning {
+            filter_bytes,
+            ..small()
+        };
+        let folded = Shelf::open(&database(), tuning);
+        world.deductions(key, 130);
+        let slot = folded.slots.wake(&key);
+        fold_all(&folded, world.part(..), 8);
+        let first = world.wallets[&key].1[0].clone();
+        let hash = first.lookup().unwrap().hash(&key);
+        let (former, done) = (slot.state(), world.log.len());
+        // A fold merges the run that the key is in, and forgets it.
+        let merged = record(&folded, &key).head.runs[0];
+        world.deductions(key, 500);
+        fold_all(&folded, world.part(done..), 8);
+        assert!(!record(&folded, &key).head.runs.contains(&merged));
+        let found = slot.search(former, hash, &|record| *record == first);
+        assert_eq!(found.unwrap(), Some(first));
+        // A run that is gone without a successor is damage, not an answer.
+        folded.store().index.clear().unwrap();
+        assert!(slot.search(slot.state(), hash, &|_| true).is_err());
+    }
+}
+
+#[test]
+fn without_memory_for_filters_answers_are_the_same() {
+    for filter_bytes in [0, 100] {
+        let world = World::random(4, 3, 900);
+        let tuning = Tuning {
+            filter_bytes,
+            ..small()
+        };
+        let folded = Shelf::open(&database(), tuning);
+        fold_all(&folded, world.part(..), 40);
+        world.check(&folded);
+    }
+}
+
+#[test]
+fn events_that_do_not_follow_the_books_are_not_folded() {
+    let mut world = World::new(5);
+    let key = wallet_key(5);
+    world.deductions(key, 298);
+    let folded = Shelf::open(&database(), small());
+    // Nothing is stored yet: it begins with the event that creates it.
+    assert!(folded.load(&key).unwrap().is_none());
+    assert!(fold(&folded, world.part(200..)).is_err());
+    fold_all(&folded, world.part(..200), 30);
+    let error = fold(&folded, world.part(250..)).unwrap_err();
+    assert!(
+        error.to_string().contains("its next event is number"),
+        "{error}"
+    );
+    world.before(200).check(&folded);
+    fold_all(&folded, world.part(150..), 30);
+    world.check(&folded);
+}
+
+/// The index goes over several runs of several levels, and the newest of equal keys is in any of them.
+#[test]
+fn the_newest_of_several_records_is_found() {
+    for filter_bytes in [small().filter_bytes, 0] {
+        let mut world = World::new(14);
+        let key = wallet_key(14);
+        let tuning = Tuning {
+            filter_bytes,
+            ..small()
+        };
+        let folded = Shelf::open(&database(), tuning);
+        let history = folded.new_history(&key);
+        let mut levels = BTreeSet::new();
+        for round in 0..60 {
+            let done = world.log.len();
+            world.deductions(key, round % 9);
+            world.grant(key, "again");
+            fold_all(&folded, world.part(done..), 6);
+            let records = &world.wallets[&key].1;
+            let again = |record: &Record| record.lookup() == Some(RecordKey::Grant("again"));
+            let hash = RecordKey::Grant("again").hash(&key);
+            let newest = records.iter().rev().find(|record| again(record));
+            assert_eq!(history.find(hash, &again).unwrap().as_ref(), newest);
+            // Nor does a newer one that does not match hide an older one that does.
+            let older = records.iter().find(|record| again(record)).unwrap();
+            let same = |record: &Record| record == older;
+            assert_eq!(history.find(hash, &same).unwrap().as_ref(), Some(older));
+            levels.extend(record(&folded, &key).head.runs.iter().map(|run| run.level));
+        }
+        assert!(levels.len() > 2, "{levels:?}");
+    }
+}
+
+#[test]
+fn eight_runs_of_a_level_become_one() {
+    let mut world = World::new(6);
+    let key = wallet_key(6);
+    let tuning = Tuning {
+        fan_in: 8,
+        inline_keys: 10,
+        keys_per_page: 64,
+        ..small()
+    };
+    let tuning = Tuning {
+        keys_per_value: 200,
+        ..tuning
+    };
+    let folded = Shelf::open(&database(), tuning);
+    world.deductions(key, 11 * 8 * 8 * 2 + 100);
+    fold_all(&folded, world.part(..), 11);
+    world.check(&folded);
+    let head = record(&folded, &key).head;
+    let at = |level| head.runs.iter().filter(|run| run.level == level).count();
+    assert_eq!(at(2), 2);
+    assert!(at(0) < 8 && at(1) < 8);
+    assert!(
+        head.runs
+            .iter()
+            .filter(|run| run.level == 2)
+            .all(|run| run.pages > 1)
+    );
+    // A whole history at once goes to the level of its size.
+    let other = wallet_key(7);
+    let done = world.log.len();
+    world.deductions(other, 700);
+    fold_all(&folded, world.part(done..), usize::MAX);
+    world.check(&folded);
+    assert!(
+        record(&folded, &other)
+            .head
+            .runs
+            .iter()
+            .all(|run| run.level == 2)
+    );
+}
+
+#[test]
+fn old_spills_move_to_the_directory() {
+    let mut world = World::new(8);
+    let key = wallet_key(8);
+    let folded = Shelf::open(&database(), small());
+    world.deductions(key, 800);
+    fold_all(&folded, world.part(..), 10);
+    world.check(&folded);
+    assert!(folded.store().directory.len() > 5);
+    assert!(record(&folded, &key).head.spills.len() < small().inline_spills);
+}
+
+/// Golden checksums: what is stored under this format version reads back in every later one.
+#[test]
+fn the_form_on_disk_never_changes() {
+    let world = World::random(11, 3, 400);
+    let tuning = Tuning {
+        snapshot_bytes: 300,
+        ..small()
+    };
+    let folded = Shelf::open(&database(), tuning);
+    for from in (0..400).step_by(40) {
+        awake::fold_awake(&folded, &world, from..from + 40);
+    }
+    let store = folded.store();
+    let trees = [
+        &store.wallets,
+        &store.pages,
+        &store.parts,
+        &store.directory,
+        &store.index,
+        &store.filters,
+        &store.catalog,
+        &store.folds,
+    ];
+    assert_eq!(trees.map(checksum), GOLDEN);
+}
+
+fn checksum(tree: &sled::Tree) -> u32 {
+    assert!(
+        !tree.is_empty(),
+        "{:?}",
+        String::from_utf8_lossy(&tree.name())
+    );
+    tree.iter().fold(0, |sum, entry| {
+        let (key, value) = entry.unwrap();
+        crc32c::crc32c_append(crc32c::crc32c_append(sum, &key), &value)
+    })
+}
+
+const GOLDEN: [u32; 8] = [
+    2_595_993_455,
+    2_240_153_153,
+    1_516_175_066,
+    3_738_656_834,
+    3_750_782_587,
+    812_823_474,
+    1_655_121_602,
+    405_017_397,
+];
+
+/// Golden checksums, as above.
+#[test]
+fn the_form_of_look_ups_notes_notices_and_usage_on_disk_never_changes() {
+    let world = World::shop(13, 4, 900).with_subscriptions();
+    let db = database();
+    let folded = Shelf::open(&db, small());
+    fold_all(&folded, world.part(..), 40);
+    let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
+    let names = [
+        "placed", "called", "due", "periods", "buyers", "codes", "ids",
+    ];
+    assert_eq!(trees, names);
+    let sum = |tree| checksum(&db.open_tree(tree).unwrap());
+    let others = ["notes", "notices", "usage"].map(sum);
+    assert_eq!((trees.map(sum), others), (GOLDEN_LOOK_UPS, GOLDEN_OTHERS));
+}
+
+const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 2_267_442_652, 649_709_798];
+
+const GOLDEN_LOOK_UPS: [u32; 7] = [
+    2_970_114_922,
+    2_245_850_526,
+    1_620_479_200,
+    2_276_059_187,
+    3_243_128_771,
+    3_590_207_443,
+    3_592_527_793,
+];
+
+#[test]
+fn no_value_is_large_and_none_leaves_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = sled::Config::new().path(dir.path()).segment_size(8 << 20);
+    let db = config.flush_every_ms(Some(50)).open().unwrap();
+    let folded = Shelf::open(&db, Tuning::default());
+    let mut world = World::random(10, 50, 4_000);
+    for number in 0..3 {
+        world.deductions(wallet_key(number), 20_000);
+    }
+    fold_all(&folded, world.part(..), 9_000);
+    db.flush().unwrap();
+    let store = folded.store();
+    for tree in [
+        &store.wallets,
+        &store.pages,
+        &store.index,
+        &store.filters,
+        &store.directory,
+    ] {
+        for value in tree.iter().values() {
+            assert!(value.unwrap().len() <= 60 << 10);
+        }
+    }
+    assert_eq!(
+        std::fs::read_dir(dir.path().join("blobs")).unwrap().count(),
+        0
+    );
+    let large = vec![0; (64 << 10) + 1];
+    assert!(store.put(&store.pages, [0], large).is_err());
+    assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems, [""; 0]);
+}

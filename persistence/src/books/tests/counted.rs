@@ -1,0 +1,252 @@
+//! What is kept of project events and of usage, and for how long.
+
+use domain::{
+    Amount, Timestamp,
+    id::{ProductId, ProjectId, WalletKey},
+    project_event::{EventData, ProjectEvent},
+    text::{IdempotencyKey, Meta},
+    wallet::Change,
+};
+
+use super::{
+    Shelf, fold, fold_all, small,
+    world::{Part, World, database, verified, wallet_key},
+};
+use crate::{
+    books::{
+        copied::{CopyBounds, Mark, Section},
+        verify::listed::UnfoldedEntries,
+    },
+    format::append::LogEvent,
+    log::frame::FramePosition,
+    usage::{FEATURES, Interval, OTHER},
+};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const GOLD: ProductId = ProductId(1);
+
+fn told(at: i64) -> LogEvent {
+    told_of(ProjectId(1), at)
+}
+
+fn told_of(project: ProjectId, at: i64) -> LogEvent {
+    LogEvent::Notice(ProjectEvent {
+        project,
+        at: Timestamp(at),
+        recorded: Timestamp(at),
+        key: WalletKey([1; 16]),
+        wallet: domain::id::WalletId(1),
+        user: None,
+        data: EventData::WalletCreated,
+    })
+}
+
+#[test]
+fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
+    let shelf = Shelf::open(&database(), small());
+    let log: Vec<LogEvent> = (0..100).map(|day| told(day * DAY)).collect();
+    for done in 0..100 {
+        let part = Part::of(done, &log[done as usize..=done as usize]);
+        let report = fold(&shelf, part).unwrap();
+        shelf.forget(report).unwrap();
+    }
+    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
+    let days: Vec<i64> = kept
+        .iter()
+        .map(|(_, bytes)| {
+            crate::format::decode_notice(ProjectId(1), bytes)
+                .unwrap()
+                .at
+                .0
+                / DAY
+        })
+        .collect();
+    assert!(
+        days.starts_with(&[days[0]]) && (50..=69).contains(&days[0]),
+        "{days:?}"
+    );
+    assert!(days.ends_with(&[98, 99]) && days.is_sorted());
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+}
+
+/// A wallet that nobody touches learns late of what time did to it.
+#[test]
+fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
+    let shelf = Shelf::open(&database(), small());
+    let late = |day: i64| match told((day - 40) * DAY) {
+        LogEvent::Notice(project_event) => LogEvent::Notice(ProjectEvent {
+            recorded: Timestamp(day * DAY),
+            ..project_event
+        }),
+        other => other,
+    };
+    let log: Vec<LogEvent> = (0..500)
+        .map(|n| if n < 300 { late(100) } else { told(100 * DAY) })
+        .collect();
+    for (done, events) in (0..).zip(log.chunks(100)) {
+        let report = fold(&shelf, Part::of(done * 100, events)).unwrap();
+        shelf.forget(report).unwrap();
+    }
+    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
+    assert_eq!(kept.len(), 500);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+}
+
+/// Folds go on between two parts of a copy, and add to pages that it has and begin others that it has not
+/// come to: only what is left of all that beyond its mark leaves no gap.
+#[test]
+fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
+    let shelf = Shelf::open(&database(), small());
+    let projects = [ProjectId(1), ProjectId(2)];
+    let fold_one = |done: u64| {
+        let event = [told_of(projects[(done % 2) as usize], done as i64)];
+        let report = fold(&shelf, Part::of(done, &event)).unwrap();
+        shelf.forget(report).unwrap();
+    };
+    (0..40).for_each(fold_one);
+    let lsn = 40;
+    let before: Vec<_> = projects
+        .iter()
+        .flat_map(|project| shelf.project_events(*project, 0, usize::MAX).unwrap())
+        .map(|(number, _)| number)
+        .collect();
+    (40..120).for_each(fold_one);
+    let mark = Mark {
+        folded: FramePosition { lsn, hash: [0; 32] },
+        fold: 0,
+    };
+    let extent = CopyBounds {
+        mark,
+        last_fold: shelf.number(),
+    };
+    let mut copied = Vec::new();
+    let read = Section::Notices.read(shelf.store(), &extent, &mut |key, _| {
+        copied.push(u64::from_be_bytes(*key.last_chunk().unwrap()));
+        Ok(())
+    });
+    read.unwrap();
+    assert_eq!((copied.len(), copied), (40, before));
+}
+
+fn used(world: &mut World, at: i64, feature: &str) {
+    let key = wallet_key(1);
+    let name = IdempotencyKey::new(format!("{at}-{feature}")).unwrap();
+    let meta = Meta::new(format!(r#"{{"feature":"{feature}"}}"#)).unwrap();
+    world.push_at(
+        key,
+        Timestamp(at),
+        Change::Deducted {
+            product: GOLD,
+            amount: Amount::new(1).unwrap(),
+            key: name,
+            meta: Some(meta),
+        },
+    );
+}
+
+#[test]
+fn features_beyond_two_hundred_are_other() {
+    let mut world = World::new(1);
+    world.deductions(wallet_key(1), 1);
+    for feature in 0..FEATURES + 50 {
+        used(&mut world, 5000, &format!("f{feature:03}"));
+    }
+    // Known before: it goes on to be counted apart.
+    used(&mut world, 6000, "f000");
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 100);
+    let months = shelf.usage(GOLD, Interval::Month, ALL).unwrap();
+    let [(_, month)] = months.as_slice() else {
+        panic!("{months:?}")
+    };
+    assert_eq!(month.features.len(), FEATURES + 1);
+    assert_eq!(
+        (
+            month.features[OTHER].credits,
+            month.features["f000"].deductions
+        ),
+        (50, 2)
+    );
+    let apart: i64 = month.features.values().map(|it| it.credits).sum();
+    assert_eq!(
+        (apart, month.count.deducted),
+        (251, 252),
+        "one had no feature"
+    );
+}
+
+const ALL: (Timestamp, Timestamp) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+
+#[test]
+fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
+    let mut world = World::new(1);
+    world.deductions(wallet_key(1), 0);
+    for day in (0..1500).step_by(10) {
+        used(&mut world, day * DAY, "x");
+    }
+    // What comes late is of its own time.
+    used(&mut world, 10 * DAY, "late");
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 7);
+    let days = |interval| -> Vec<i64> {
+        let found = shelf.usage(GOLD, interval, ALL).unwrap();
+        found.iter().map(|(at, _)| at.0 / DAY).collect()
+    };
+    assert_eq!(
+        days(Interval::Hour),
+        (1410..1500).step_by(10).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        days(Interval::Day),
+        (400..1500).step_by(10).collect::<Vec<_>>()
+    );
+    assert_eq!(days(Interval::Month)[..2], [0, 31]);
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].1;
+    assert_eq!(
+        (january.count.deductions, january.features["late"].credits),
+        (5, 1)
+    );
+}
+
+#[test]
+fn of_orders_counts_how_they_stand_however_often_they_are_folded() {
+    let world = World::shop(5, 4, 600).with_archives();
+    for step in [1, 7, 100, usize::MAX] {
+        let shelf = Shelf::open(&database(), small());
+        fold_all(&shelf, world.part(..), step);
+        world.check_usage(&shelf);
+        // All of it, and the end of it, once more.
+        for part in [world.part(..), world.part(300..)] {
+            let report = fold(&shelf, part).unwrap();
+            shelf.forget(report).unwrap();
+        }
+        world.check_usage(&shelf);
+        assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    }
+}
+
+#[test]
+fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
+    let world = World::shop(6, 4, 300).with_archives();
+    let shelf = Shelf::open(&database(), small());
+    fold_all(&shelf, world.part(..), 50);
+    let usage = &shelf.store().usage;
+    let months = usage.iter().map(Result::unwrap);
+    let months: Vec<_> = months
+        .filter(|(key, _)| key[16] == Interval::Month as u8)
+        .collect();
+    assert!(!months.is_empty());
+    for (key, value) in months {
+        // The last byte is a wallet's; those of the money are before them.
+        for place in [value.len() - 1, value.len() - 20] {
+            let mut wrong = value.to_vec();
+            wrong[place] ^= 1;
+            usage.insert(&key, wrong).unwrap();
+            let problems = verified(&shelf, &UnfoldedEntries::new()).problems;
+            assert_eq!(problems.len(), 1, "{place}: {problems:?}");
+        }
+        usage.insert(&key, value).unwrap();
+    }
+    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+}

@@ -1,0 +1,247 @@
+//! A packed set is what a map would be, wherever its writes are cut off.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering};
+
+use proptest::prelude::*;
+
+use super::world::{Rng, database, small};
+use crate::{
+    books::{
+        packed::{Packed, Set as _},
+        store::Store,
+    },
+    lookups::{Changes, Key, LookUpRange, Value},
+};
+
+type Set = Packed<4, 2>;
+type Map = BTreeMap<Key, Value>;
+
+/// Room for ten entries.
+const PAGE_BYTES: usize = 60;
+
+fn open(db: &sled::Db) -> (Store, Set) {
+    let store = Store::open(db, small()).unwrap();
+    let tree = db.open_tree("set").unwrap();
+    (store, Packed::new(tree, PAGE_BYTES))
+}
+
+fn key(number: u64) -> Key {
+    u32::try_from(number).unwrap().to_be_bytes().into()
+}
+
+fn put(value: [u8; 2]) -> Option<Value> {
+    Some(value.into())
+}
+
+fn forward(set: &Set, key: Key) -> impl Iterator<Item = (Key, Value)> {
+    set.stretch(&LookUpRange::From(key)).map(Result::unwrap)
+}
+
+fn backward(set: &Set, key: Key) -> impl Iterator<Item = (Key, Value)> {
+    set.stretch(&LookUpRange::Before(key)).map(Result::unwrap)
+}
+
+fn all(set: &Set) -> Map {
+    let entries: Vec<_> = forward(set, [0; 4].into()).collect();
+    assert!(entries.is_sorted_by(|one, other| one.0 < other.0));
+    let mut back: Vec<_> = backward(set, [255; 4].into()).collect();
+    back.reverse();
+    assert_eq!(back, entries, "backwards as forwards");
+    let mut checked = Vec::new();
+    set.check(&mut |key, value| checked.push((key.into(), value.into())))
+        .unwrap();
+    assert_eq!(checked, entries);
+    entries.into_iter().collect()
+}
+
+fn check(set: &Set, map: &Map, rng: &mut Rng) {
+    assert_eq!(all(set), *map);
+    for _ in 0..20 {
+        let key = key(rng.below(SPACE));
+        assert_eq!(set.get(&key).unwrap(), map.get(&key).cloned());
+        let cloned = |(key, value): (&Key, &Value)| (key.clone(), value.clone());
+        let from = forward(set, key.clone()).take(5);
+        assert!(from.eq(map.range(key.clone()..).map(cloned).take(5)));
+        let before = backward(set, key.clone()).take(5);
+        assert!(before.eq(map.range(..key).rev().map(cloned).take(5)));
+    }
+}
+
+const SPACE: u64 = 600;
+
+/// Some keys in a row or all over, put or taken out.
+fn batch(rng: &mut Rng) -> Changes {
+    let (from, removals) = (rng.below(SPACE), rng.below(5));
+    let width = [SPACE, 40, 200][rng.below(3) as usize];
+    (0..rng.below(80))
+        .map(|_| {
+            let number = (from + rng.below(width)) % SPACE;
+            let value = put([rng.below(3) as u8, 7]);
+            (key(number), value.filter(|_| rng.below(4) >= removals))
+        })
+        .collect()
+}
+
+fn change(map: &mut Map, changes: &Changes) {
+    for (key, value) in changes {
+        match value {
+            Some(value) => map.insert(key.clone(), value.clone()),
+            None => map.remove(key),
+        };
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+
+    #[test]
+    fn it_is_what_a_map_would_be(seed: u64) {
+        let db = database();
+        let (store, set) = open(&db);
+        let (mut rng, mut map) = (Rng(seed), Map::new());
+        for _ in 0..60 {
+            let changes = batch(&mut rng);
+            set.apply(&store, &changes).unwrap();
+            change(&mut map, &changes);
+            check(&set, &map, &mut rng);
+            // Again: nothing is written.
+            store.fuse.store(0, Ordering::Relaxed);
+            set.apply(&store, &changes).unwrap();
+            store.fuse.store(i64::MAX, Ordering::Relaxed);
+        }
+    }
+
+    /// What an interrupted write leaves is not mended by the same changes here: other changes follow it.
+    #[test]
+    fn a_cut_anywhere_loses_nothing_and_shows_nothing_twice(seed: u64) {
+        let db = database();
+        let (store, set) = open(&db);
+        let (mut rng, mut map) = (Rng(seed), Map::new());
+        for _ in 0..120 {
+            let changes = batch(&mut rng);
+            store.fuse.store(rng.below(8) as i64, Ordering::Relaxed);
+            let done = set.apply(&store, &changes).is_ok();
+            store.fuse.store(i64::MAX, Ordering::Relaxed);
+            let found = all(&set);
+            let mut after = map.clone();
+            change(&mut after, &changes);
+            if done {
+                assert_eq!(found, after);
+            }
+            for number in 0..SPACE {
+                let key = key(number);
+                let now = found.get(&key);
+                assert!(
+                    now == map.get(&key) || now == after.get(&key),
+                    "{key:?}: {now:?}"
+                );
+            }
+            map = found;
+            check(&set, &map, &mut rng);
+        }
+    }
+}
+
+#[test]
+fn pages_are_well_filled_and_go_when_they_are_empty() {
+    let db = database();
+    let (store, set) = open(&db);
+    let tree = db.open_tree("set").unwrap();
+    let change = |numbers: &mut dyn Iterator<Item = u64>, value: Option<Value>| {
+        let changes = numbers.map(|number| (key(number), value.clone()));
+        set.apply(&store, &changes.collect()).unwrap();
+    };
+    // In order, in small steps: full pages.
+    for step in 0..100 {
+        change(&mut (step * 7..step * 7 + 7), put([1, 1]));
+    }
+    assert_eq!(tree.len(), 70);
+    // From the front, as entries that fall due are removed.
+    change(&mut (0..650), None);
+    assert!(tree.len() <= 6, "{} pages", tree.len());
+    change(&mut (0..700), None);
+    assert_eq!(tree.len(), 0);
+    // Mostly gone from everywhere: what is left moves together.
+    change(&mut (0..700), put([1, 1]));
+    change(&mut (0..700).filter(|number| number % 10 > 0), None);
+    change(&mut (0..700).filter(|number| number % 20 > 0), None);
+    assert_eq!(all(&set).len(), 35);
+    assert!(tree.len() <= 20, "{} pages", tree.len());
+}
+
+/// The lower page still has what a cut split moved up. When the upper page is emptied, that must not
+/// be seen again.
+#[test]
+fn what_was_taken_out_after_a_cut_stays_out() {
+    for written in 1..4 {
+        let db = database();
+        let (store, set) = open(&db);
+        let changes = |numbers: std::ops::Range<u64>, value: Option<Value>| -> Changes {
+            let changes = numbers.map(|number| (key(number), value.clone()));
+            changes.collect()
+        };
+        set.apply(&store, &changes(100..110, put([1, 1]))).unwrap();
+        store.fuse.store(written, Ordering::Relaxed);
+        assert!(set.apply(&store, &changes(0..40, put([2, 2]))).is_err());
+        store.fuse.store(i64::MAX, Ordering::Relaxed);
+        set.apply(&store, &changes(10..200, None)).unwrap();
+        assert_eq!(all(&set).range(key(10)..).count(), 0, "{written}");
+    }
+}
+
+#[test]
+fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
+    let db = database();
+    let (store, set) = open(&db);
+    let even: Changes = (0..300)
+        .map(|number| (key(number * 2), put([0, 0])))
+        .collect();
+    set.apply(&store, &even).unwrap();
+    for backward in [false, true] {
+        let stretch = match backward {
+            true => LookUpRange::Before([255; 4].into()),
+            false => LookUpRange::From([0; 4].into()),
+        };
+        let mut rng = Rng(5);
+        let mut met = Vec::new();
+        for entry in set.stretch(&stretch) {
+            met.push(entry.unwrap().0);
+            let odd = (0..rng.below(12)).map(|_| {
+                let number = rng.below(300) * 2 + 1;
+                (key(number), put([1, 1]).filter(|_| rng.below(2) == 0))
+            });
+            set.apply(&store, &odd.collect()).unwrap();
+        }
+        let after = met.windows(2).all(|two| (two[0] < two[1]) != backward);
+        assert!(after, "in order, nothing twice");
+        assert!(even.keys().all(|key| met.contains(key)));
+    }
+}
+
+#[test]
+fn a_page_of_another_form_is_not_guessed_at() {
+    let db = database();
+    let (store, set) = open(&db);
+    let tree = db.open_tree("set").unwrap();
+    for (bytes, what) in [
+        (&[][..], "empty"),
+        (&[1, 0, 0, 0, 1, 9], "cut short"),
+        (&[2, 0, 0, 0, 1, 9, 9], "use a newer one"),
+    ] {
+        tree.insert([0; 4], bytes).unwrap();
+        let error = set.get(&key(1)).unwrap_err();
+        assert!(error.to_string().contains(what), "{error}");
+        let from = LookUpRange::From([0; 4].into());
+        assert!(set.stretch(&from).next().unwrap().is_err());
+        assert!(set.check(&mut |_, _| {}).is_err());
+    }
+    tree.insert([0; 4], &[1, 0, 0, 0, 2, 9, 9, 0, 0, 0, 1, 9, 9])
+        .unwrap();
+    assert!(set.check(&mut |_, _| {}).is_err());
+    // Nor is a key of another width.
+    assert!(set.get(&[0; 5]).is_err());
+    let wide = Changes::from([([0; 5].into(), put([0, 0]))]);
+    assert!(set.apply(&store, &wide).is_err());
+    let wide = Changes::from([(key(0), Some([0; 3].into()))]);
+    assert!(set.apply(&store, &wide).is_err());
+}

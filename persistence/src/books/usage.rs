@@ -1,0 +1,289 @@
+//! Usage as it is stored: a record for each hour, day and month of a product. Each record says up to which
+//! frame of the log it counts, so that a fold that is done again counts nothing twice.
+//!
+//! ```text
+//! product, 255                               the features that are counted apart
+//! product, interval, first millisecond       the last frame, the count, its features, its sales, its wallets
+//! ```
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use domain::{Timestamp, id::ProductId};
+use serde::{Deserialize, Serialize};
+
+use super::store::{Store, damaged, io};
+use crate::{
+    error::Error,
+    format::codec::{decode_value, encode_value},
+    usage::{
+        Count, FEATURES, FeatureUsage, Hour, Interval, Money, OTHER, Sales, Usage, UsageDelta,
+        Wallets,
+    },
+};
+
+/// The kind of record that names a product's features.
+const NAMES: u8 = u8::MAX;
+
+#[derive(Serialize, Deserialize)]
+struct LoadedWallet<'a> {
+    /// The number of the last frame that is counted.
+    through: u64,
+    /// Granted, deducted, refunded, expired, deductions.
+    count: [i64; 5],
+    #[serde(borrow)]
+    features: Vec<(&'a str, i64, i64)>,
+    /// Orders: placed, paid, refunded, failed, expired.
+    orders: [i64; 5],
+    /// By currency: the amounts paid and refunded.
+    #[serde(borrow)]
+    money: Vec<(&'a str, i64, i64)>,
+    /// The encoded [`Wallets`].
+    #[serde(borrow)]
+    wallets: Cow<'a, [u8]>,
+}
+
+impl<'a> LoadedWallet<'a> {
+    fn of(through: u64, usage: &'a Usage) -> Self {
+        let Count {
+            granted,
+            deducted,
+            refunded: taken_back,
+            expired,
+            deductions,
+        } = usage.count;
+        let Sales {
+            placed,
+            paid,
+            refunded,
+            failed,
+            expired: given_up,
+            money,
+        } = &usage.sales;
+        let features = usage.features.iter();
+        let money = money.iter();
+        Self {
+            through,
+            count: [granted, deducted, taken_back, expired, deductions],
+            features: features
+                .map(|(name, used)| (&**name, used.credits, used.deductions))
+                .collect(),
+            orders: [*placed, *paid, *refunded, *failed, *given_up],
+            money: money
+                .map(|(currency, money)| (&**currency, money.paid, money.returned))
+                .collect(),
+            wallets: usage.wallets.bytes().into(),
+        }
+    }
+
+    fn usage(self) -> Result<Usage, Error> {
+        let [placed, paid, refunded, failed, given_up] = self.orders;
+        let money = self.money.into_iter();
+        let money = money
+            .map(|(currency, paid, returned)| (currency.into(), Money { paid, returned }))
+            .collect();
+        let [granted, deducted, taken_back, expired, deductions] = self.count;
+        let features = self.features.into_iter();
+        let features = features.map(|(name, credits, deductions)| {
+            let used = FeatureUsage {
+                credits,
+                deductions,
+            };
+            (name.into(), used)
+        });
+        Ok(Usage {
+            count: Count {
+                granted,
+                deducted,
+                refunded: taken_back,
+                expired,
+                deductions,
+            },
+            features: features.collect(),
+            sales: Sales {
+                placed,
+                paid,
+                refunded,
+                failed,
+                expired: given_up,
+                money,
+            },
+            wallets: Wallets::read(&self.wallets)?,
+        })
+    }
+}
+
+/// Adds what a fold's frames, up to `through`, granted, used and sold.
+pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(), Error> {
+    for (product, hours) in tally.products() {
+        let names = names(store, product, &hours)?;
+        let name = |feature| {
+            if names.contains(feature) {
+                feature
+            } else {
+                OTHER
+            }
+        };
+        for interval in Interval::ALL {
+            let newest = newest(store, product, interval)?;
+            let mut rest = hours.as_slice();
+            while let Some((first, _)) = rest.first() {
+                let Some(span) = interval.span(*first) else {
+                    break;
+                };
+                let within = rest.partition_point(|(hour, _)| *hour < span.end);
+                let (now, later) = rest.split_at_checked(within).unwrap_or((rest, &[]));
+                rest = later;
+                // Skips intervals that are too old to be kept: a wallet that slept for long expires
+                // credits as of then.
+                let kept = |at: i64| {
+                    interval
+                        .kept()
+                        .is_some_and(|kept| at.saturating_add(kept) <= newest)
+                };
+                if kept(span.start.0) {
+                    continue;
+                }
+                let key = key(product, interval as u8, span.start.0);
+                let stored = store.usage.get(key).map_err(io)?;
+                let stored = stored.as_deref().map(decode_value::<LoadedWallet<'_>>);
+                let stored = stored.transpose()?;
+                let known = stored.as_ref().map_or(0, |stored| stored.through);
+                let is_new = stored.is_none();
+                let mut usage = stored
+                    .map(LoadedWallet::usage)
+                    .transpose()?
+                    .unwrap_or_default();
+                let before = usage.clone();
+                for (_, hour) in now {
+                    let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > known);
+                    fresh.for_each(|(_, part)| usage.merge(part, name));
+                    usage.wallets.merge(&hour.wallets);
+                }
+                if is_new || usage != before {
+                    store.put(
+                        &store.usage,
+                        key,
+                        encode_value(&LoadedWallet::of(through, &usage))?,
+                    )?;
+                }
+                if is_new && let Some(kept) = interval.kept() {
+                    forget(store, product, interval, span.start.0.saturating_sub(kept))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The features of a product that are counted separately, including those seen now for the first time.
+fn names(
+    store: &Store,
+    product: ProductId,
+    hours: &[(Timestamp, &Hour)],
+) -> Result<BTreeSet<Box<str>>, Error> {
+    let key = key(product, NAMES, 0);
+    let stored = store.usage.get(key).map_err(io)?;
+    let stored = stored
+        .as_deref()
+        .map(decode_value::<Vec<&str>>)
+        .transpose()?;
+    let stored = stored.unwrap_or_default().into_iter();
+    let mut names: BTreeSet<Box<str>> = stored.map(Box::from).collect();
+    let before = names.len();
+    let parts = hours.iter().flat_map(|(_, hour)| &hour.parts);
+    for feature in parts.flat_map(|(_, usage)| usage.features.keys()) {
+        if names.len() >= FEATURES {
+            break;
+        }
+        if !names.contains(feature) {
+            names.insert(feature.clone());
+        }
+    }
+    if names.len() > before {
+        let all: Vec<&str> = names.iter().map(|name| &**name).collect();
+        store.put(&store.usage, key, encode_value(&all)?)?;
+    }
+    Ok(names)
+}
+
+/// The first instant of the newest record.
+fn newest(store: &Store, product: ProductId, interval: Interval) -> Result<i64, Error> {
+    let all = key(product, interval as u8, i64::MIN)..=key(product, interval as u8, i64::MAX);
+    let newest = store.usage.range(all).next_back();
+    let newest = newest.transpose().map_err(io)?;
+    newest.map_or(Ok(i64::MIN), |(key, _)| start(&key))
+}
+
+/// Removes the intervals up to `to`, which are older than they are kept.
+fn forget(store: &Store, product: ProductId, interval: Interval, to: i64) -> Result<(), Error> {
+    let old = key(product, interval as u8, i64::MIN)..=key(product, interval as u8, to);
+    for old in store.usage.range(old).keys() {
+        store.remove(&store.usage, old.map_err(io)?)?;
+    }
+    Ok(())
+}
+
+/// Usage of a product from `from` to before `to`, oldest first. Intervals without usage are left out.
+pub(super) fn read(
+    store: &Store,
+    product: ProductId,
+    interval: Interval,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Vec<(Timestamp, Usage)>, Error> {
+    if from >= to {
+        return Ok(Vec::new());
+    }
+    let range = key(product, interval as u8, from.0)..key(product, interval as u8, to.0);
+    let records = store.usage.range(range);
+    records
+        .map(|record| {
+            let (key, value) = record.map_err(io)?;
+            let stored: LoadedWallet<'_> = decode_value(&value)?;
+            Ok((Timestamp(start(&key)?), stored.usage()?))
+        })
+        .collect()
+}
+
+/// Everything ever counted, by product: the sum of all months, without features.
+pub(super) fn totals(store: &Store) -> Result<BTreeMap<ProductId, Usage>, Error> {
+    let mut totals: BTreeMap<ProductId, Usage> = BTreeMap::new();
+    for record in &store.usage {
+        let (key, value) = record.map_err(io)?;
+        if key.get(16) != Some(&(Interval::Month as u8)) {
+            continue;
+        }
+        let product = key.first_chunk::<16>().ok_or_else(short)?;
+        let product = ProductId(u128::from_be_bytes(*product));
+        let mut month = decode_value::<LoadedWallet<'_>>(&value)?.usage()?;
+        month.features.clear();
+        totals
+            .entry(product)
+            .or_default()
+            .merge(&month, |name| name);
+    }
+    Ok(totals)
+}
+
+/// Instants sort as numbers do, also those before the epoch.
+fn key(product: ProductId, kind: u8, start: i64) -> [u8; 25] {
+    let mut key = [kind; 25];
+    let (head, tail) = key.split_at_mut(16);
+    head.copy_from_slice(&product.0.to_be_bytes());
+    let start = start.cast_unsigned() ^ (1 << 63);
+    if let Some(tail) = tail.last_chunk_mut::<8>() {
+        *tail = start.to_be_bytes();
+    }
+    key
+}
+
+fn start(key: &[u8]) -> Result<i64, Error> {
+    let start = key.last_chunk::<8>().ok_or_else(short)?;
+    Ok((u64::from_be_bytes(*start) ^ (1 << 63)).cast_signed())
+}
+
+fn short() -> Error {
+    damaged("a record of usage has a short key".into())
+}

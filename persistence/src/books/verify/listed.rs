@@ -1,0 +1,101 @@
+//! Checks that look-ups have what wallets' events put into them, and nothing else. Wallets with
+//! unfolded events are skipped: an interrupted fold may have reached their records and not the
+//! look-ups, and will be done again.
+
+use std::collections::BTreeMap;
+
+use domain::{id::WalletKey, wallet::Event};
+
+use crate::{
+    books::store::Store,
+    error::Error,
+    lookups::{self, Key, LookUp, Value},
+};
+
+/// Wallets' entries in frames that are not, or not completely, folded; in log order.
+pub(crate) type UnfoldedEntries = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
+
+/// One wallet's entries in all look-ups.
+pub(super) type LookUpEntries = BTreeMap<(LookUp, Key), Value>;
+
+/// What all wallets should have in each look-up.
+#[derive(Debug, Default)]
+pub(super) struct Listing(BTreeMap<LookUp, Sum>);
+
+/// A fingerprint of entries that does not depend on their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sum {
+    entries: u64,
+    sum: u64,
+}
+
+impl Sum {
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        let crc = crc32c::crc32c(key);
+        let both = (u64::from(crc) << 32) | u64::from(crc32c::crc32c_append(crc, value));
+        self.entries = self.entries.saturating_add(1);
+        self.sum = self.sum.wrapping_add(mix(both));
+    }
+}
+
+/// Applies what a listed event puts into look-ups or takes out of them.
+pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut LookUpEntries) {
+    let mut changes = Vec::new();
+    lookups::of(wallet, event, &mut changes);
+    for change in changes {
+        let key = (change.look_up, change.key);
+        match change.value {
+            Some(value) => listed.insert(key, value),
+            None => listed.remove(&key),
+        };
+    }
+}
+
+impl Listing {
+    /// Adds a wallet's entries; returns how many orders it placed.
+    pub(super) fn add(&mut self, listed: LookUpEntries) -> u64 {
+        let mut orders = 0_u64;
+        for ((look_up, key), value) in listed {
+            self.0.entry(look_up).or_default().add(&key, &value);
+            orders = orders.saturating_add((look_up == LookUp::Placed).into());
+        }
+        orders
+    }
+
+    /// Compares this with what is stored.
+    pub(super) fn compare(
+        &self,
+        store: &Store,
+        unfolded: &UnfoldedEntries,
+        problems: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        for look_up in LookUp::ALL {
+            let mut stored = Sum::default();
+            store.look_up(look_up).check(&mut |key, value| {
+                if !unfolded.contains_key(&lookups::wallet_in(look_up, key, value)) {
+                    stored.add(key, value);
+                }
+            })?;
+            let wanted = self.0.get(&look_up).copied().unwrap_or_default();
+            let name = look_up.declared().name;
+            if stored.entries != wanted.entries {
+                problems.push(format!(
+                    "the look-up {name} has {} entries, but wallets have {}",
+                    stored.entries, wanted.entries
+                ));
+            } else if stored != wanted {
+                problems.push(format!(
+                    "the look-up {name} has other entries than wallets have"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The finalizer of splitmix64.
+pub(super) const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}

@@ -1,0 +1,189 @@
+//! Re-reads everything that is stored, with the server stopped: the chain of frames, every record, and whether the
+//! unfolded events fit the state they will be folded into. Documents and notes are returned, for the layers above to
+//! check. It repairs nothing.
+
+mod index;
+pub(crate) mod listed;
+pub(crate) mod report;
+pub(super) mod stored;
+
+pub use report::VerifyReport;
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use domain::catalog::Document;
+
+use self::listed::UnfoldedEntries;
+use super::FoldedState;
+use crate::{
+    contract::StoredNote,
+    error::Error,
+    format::{
+        decode_document, decode_notice,
+        item::{self, Item},
+    },
+    log::{
+        database::{self, Database},
+        frame, guard,
+        lock::{Directory, unusable},
+        recovery::{self, JOURNAL, Scan},
+        sled_error::{caught, failed},
+        watermark::Watermark,
+    },
+};
+
+/// Memory for sled's page cache while everything is read once.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`].
+///
+/// # Errors
+///
+/// [`Error::Unusable`] when the directory holds no data, is in use, half restored or cannot be listed.
+pub fn verify(dir: &Path) -> Result<VerifyReport, Error> {
+    if !dir.join("sled").exists() {
+        return Err(Error::Unusable(format!(
+            "{} holds no data of Scrip",
+            dir.display()
+        )));
+    }
+    if let Err(why) = guard::install() {
+        // Nothing is written here that could be lost; sled itself may still tidy up.
+        tracing::warn!(error = %why, "Verifying without synced writes");
+    }
+    let directory = Directory::lock(dir)?;
+    directory.check_whole()?;
+    let mut report = VerifyReport {
+        disk_bytes: disk_bytes(directory.root())?,
+        ..VerifyReport::default()
+    };
+    if let Err(error) = read(&directory, &mut report) {
+        report.problem(&error);
+    }
+    Ok(report)
+}
+
+fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
+    let watermark = Watermark::open(&directory.watermark())?;
+    let Database { sled, .. } = database::open(directory, CACHE_BYTES, None)?;
+    caught(|| {
+        let journal = sled
+            .open_tree(JOURNAL)
+            .map_err(|error| failed("the log", &error))?;
+        // No wallet is awake: there is nothing to have filters for.
+        let folded = FoldedState::open(&sled, 0)?;
+        let mut tail = Tail::default();
+        match recovery::scan(&sled, &journal, watermark.place()) {
+            Ok(scan) => {
+                count(&scan, report);
+                tail = Tail::read(&scan, &journal)?;
+            }
+            Err(error) => report.problem(&error),
+        }
+        stored::verify(folded.store(), &tail.wallets, report)?;
+        report.documents = report.documents.take().map(|it| tail.documents_over(it));
+        report.notes = report.notes.take().map(|it| tail.notes_over(it));
+        Ok(())
+    })
+}
+
+/// The content of the unfolded frames.
+#[derive(Default)]
+struct Tail {
+    wallets: UnfoldedEntries,
+    documents: BTreeMap<(u8, u128), Document>,
+    notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
+}
+
+fn count(scan: &Scan, report: &mut VerifyReport) {
+    report.frames = u64::try_from(scan.frames.len()).unwrap_or(u64::MAX);
+    for frame in &scan.frames {
+        report.unfolded_events = report.unfolded_events.saturating_add(frame.events);
+    }
+}
+
+impl Tail {
+    fn read(scan: &Scan, journal: &sled::Tree) -> Result<Self, Error> {
+        if let Some((lsn, why)) = &scan.torn {
+            tracing::warn!(log.lsn = lsn, error = %why, "The next start removes a torn last frame");
+        }
+        let mut tail = Self::default();
+        for unfolded in &scan.frames {
+            let Some(bytes) = frame::read(journal, unfolded.place.lsn)? else {
+                continue;
+            };
+            frame::decode(&bytes)?.each_append(|append, _| {
+                let mut rest = append;
+                while !rest.is_empty() {
+                    let (item, after) = item::split(rest)?;
+                    rest = after;
+                    tail.add(item)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(tail)
+    }
+
+    fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
+        match item {
+            Item::Wallet(key, entry) => self.wallets.entry(key).or_default().push(entry.into()),
+            Item::Notice(project, project_event) => drop(decode_notice(project, project_event)?),
+            Item::Document(document) => {
+                let document = decode_document(document)?;
+                self.documents.insert(document.address(), document);
+            }
+            Item::Note(key, body) => {
+                self.notes.insert(key.into(), body.map(Box::from));
+            }
+        }
+        Ok(())
+    }
+
+    /// All documents in their latest form.
+    fn documents_over(&mut self, folded: Vec<Document>) -> Vec<Document> {
+        let folded = folded.into_iter();
+        let mut all: BTreeMap<_, _> = folded.map(|it| (it.address(), it)).collect();
+        all.append(&mut self.documents);
+        all.into_values().collect()
+    }
+
+    /// All notes in their latest form.
+    fn notes_over(&mut self, folded: Vec<StoredNote>) -> Vec<StoredNote> {
+        let mut all: BTreeMap<_, _> = folded.into_iter().collect();
+        for (key, body) in std::mem::take(&mut self.notes) {
+            match body {
+                Some(body) => drop(all.insert(key, body)),
+                None => drop(all.remove(&key)),
+            }
+        }
+        all.into_iter().collect()
+    }
+}
+
+fn disk_bytes(dir: &Path) -> Result<u64, Error> {
+    let mut total = 0_u64;
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        let add = |total: &mut u64, dirs: &mut Vec<_>| -> io::Result<()> {
+            for entry in fs::read_dir(&dir)? {
+                let entry = entry?;
+                let metadata = entry.metadata()?;
+                if metadata.is_dir() {
+                    dirs.push(entry.path());
+                } else {
+                    *total = total.saturating_add(allocated(&metadata));
+                }
+            }
+            Ok(())
+        };
+        add(&mut total, &mut dirs).map_err(|error| unusable(&dir, &error))?;
+    }
+    Ok(total)
+}
+
+/// Bytes that a file takes on the disk, without its holes.
+fn allocated(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.blocks().saturating_mul(512)
+}

@@ -1,0 +1,44 @@
+//! The result of verifying a data directory.
+
+use domain::catalog::Document;
+
+use crate::{contract::StoredNote, error::Error};
+
+/// The result of verifying a data directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Number of stored wallets.
+    pub wallets: u64,
+    /// Folded ledger records.
+    pub records: u64,
+    /// Frames of the log that are not folded.
+    pub frames: u64,
+    /// Events in these frames.
+    pub unfolded_events: u64,
+    /// Look-up keys in the index.
+    pub index_keys: u64,
+    /// Orders of wallets with nothing unfolded.
+    pub orders: u64,
+    /// The catalog, folded or not; `None`: it cannot be read. Its rules are not checked here.
+    pub documents: Option<Vec<Document>>,
+    /// Notes, folded or not; `None`: they cannot be read. Their contents are not checked here.
+    pub notes: Option<Vec<StoredNote>>,
+    /// Bytes that the data directory takes on the disk.
+    pub disk_bytes: u64,
+    /// Number of folded project events.
+    pub project_events: u64,
+    /// Keys and values of ledgers and wallets, without the index of old keys.
+    pub ledger_bytes: u64,
+    /// Bytes of keys and values of project events.
+    pub notice_bytes: u64,
+    /// Bytes of keys and values of usage.
+    pub usage_bytes: u64,
+    /// What is wrong, a plain sentence each; empty: nothing.
+    pub problems: Vec<String>,
+}
+
+impl VerifyReport {
+    pub(super) fn problem(&mut self, error: &Error) {
+        self.problems.push(error.to_string());
+    }
+}

@@ -1,0 +1,324 @@
+//! Re-reads the whole folded state. Every wallet is replayed from its first entry: each record, each snapshot, each
+//! key of the index and each entry of the look-ups must agree with the events, and nothing else may be there.
+//! Streams: memory does not grow with wallets or their histories. A damaged wallet is reported, and the next one
+//! read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{id::WalletKey, wallet::Wallet};
+
+use super::{
+    index::{self, IndexCounts, ReferencedCounts},
+    listed::{self, UnfoldedEntries},
+    report::VerifyReport,
+};
+use crate::{
+    books::{
+        catalog, directory, notes,
+        pages::{self, From},
+        project_events, retire,
+        store::{Store, damaged, io},
+        usage as stored_usage,
+        wallet_record::WalletRecord,
+    },
+    error::Error,
+    format::{DecodedEntry, entry::Entry},
+    index::Key,
+    usage,
+};
+
+pub(in crate::books) fn verify(
+    store: &Store,
+    unfolded: &UnfoldedEntries,
+    report: &mut VerifyReport,
+) -> Result<(), Error> {
+    let mut reached = ReferencedCounts::default();
+    let mut seen = BTreeMap::new();
+    for entry in &store.wallets {
+        let (key, value) = entry.map_err(io)?;
+        let Some(key) = key.first_chunk::<16>().map(|key| WalletKey(*key)) else {
+            report
+                .problems
+                .push("a wallet is stored under a short key".into());
+            continue;
+        };
+        report.wallets = report.wallets.saturating_add(1);
+        let more = unfolded.get(&key);
+        if more.is_some() {
+            seen.insert(key, ());
+        }
+        let read = WalletRecord::decode(&key, &value);
+        let checked =
+            read.and_then(|stored| wallet(store, &key, &stored, more, &mut reached, report));
+        if let Err(error) = checked {
+            report.problems.push(error.to_string());
+        }
+    }
+    for (key, more) in unfolded {
+        if !seen.contains_key(key) {
+            let nothing = WalletRecord::default();
+            let checked = wallet(store, key, &nothing, Some(more), &mut reached, report);
+            if let Err(error) = checked {
+                report.problems.push(error.to_string());
+            }
+        }
+    }
+    match catalog::documents(store) {
+        Ok(documents) => report.documents = Some(documents),
+        Err(error) => report.problems.push(error.to_string()),
+    }
+    match notes::with_prefix(store, &[]) {
+        Ok(notes) => report.notes = Some(notes),
+        Err(error) => report.problems.push(error.to_string()),
+    }
+    match project_events::verify(store, &mut report.problems) {
+        Ok(count) => report.project_events = count,
+        Err(error) => report.problems.push(error.to_string()),
+    }
+    for tree in [&store.wallets, &store.pages, &store.parts, &store.directory] {
+        report.ledger_bytes = report.ledger_bytes.saturating_add(bytes(tree)?);
+    }
+    report.notice_bytes = bytes(&store.project_events)?;
+    report.usage_bytes = bytes(&store.usage)?;
+    // Damaged values were not reached either: reporting them again would only hide the cause.
+    if report.problems.is_empty() {
+        orphans(store, &reached, report)?;
+        // After an interrupted fold some may be counted already, and will not be counted again.
+        if unfolded.is_empty() {
+            used(store, &reached, &mut report.problems)?;
+        }
+        if let Err(error) = reached
+            .listing
+            .compare(store, unfolded, &mut report.problems)
+        {
+            report.problems.push(error.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of all keys and values.
+fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
+    let mut total = 0_u64;
+    for record in tree {
+        let (key, value) = record.map_err(io)?;
+        let size = key.len().saturating_add(value.len());
+        total = total.saturating_add(u64::try_from(size).unwrap_or(u64::MAX));
+    }
+    Ok(total)
+}
+
+/// The replay of one wallet, from nothing to what is stored.
+struct Replay<'a> {
+    key: &'a WalletKey,
+    stored: &'a WalletRecord,
+    /// The stored snapshot, until the replay has reached its version.
+    snapshot: Option<Wallet>,
+    wallet: Option<Wallet>,
+    records: u64,
+    keys: IndexCounts,
+}
+
+fn wallet(
+    store: &Store,
+    key: &WalletKey,
+    stored: &WalletRecord,
+    more: Option<&Vec<Box<[u8]>>>,
+    reached: &mut ReferencedCounts,
+    report: &mut VerifyReport,
+) -> Result<(), Error> {
+    let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
+    reached.parts = reached
+        .parts
+        .saturating_add(stored.head.parts.map_or(0, |parts| parts.count.into()));
+    let mut replay = Replay {
+        key,
+        stored,
+        snapshot: stored.snapshot(store, key)?.ok_or_else(missing)?,
+        wallet: None,
+        records: 0,
+        keys: IndexCounts::default(),
+    };
+    let mut listed = more.is_none().then(BTreeMap::new);
+    pages::each(store, key, stored, From::after(0), &mut |entry, _| {
+        let said = replay.step(&entry)?;
+        if let Some((_, counted)) = entry.ledger_entry()? {
+            let used = reached.used.entry(counted.product).or_default();
+            used.count.add(counted.reason, counted.delta);
+            if usage::is_active(counted.reason) {
+                used.wallets.add(key);
+            }
+        }
+        let Some(said) = said else { return Ok(true) };
+        if let Some((product, _, sales)) = usage::sold(&said.event, said.record.as_ref()) {
+            let used = reached.used.entry(product).or_default();
+            used.sales.merge(&sales);
+        }
+        if let Some(listed) = &mut listed {
+            listed::follow(key, &said.event, listed);
+        }
+        Ok(true)
+    })?;
+    report.records = report.records.saturating_add(replay.records);
+    let keys = index::read(store, key, stored, reached)?;
+    report.index_keys = report.index_keys.saturating_add(keys.count());
+    if keys != replay.keys {
+        return Err(damaged(format!(
+            "{key:?}: its index does not lead to each of its keys exactly once"
+        )));
+    }
+    let blocks = directory::blocks(store, key, &stored.head).count();
+    reached.blocks = reached.blocks.saturating_add(blocks);
+    // After an interrupted fold its entries may be in look-ups or not, and will be put there again.
+    if let Some(listed) = listed {
+        report.orders = report.orders.saturating_add(reached.listing.add(listed));
+    }
+    for entry in more.into_iter().flatten() {
+        let entry = Entry::read(entry)?;
+        if entry.version > stored.head.version {
+            replay.step(&entry)?;
+        }
+    }
+    if replay.snapshot.is_some() {
+        return Err(damaged(format!(
+            "{key:?}: its snapshot is of a version that its entries do not reach"
+        )));
+    }
+    let faults = replay.wallet.as_ref().map(Wallet::faults);
+    for fault in faults.unwrap_or_default() {
+        report.problems.push(format!("{key:?}: {fault}"));
+    }
+    Ok(())
+}
+
+impl Replay<'_> {
+    /// Applies an entry and checks it against its event. Returns its content, if it is listed.
+    fn step(&mut self, entry: &Entry<'_>) -> Result<Option<DecodedEntry>, Error> {
+        let key = *self.key;
+        let wrong = |what: &str| damaged(format!("{key:?}: entry {} {what}", entry.version));
+        let said = entry.said()?;
+        let hash = said.record.as_ref().and_then(|record| record.lookup());
+        if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
+            return Err(wrong("is stored under another key's hash"));
+        }
+        let (wallet, record) = Wallet::replay(self.wallet.take(), key, said.event.clone())?;
+        if record != said.record {
+            return Err(wrong("does not match its event"));
+        }
+        if wallet.version != entry.version {
+            return Err(wrong("has another version than its wallet"));
+        }
+        self.records = self.records.saturating_add(record.is_some().into());
+        if entry.version <= self.stored.head.indexed
+            && let Some(hash) = entry.hash
+        {
+            self.keys.add(Key {
+                hash,
+                version: entry.version,
+            });
+        }
+        if wallet.version == self.stored.head.snapshot
+            && self.snapshot.take().is_some_and(|taken| taken != wallet)
+        {
+            return Err(damaged(format!(
+                "{key:?}: its snapshot does not agree with its events"
+            )));
+        }
+        self.wallet = Some(wallet);
+        Ok(entry.is_listed().then_some(said))
+    }
+}
+
+/// Checks that counted usage is what ledgers and orders add up to.
+fn used(
+    store: &Store,
+    reached: &ReferencedCounts,
+    problems: &mut Vec<String>,
+) -> Result<(), Error> {
+    let stored = stored_usage::totals(store)?;
+    let products = stored.keys().chain(reached.used.keys());
+    let products: BTreeSet<_> = products.copied().collect();
+    for product in products {
+        let (stored, said) = (stored.get(&product), reached.used.get(&product));
+        if stored != said {
+            problems.push(format!(
+                "usage of {product} was counted as {stored:?}, but its wallets come to {said:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reports stored values that no wallet leads to.
+fn orphans(
+    store: &Store,
+    reached: &ReferencedCounts,
+    report: &mut VerifyReport,
+) -> Result<(), Error> {
+    let ReferencedCounts {
+        parts,
+        blocks,
+        index,
+        filters,
+        ..
+    } = *reached;
+    let blocks = blocks.saturating_add(unused_blocks(store)?);
+    for (tree, reached, what) in [
+        (&store.pages, named_pages(store)?, "ledger pages"),
+        (&store.parts, parts, "parts of snapshots"),
+        (&store.directory, blocks, "directory blocks"),
+        (&store.index, index, "index pages"),
+        (&store.filters, filters, "filters"),
+    ] {
+        let stored = tree.len();
+        if stored != reached {
+            report.problems.push(format!(
+                "{stored} {what} are stored, but {reached} are in use"
+            ));
+        }
+    }
+    if store.folds.len() > 1 {
+        report
+            .problems
+            .push("replaced runs were not removed".into());
+    }
+    Ok(())
+}
+
+/// Counts the pages that some wallet leads to.
+fn named_pages(store: &Store) -> Result<usize, Error> {
+    let mut named = 0_usize;
+    for page in &store.pages {
+        let (key, page) = page.map_err(io)?;
+        let (number, _) = retire::read_key(&key)?;
+        named = named.saturating_add(retire::is_named(store, number, &page)?.into());
+    }
+    Ok(named)
+}
+
+/// Counts the directory blocks that an interrupted fold wrote for spills that its wallets still
+/// have inline: harmless, and replaced by the fold that moves them there.
+fn unused_blocks(store: &Store) -> Result<usize, Error> {
+    let mut unused = 0_usize;
+    let mut known: Option<(WalletKey, u64)> = None;
+    for key in store.directory.iter().keys() {
+        let key = key.map_err(io)?;
+        let Some((wallet, first)) = key.split_first_chunk::<16>() else {
+            continue;
+        };
+        let wallet = WalletKey(*wallet);
+        let first = first
+            .first_chunk::<8>()
+            .map_or(0, |first| u64::from_be_bytes(*first));
+        if known.is_none_or(|(of, _)| of != wallet) {
+            let Some(stored) = WalletRecord::read(store, &wallet)? else {
+                continue;
+            };
+            known = Some((wallet, directory::first_inline(&stored.head)));
+        }
+        if known.is_some_and(|(of, inline)| of == wallet && first >= inline) {
+            unused = unused.saturating_add(1);
+        }
+    }
+    Ok(unused)
+}

@@ -1,0 +1,147 @@
+//! The books, as the rest of Scrip sees them.
+
+use std::sync::{Arc, Weak};
+
+use domain::{
+    Timestamp,
+    catalog::Document,
+    history::Record,
+    id::{ProductId, ProjectId, WalletKey},
+    project_event::ProjectEvent,
+    wallet::Wallet,
+};
+
+use super::{
+    backup::{BackUp, BackupSummary, OnProgress},
+    event_number::{EventNumber, OnEvents},
+};
+use crate::{
+    error::{Error, Ticket},
+    lookups::{Key, LookUp, LookUpRange, Value},
+    usage::{Interval, Usage},
+};
+
+/// A wallet as it is stored.
+pub struct LoadedWallet {
+    /// The state after all of its logged events.
+    pub wallet: Wallet,
+    /// The wallet's folded records.
+    pub history: Arc<dyn History>,
+}
+
+/// A stored note: its key and its body.
+pub type StoredNote = (Box<[u8]>, Box<[u8]>);
+
+/// A wallet's folded records. Looking for an absent key is cheap, because every new idempotency key
+/// is one. It follows the folding: its records only grow.
+pub trait History: Send + Sync {
+    /// The wallet's version up to which its records can be found here; 0 if none. A later record is
+    /// the wallet's own to remember.
+    fn folded(&self) -> u64;
+
+    /// The newest record with this look-up hash for which `matches` holds. Two look-ups may share a
+    /// hash: `matches` compares the key itself.
+    fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error>;
+
+    /// At most `limit` records with numbers below `seq`, the newest first. Fewer than `limit` (and
+    /// at least one, if there is any) may be returned before the first record is reached.
+    fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error>;
+}
+
+/// The wallets in memory, as far as the books ask: a fold takes their snapshots from them, so that it
+/// need not replay what they have applied already.
+pub trait Awake: Send + Sync {
+    /// Calls `look` with a wallet that is awake, between two of its turns, and the ticket of its last append: its
+    /// state is that after all its events up to that ticket. May do nothing.
+    fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket));
+}
+
+/// The books.
+///
+/// Contract, checked by one conformance suite against every implementation:
+///
+/// 1. [`Books::load`], [`Books::documents`] and [`Books::notes`] show every append up to
+///    [`Books::folded`], and after opening all that was recovered. A caller that loads a wallet makes
+///    sure that all its appends are folded: see [`Books::settle`].
+/// 2. Look-ups ([`Books::stretch`], [`Books::find`]) show every append that was taken in, also before
+///    it is durable: only the wallet knows the present state, and whether it may be shown.
+/// 3. [`Books::project_events`] shows durable project events only, in the order of the log, and at least those of the
+///    last thirty days. Their numbers rise with the log: a reader that continues after the last number
+///    it was shown misses none.
+pub trait Books: Send + Sync + 'static {
+    /// Every append up to this ticket is folded.
+    fn folded(&self) -> Ticket;
+
+    /// Asks for a fold soon, without waiting.
+    fn fold_soon(&self);
+
+    /// Waits (blocking) until everything taken in so far is durable and folded.
+    fn settle(&self) -> Result<(), Error>;
+
+    /// Lets folds take snapshots from these wallets in memory, for as long as they exist.
+    fn follow(&self, awake: Weak<dyn Awake>);
+
+    /// The wallet stored under `key`.
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error>;
+
+    /// The history of a wallet that was just created and has nothing stored.
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History>;
+
+    /// The whole catalog, each document in its latest form. For start-up.
+    fn documents(&self) -> Result<Vec<Document>, Error>;
+
+    /// Notes whose keys begin with `prefix`, in order of their keys, each in its latest form. For
+    /// start-up: all of them are read into memory.
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error>;
+
+    /// At most `limit` entries of a look-up, in the stretch's order.
+    fn stretch(
+        &self,
+        look_up: LookUp,
+        stretch: &LookUpRange,
+        limit: usize,
+    ) -> Result<Vec<(Key, Value)>, Error>;
+
+    /// What was granted, used and sold of a product, and by how many wallets, by intervals of the UTC calendar,
+    /// oldest first: those that begin at or after the first instant and before the second. Intervals without usage
+    /// are left out. Shows every append up to [`Books::folded`].
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error>;
+
+    /// At most `limit` project events of a project after this number, oldest first.
+    fn project_events(
+        &self,
+        project: ProjectId,
+        after: EventNumber,
+        limit: usize,
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error>;
+
+    /// A number below that of every project event that becomes durable from now on.
+    fn last_notice(&self) -> EventNumber;
+
+    /// Registers a callback for when project events become durable.
+    fn on_notices(&self, told: OnEvents);
+
+    /// Writes a backup of all that is durable by now to a directory, whole or not at all; chunks that an earlier
+    /// backup wrote there are reused. Nothing else waits for it.
+    ///
+    /// # Errors
+    ///
+    /// These books are not kept on a disk, `what` cannot be written as asked, or `told` ended it.
+    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
+        let _ = (what, told);
+        Err(Error::Unusable("these books are not on a disk".into()))
+    }
+
+    /// Bytes of folded frames that are kept only for a backup that is being made.
+    fn kept_for_backup(&self) -> u64 {
+        0
+    }
+
+    /// The value that a look-up has under a key.
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error>;
+}

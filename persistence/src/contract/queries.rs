@@ -1,0 +1,207 @@
+//! What the books are asked: questions that the look-ups answer.
+
+use domain::{
+    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletId, WalletKey},
+    text::Email,
+    time::Timestamp,
+};
+
+use super::books::Books;
+use crate::{
+    error::Error,
+    lookups::{
+        Called, LookUp, LookUpRange, OrderPosition,
+        called::billed,
+        joined,
+        orders::{buyer_key, first_after, number, place_key, read_place, wallet},
+    },
+};
+
+/// The end of a subscription's period in a project's list of them, which is in order of `(at, tie)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodEnd {
+    /// When the period ends.
+    pub at: Timestamp,
+    /// Tells ends at the same instant apart: a hash of the subscription.
+    pub tie: u128,
+    /// The wallet that has the subscription.
+    pub wallet: WalletKey,
+}
+
+impl PeriodEnd {
+    /// The cursor for the next page.
+    #[must_use]
+    pub const fn place(&self) -> (Timestamp, u128) {
+        (self.at, self.tie)
+    }
+}
+
+impl dyn Books + '_ {
+    /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn called(&self, project: ProjectId, name: Called<'_>) -> Result<Option<OrderId>, Error> {
+        Ok(self.orders_by_provider_id(project, name, 1)?.pop())
+    }
+
+    /// The orders of this identifier, at most `limit` and one a wallet.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn orders_by_provider_id(
+        &self,
+        project: ProjectId,
+        name: Called<'_>,
+        limit: usize,
+    ) -> Result<Vec<OrderId>, Error> {
+        let found = self.under(name.hash(project), limit)?;
+        match name {
+            Called::Subscription(subscription) if found.is_empty() => {
+                self.under(billed(project, subscription), limit)
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
+        let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
+        let found = self.stretch(LookUp::Called, &from, limit)?;
+        let same = found.iter().take_while(|(key, _)| key.starts_with(&name));
+        let orders = same.map(|(key, value)| {
+            Ok(OrderId {
+                serial: OrderSerial(number(Some(value))?),
+                wallet: wallet(key)?,
+            })
+        });
+        orders.collect()
+    }
+
+    /// The wallet that a code opens, if it is not the code that the wallet was created with.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        let found = self.find(LookUp::Codes, &code.0)?;
+        found.map(|value| wallet(&value)).transpose()
+    }
+
+    /// The key of the wallet with this identifier.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
+        let found = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
+        found.map(|value| wallet(&value)).transpose()
+    }
+
+    /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
+    /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
+    /// last place of the page before it continues that one, however many orders were placed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn orders(
+        &self,
+        project: ProjectId,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
+        let stretch = LookUpRange::Before(place_key(project, at, serial));
+        self.places(LookUp::Placed, project, stretch, limit)
+    }
+
+    /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
+    /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn due(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let from = first_after(project, after);
+        let mut places = self.places(LookUp::Due, project, LookUpRange::From(from), limit)?;
+        places.retain(|place| place.at <= until);
+        Ok(places)
+    }
+
+    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
+    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        let address = buyer_key(project, email);
+        let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
+        let found = self.stretch(LookUp::Buyers, &from, limit)?;
+        let same = found
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&address));
+        same.map(|(key, _)| wallet(key)).collect()
+    }
+
+    fn places(
+        &self,
+        look_up: LookUp,
+        project: ProjectId,
+        stretch: LookUpRange,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let found = self.stretch(look_up, &stretch, limit)?;
+        let project = project.0.to_be_bytes();
+        let own = found
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&project));
+        own.map(|(key, value)| read_place(key, value)).collect()
+    }
+
+    /// At most `limit` period ends of a project's subscriptions that are not over, at `until` or earlier, the soonest
+    /// first: those strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn periods(
+        &self,
+        project: ProjectId,
+        after: Option<(Timestamp, u128)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<PeriodEnd>, Error> {
+        let after = after.map(|(at, tie)| (at, OrderSerial(tie)));
+        let from = LookUpRange::From(first_after(project, after));
+        let found = self.stretch(LookUp::Periods, &from, limit)?;
+        let project = project.0.to_be_bytes();
+        let own = found
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&project));
+        let ends = own.map(|(key, value)| {
+            let place = read_place(key, value)?;
+            Ok(PeriodEnd {
+                at: place.at,
+                tie: place.order.serial.0,
+                wallet: place.order.wallet,
+            })
+        });
+        let mut ends = ends.collect::<Result<Vec<_>, Error>>()?;
+        ends.retain(|end| end.at <= until);
+        Ok(ends)
+    }
+}

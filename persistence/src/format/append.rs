@@ -1,0 +1,288 @@
+//! What is appended to the log.
+
+use domain::{
+    catalog::Document,
+    history::{Record, RecordKey},
+    id::WalletKey,
+    project_event::ProjectEvent,
+    wallet::Event,
+};
+
+use super::{
+    entry::{self, Entry, EntryHeader},
+    item::{self, Item},
+};
+use crate::{
+    error::Error,
+    format,
+    lookups::{self, LookUpChange},
+};
+
+/// One event of the log, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogEvent {
+    /// Something happened to a wallet.
+    Wallet {
+        /// The wallet's key.
+        key: WalletKey,
+        /// The wallet's version after it: 1 for the event that creates it.
+        version: u64,
+        /// What happened to the wallet.
+        event: Event,
+        /// The record that the event left in the wallet's history.
+        record: Option<Record>,
+    },
+    /// A catalog document was put.
+    Catalog(Document),
+    /// A note was put or forgotten.
+    Note(Note),
+    /// A project event for a project's own servers.
+    Notice(ProjectEvent),
+}
+
+/// A small record of the layers above, by key. A later one replaces the former. The journal does
+/// not interpret it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The key, at most [`Note::MAX_KEY_BYTES`].
+    pub key: Box<[u8]>,
+    /// The body, at most [`Note::MAX_BODY_BYTES`]; `None` forgets the note.
+    pub body: Option<Box<[u8]>>,
+}
+
+impl Note {
+    /// The longest key, in bytes.
+    pub const MAX_KEY_BYTES: usize = 255;
+    /// The longest body, in bytes.
+    pub const MAX_BODY_BYTES: usize = 32 * 1024;
+
+    fn check(&self) -> Result<(), Error> {
+        let body = self.body.as_ref().map_or(0, |body| body.len());
+        if self.key.len() > Self::MAX_KEY_BYTES || body > Self::MAX_BODY_BYTES {
+            return Err(Error::Damaged("a note is too long".into()));
+        }
+        Ok(())
+    }
+}
+
+/// Events that survive together, encoded. At most [`Append::MAX_BYTES`].
+#[derive(Debug, Clone, Default)]
+pub struct Append {
+    bytes: Vec<u8>,
+    /// Bytes of whole events; what follows them was begun and not added.
+    length: usize,
+    events: u32,
+    /// How many of them are project events.
+    project_events: u32,
+    /// What they change in look-ups.
+    listed: Vec<LookUpChange>,
+    /// How many of these belong to whole events.
+    listed_length: usize,
+}
+
+/// An entry that was begun in an append: its event is to be applied, and its record to be written.
+#[must_use = "the event is not in the append until the entry is finished"]
+pub struct EntryBuilder<'a> {
+    append: &'a mut Append,
+    /// The entry's offset in the append's bytes.
+    start: usize,
+    header: EntryHeader,
+}
+
+impl<'a> EntryBuilder<'a> {
+    /// Adds the event, with the record that it left. Returns the entry as it will be stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the record does not encode, or makes the append too large: nothing is added.
+    pub fn finish(self, record: Option<&Record>) -> Result<&'a [u8], Error> {
+        let Self {
+            append,
+            start,
+            header,
+        } = self;
+        entry::end(&mut append.bytes, start, header, record)?;
+        item::end(&mut append.bytes, start)?;
+        append.add()?;
+        Ok(append.bytes.get(start..).unwrap_or_default())
+    }
+}
+
+impl Append {
+    /// The largest append: any append fits a frame, and a frame fits a sled value of 64 KiB.
+    pub const MAX_BYTES: usize = 56 * 1024;
+
+    /// An append of one event.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
+    pub fn one(log_event: &LogEvent) -> Result<Self, Error> {
+        let mut append = Self::default();
+        append.push(log_event)?;
+        Ok(append)
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
+    pub fn push(&mut self, log_event: &LogEvent) -> Result<(), Error> {
+        self.reset();
+        match log_event {
+            LogEvent::Wallet {
+                key,
+                version,
+                event,
+                record,
+            } => {
+                let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(key));
+                let entry = self.begin(key, *version, event, hash)?;
+                entry.finish(record.as_ref()).map(drop)
+            }
+            LogEvent::Catalog(document) => {
+                let start = item::begin_document(&mut self.bytes);
+                self.bytes
+                    .extend_from_slice(&format::encode_document(document)?);
+                item::end(&mut self.bytes, start)?;
+                self.add()
+            }
+            LogEvent::Note(note) => {
+                note.check()?;
+                item::push_note(&mut self.bytes, &note.key, note.body.as_deref())?;
+                self.add()
+            }
+            LogEvent::Notice(project_event) => self.project_event(project_event),
+        }
+    }
+
+    /// Begins the entry of a wallet's event, before the event is applied: the wallet's version after it, the event, and
+    /// the hash that its record can be found by. The event is in the append once [`EntryBuilder::finish`] was called.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the event does not encode, or makes the append too large: it must not be applied.
+    pub fn begin(
+        &mut self,
+        key: &WalletKey,
+        version: u64,
+        event: &Event,
+        hash: Option<u64>,
+    ) -> Result<EntryBuilder<'_>, Error> {
+        self.reset();
+        // Most events fit: growing from nothing byte by byte cost four copies.
+        self.bytes.reserve(224);
+        let start = item::begin_wallet(&mut self.bytes, key);
+        let header = entry::begin(&mut self.bytes, version, event, hash)?;
+        if self.bytes.len() > Self::MAX_BYTES.saturating_sub(MAX_RECORD_BYTES) {
+            return Err(too_large());
+        }
+        if header.is_listed() {
+            lookups::of(key, event, &mut self.listed);
+        }
+        Ok(EntryBuilder {
+            append: self,
+            start,
+            header,
+        })
+    }
+
+    /// Adds a project event, next to the event that it follows from. Nothing is added when it does not fit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
+    pub fn project_event(&mut self, project_event: &ProjectEvent) -> Result<(), Error> {
+        self.reset();
+        let start = item::begin_notice(&mut self.bytes, project_event.project);
+        format::write_notice(&mut self.bytes, project_event)?;
+        item::end(&mut self.bytes, start)?;
+        self.add()?;
+        self.project_events = self.project_events.saturating_add(1);
+        Ok(())
+    }
+
+    /// Forgets what was begun and not added.
+    fn reset(&mut self) {
+        self.bytes.truncate(self.length);
+        self.listed.truncate(self.listed_length);
+    }
+
+    /// Adds what was written behind the last event.
+    fn add(&mut self) -> Result<(), Error> {
+        if self.bytes.len() > Self::MAX_BYTES {
+            return Err(too_large());
+        }
+        self.length = self.bytes.len();
+        self.listed_length = self.listed.len();
+        self.events = self.events.saturating_add(1);
+        Ok(())
+    }
+
+    /// The encoded events, one after the other.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Takes what its events change in look-ups.
+    pub(crate) fn take_listed(&mut self) -> Vec<LookUpChange> {
+        self.reset();
+        self.listed_length = 0;
+        std::mem::take(&mut self.listed)
+    }
+
+    /// How many of its events are project events.
+    pub(crate) const fn project_events(&self) -> u32 {
+        self.project_events
+    }
+
+    /// The number of its events.
+    #[must_use]
+    pub const fn events(&self) -> u32 {
+        self.events
+    }
+}
+
+/// Most bytes of a record beyond its event: texts of a hold, or a whole order.
+const MAX_RECORD_BYTES: usize = 16 * 1024;
+
+fn too_large() -> Error {
+    Error::Damaged("an append is larger than a frame".into())
+}
+
+/// Reads the events of an append back.
+pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
+    let mut rest = bytes;
+    let mut events = Vec::new();
+    while !rest.is_empty() {
+        let (item, after) = item::split(rest)?;
+        rest = after;
+        events.push(decode(item)?);
+    }
+    Ok(events)
+}
+
+fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
+    Ok(match item {
+        Item::Wallet(key, entry) => {
+            let entry = Entry::read(entry)?;
+            let said = entry.said()?;
+            LogEvent::Wallet {
+                key,
+                version: entry.version,
+                event: said.event,
+                record: said.record,
+            }
+        }
+        Item::Document(document) => LogEvent::Catalog(format::decode_document(document)?),
+        Item::Note(key, body) => LogEvent::Note(Note {
+            key: key.into(),
+            body: body.map(Box::from),
+        }),
+        Item::Notice(project, project_event) => {
+            LogEvent::Notice(format::decode_notice(project, project_event)?)
+        }
+    })
+}

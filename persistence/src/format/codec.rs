@@ -1,0 +1,62 @@
+//! How values become bytes: bincode (serde form, variable-length integers) behind a format version.
+//! The only file that names bincode.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The version of every value that is stored by itself.
+pub(crate) const FORMAT: u8 = 1;
+
+/// Larger than any value: a damaged length beyond it is refused at once.
+const MOST_BYTES: usize = 256 << 20;
+
+const CONFIG: Config = bincode::config::standard().with_limit::<MOST_BYTES>();
+
+type Config = bincode::config::Configuration<
+    bincode::config::LittleEndian,
+    bincode::config::Varint,
+    bincode::config::Limit<MOST_BYTES>,
+>;
+
+/// Appends a value without a version, which the caller writes.
+pub(crate) fn encode_into<T: Serialize>(bytes: &mut Vec<u8>, value: &T) -> Result<(), Error> {
+    bincode::serde::encode_into_std_write(value, bytes, CONFIG)
+        .map(drop)
+        .map_err(|error| Error::Damaged(format!("a value does not encode: {error}")))
+}
+
+/// Decodes what [`encode_into`] wrote, borrowing texts; no bytes may be left over.
+pub(crate) fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    let (value, used) = bincode::serde::borrow_decode_from_slice(bytes, CONFIG)
+        .map_err(|error| Error::Damaged(format!("a value does not decode: {error}")))?;
+    if used == bytes.len() {
+        Ok(value)
+    } else {
+        Err(Error::Damaged("bytes are left over after a value".into()))
+    }
+}
+
+/// A stored value: the format version, then the value.
+pub(crate) fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(512);
+    bytes.push(FORMAT);
+    encode_into(&mut bytes, value)?;
+    Ok(bytes)
+}
+
+/// Reads a stored value back.
+pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    decode_all(checked(bytes, "a record")?)
+}
+
+/// Checks the version of a stored value, and returns what follows it.
+pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error> {
+    match bytes.split_first() {
+        Some((&FORMAT, rest)) => Ok(rest),
+        Some((other, _)) => Err(Error::Unusable(format!(
+            "{what} has format {other}, this version of Scrip reads {FORMAT}: use a newer one"
+        ))),
+        None => Err(Error::Damaged(format!("{what} is empty"))),
+    }
+}

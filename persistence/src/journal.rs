@@ -1,0 +1,343 @@
+//! The journal on sled: puts the parts together, and opens and closes them in the right order. Each
+//! part documents its own promises.
+
+use std::{
+    sync::{Arc, Weak},
+    thread::JoinHandle,
+};
+
+use domain::{
+    Timestamp,
+    catalog::Document,
+    id::{ProductId, ProjectId, WalletKey},
+    project_event::ProjectEvent,
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::{
+    backup,
+    books::{Reader, checkpoint, disk::DiskBooks},
+    contract::{
+        Awake, BackUp, Backlog, BackupSummary, Books, EventNumber, History, LoadedWallet, Log,
+        OnEvents, OnOutcome, OnProgress, StoredNote, event_number::last_of, latency::Commits,
+    },
+    error::{AppendRefusal, Error, Ticket},
+    format::{append::Append, decode_notice},
+    log::{
+        commit, database, guard,
+        lock::Directory,
+        progress::LogProgress,
+        rounds::{self, StopSignal},
+        shared::{Shared, start},
+        sled_error::caught,
+        space::Space,
+        watermark::Watermark,
+    },
+    lookups::{Key, LookUp, LookUpRange, Value},
+    options::Options,
+    usage::{Interval, Usage},
+};
+
+/// The log and the books on this machine's disk.
+pub struct SledJournal {
+    shared: Arc<Shared>,
+    /// `None` once closed.
+    books: RwLock<Option<Arc<DiskBooks>>>,
+    stop_rounds: Arc<StopSignal>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl SledJournal {
+    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the unfolded
+    /// part of the log takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
+    /// [`Error::Damaged`] when what is stored is not whole, [`Error::Io`] when the disk fails.
+    pub fn open(options: Options) -> Result<Self, Error> {
+        match guard::install() {
+            Err(why) if options.allow_unsynced => {
+                tracing::warn!(error = %why, "Running with unsynced writes: they may not survive a power cut");
+            }
+            installed => installed?,
+        }
+        let directory = Directory::lock(&options.dir)?;
+        directory.check_whole()?;
+        let space = Space::watch(directory.root(), options.min_free_bytes)?;
+        let database = database::open(
+            &directory,
+            options.cache_bytes,
+            Some(options.flush_every_ms),
+        )?;
+        let watermark = Watermark::open(&directory.watermark())?;
+        let (books, head) = checkpoint::recover(&options, directory, database, &watermark)?;
+        let progress = LogProgress::recovered(head, Vec::new());
+        let shared = Arc::new(Shared::new(options, progress, space));
+        let journal = Self {
+            shared,
+            books: RwLock::new(None),
+            stop_rounds: Arc::default(),
+            threads: Mutex::default(),
+        };
+        journal.start(books, watermark)?;
+        Ok(journal)
+    }
+
+    /// Passes every wallet and its records to `reader`, once all of it is folded. Nobody may append meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// What is stored cannot be read, or the reader ended it.
+    pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
+        self.settle()?;
+        let books = self.books()?;
+        caught(|| books.folded.read_all(reader))
+    }
+
+    fn start(&self, books: DiskBooks, watermark: Watermark) -> Result<(), Error> {
+        let books = Arc::new(books);
+        *self.books.write() = Some(Arc::clone(&books));
+        let stop = Arc::clone(&self.stop_rounds);
+        let disk = &books.disk;
+        let (log, rounds) = (Arc::clone(disk), Arc::clone(disk));
+        let mut threads = self.threads.lock();
+        threads.push(start("log", &self.shared, disk, move |shared| {
+            commit::run(shared, &log)
+        })?);
+        let folding = Arc::clone(&books);
+        threads.push(start("checkpoint", &self.shared, disk, move |shared| {
+            checkpoint::run(shared, &folding)
+        })?);
+        threads.push(start("rounds", &self.shared, disk, move |shared| {
+            rounds::run(shared, &rounds, &stop, watermark)
+        })?);
+        Ok(())
+    }
+
+    fn books(&self) -> Result<Arc<DiskBooks>, Error> {
+        self.books
+            .read()
+            .clone()
+            .ok_or_else(|| Error::Unusable("the journal is closed".into()))
+    }
+
+    /// Flushes and releases the disk, after all threads ended.
+    fn let_go(&self) -> Result<(), Error> {
+        let Some(books) = self.books.write().take() else {
+            return Ok(());
+        };
+        if let Some(failure) = self.shared.failure() {
+            // The reference leaked by the failure keeps sled from being dropped.
+            return Err(failure);
+        }
+        let database = &books.disk.database;
+        let result = database.flush("closing");
+        let result = result.and_then(|()| database.sync("closing"));
+        if let Err(error) = &result {
+            self.shared.fail(&books.disk, error);
+            self.shared.all_answered();
+        }
+        result
+    }
+}
+
+impl Log for SledJournal {
+    fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
+        let shared = &self.shared;
+        let listed = append.take_listed();
+        shared.fresh.add(&listed);
+        let ticket = shared.queue.push(&append, done, || {
+            shared.progress.taken(append.events(), append.bytes().len());
+        })?;
+        shared.fresh.appended(listed, ticket.0);
+        Ok(ticket)
+    }
+
+    fn durable(&self) -> Ticket {
+        Ticket(self.shared.progress.durable())
+    }
+
+    fn refusing(&self) -> Option<AppendRefusal> {
+        let shared = &self.shared;
+        if let Some(stopped) = shared.queue.stopped() {
+            return Some(stopped);
+        }
+        if shared.space.low() {
+            return Some(AppendRefusal::DiskFull);
+        }
+        let behind = shared.progress.backlog();
+        let full = behind.reaches(shared.options.backlog_limit)
+            || shared.queue.bytes() >= shared.options.queue_bytes;
+        full.then_some(AppendRefusal::Backlog)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.shared.progress.backlog()
+    }
+
+    fn commits(&self) -> Commits {
+        self.shared.latency.commits()
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.shared.queue.stop(AppendRefusal::Closed);
+        let mut threads = self.threads.lock();
+        let mut threads = threads.drain(..);
+        // The log's thread first: it drains the queue, and the watermark is written after it.
+        if let Some(log) = threads.next() {
+            join(log);
+        }
+        self.shared.progress.stop();
+        self.stop_rounds.stop();
+        threads.for_each(join);
+        self.let_go()
+    }
+}
+
+impl Books for SledJournal {
+    fn folded(&self) -> Ticket {
+        Ticket(self.shared.progress.folded())
+    }
+
+    fn fold_soon(&self) {
+        self.shared.progress.ask(self.shared.queue.last());
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        let settled = self.shared.progress.settle(self.shared.queue.last());
+        match self.shared.failure() {
+            Some(failure) => Err(failure),
+            None if settled => Ok(()),
+            None => Err(Error::Unusable("the journal is closed".into())),
+        }
+    }
+
+    fn follow(&self, awake: Weak<dyn Awake>) {
+        self.shared.follow(awake);
+    }
+
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.load(key))
+    }
+
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        match self.books() {
+            Ok(books) => books.folded.new_history(key),
+            Err(error) => Arc::new(Gone(error)),
+        }
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.documents())
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.notes(prefix))
+    }
+
+    fn stretch(
+        &self,
+        look_up: LookUp,
+        stretch: &LookUpRange,
+        limit: usize,
+    ) -> Result<Vec<(Key, Value)>, Error> {
+        let books = self.books()?;
+        caught(|| {
+            let stored = books.folded.stretch(look_up, stretch);
+            self.shared.fresh.over(look_up, stretch, limit, stored)
+        })
+    }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.usage(product, interval, within))
+    }
+
+    fn project_events(
+        &self,
+        project: ProjectId,
+        after: EventNumber,
+        limit: usize,
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
+        let books = self.books()?;
+        let stored = || caught(|| books.folded.project_events(project, after, limit));
+        let all = self
+            .shared
+            .project_events
+            .over(project, after, limit, stored)?;
+        let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
+        all.into_iter().map(read).collect()
+    }
+
+    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
+        let books = self.books()?;
+        caught(|| backup::back_up(&self.shared, &books, what, told))
+    }
+
+    fn kept_for_backup(&self) -> u64 {
+        self.books().map_or(0, |books| books.retention.bytes())
+    }
+
+    fn last_notice(&self) -> EventNumber {
+        last_of(self.shared.progress.head().lsn)
+    }
+
+    fn on_notices(&self, told: OnEvents) {
+        self.shared.project_events.listen(told);
+    }
+
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        // Unfolded entries first: one that is folded in between is then stored.
+        if let Some(fresh) = self.shared.fresh.find(look_up, key) {
+            return Ok(fresh);
+        }
+        let books = self.books()?;
+        caught(|| books.folded.find(look_up, key))
+    }
+}
+
+/// Waits for a thread, whose panic was turned into a failure inside it. A callback that held the last reference to
+/// the journal closes it from the log's own thread, which must not wait for itself.
+fn join(thread: JoinHandle<()>) {
+    if thread.thread().id() != std::thread::current().id() {
+        let _ended = thread.join();
+    }
+}
+
+impl Drop for SledJournal {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(error = %error, "The journal did not close cleanly");
+        }
+    }
+}
+
+/// The history of a wallet asked for after the journal was closed.
+struct Gone(Error);
+
+impl History for Gone {
+    fn folded(&self) -> u64 {
+        0
+    }
+
+    fn find(
+        &self,
+        _: u64,
+        _: &dyn Fn(&domain::history::Record) -> bool,
+    ) -> Result<Option<domain::history::Record>, Error> {
+        Err(self.0.clone())
+    }
+
+    fn before(&self, _: u64, _: usize) -> Result<Vec<domain::history::Record>, Error> {
+        Err(self.0.clone())
+    }
+}

@@ -1,0 +1,129 @@
+//! The data directory and who may use it: one process at a time.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::watermark;
+use crate::error::Error;
+
+/// A data directory, locked until this is dropped.
+pub(crate) struct Directory {
+    root: PathBuf,
+    /// The operating system releases the lock with the descriptor, also when the process dies.
+    _lock: File,
+}
+
+impl Directory {
+    /// Makes the directory if it is not there, and locks it.
+    pub(crate) fn lock(root: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(root).map_err(|error| unusable(root, &error))?;
+        let path = root.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| unusable(&path, &error))?;
+        match lock.try_lock() {
+            // Absolute, so that the parent can be synced too.
+            Ok(()) => match root.canonicalize() {
+                Ok(root) => Ok(Self { root, _lock: lock }),
+                Err(error) => Err(unusable(root, &error)),
+            },
+            Err(TryLockError::WouldBlock) => Err(Error::Unusable(format!(
+                "another Scrip is using {}: stop it first, or give this one its own directory",
+                root.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+        }
+    }
+
+    /// `Err` if a restore into it is not finished.
+    pub(crate) fn check_whole(&self) -> Result<(), Error> {
+        let unfinished = self.restoring();
+        match unfinished.exists() {
+            true => Err(Error::Unusable(format!(
+                "a restore into {} is not finished: run the same `scrip restore` again, which goes \
+                 on where it stopped",
+                self.root.display()
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Where a restore works until everything is there.
+    pub(crate) fn restoring(&self) -> PathBuf {
+        self.root.join("restoring")
+    }
+
+    /// The directory itself.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where sled's files are.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.root.join("sled")
+    }
+
+    /// Where a new database is made before it takes its place.
+    pub(crate) fn unfinished(&self) -> PathBuf {
+        self.root.join("sled.new")
+    }
+
+    /// The watermark's file.
+    pub(crate) fn watermark(&self) -> PathBuf {
+        self.root.join(watermark::FILE)
+    }
+}
+
+/// Whether a process uses this data directory now. Creates nothing.
+///
+/// # Errors
+///
+/// [`Error::Unusable`] when the lock cannot be opened or tried.
+pub fn is_in_use(root: &Path) -> Result<bool, Error> {
+    let path = root.join("lock");
+    let lock = match File::open(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unusable(&path, &error)),
+    };
+    match lock.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
+/// Makes the names in a directory survive a power cut.
+pub(crate) fn sync(path: &Path) -> Result<(), Error> {
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| unusable(path, &error))
+}
+
+pub(crate) fn unusable(path: &Path, error: &io::Error) -> Error {
+    Error::Unusable(format!("{} cannot be used: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_opener_is_told_who_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_in_use(&dir.path().join("data")).unwrap());
+        let first = Directory::lock(&dir.path().join("data")).unwrap();
+        assert!(is_in_use(&dir.path().join("data")).unwrap());
+        let second = Directory::lock(&dir.path().join("data"));
+        let message = second.err().unwrap().to_string();
+        assert!(message.contains("another Scrip is using"), "{message}");
+        drop(first);
+        Directory::lock(&dir.path().join("data")).unwrap();
+    }
+}

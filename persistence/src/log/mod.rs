@@ -1,0 +1,17 @@
+//! The log: appends wait in a queue, one thread writes them as frames and answers, and opening checks that they are
+//! whole. Also the data directory, the database in it, and what the store's threads share.
+
+pub(crate) mod commit;
+pub(crate) mod database;
+pub(crate) mod frame;
+pub(crate) mod guard;
+pub(crate) mod lock;
+pub(crate) mod progress;
+pub(crate) mod project_events;
+pub(crate) mod queue;
+pub(crate) mod recovery;
+pub(crate) mod rounds;
+pub(crate) mod shared;
+pub(crate) mod sled_error;
+pub(crate) mod space;
+pub(crate) mod watermark;

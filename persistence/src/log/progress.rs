@@ -1,0 +1,274 @@
+//! How far the log has come: what is durable, what is folded, and the frames in between. Appends,
+//! the log's thread and the checkpointer meet here; nothing here touches the disk.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::frame::FramePosition;
+use crate::contract::Backlog;
+
+/// A durable frame that is not folded yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnfoldedFrame {
+    pub place: FramePosition,
+    /// The hash of the frame before it.
+    pub before: [u8; 32],
+    pub events: u64,
+    /// The frame's length in bytes.
+    pub length: u64,
+    /// The last ticket in it; 0 when it was recovered.
+    pub ticket: u64,
+    /// The frame itself, unless too much is in memory already.
+    pub frame: Option<Arc<[u8]>>,
+}
+
+#[derive(Default)]
+struct State {
+    frames: VecDeque<UnfoldedFrame>,
+    /// Events and bytes of `frames`.
+    waiting: Backlog,
+    /// Since when something waits to be folded.
+    since: Option<Instant>,
+    /// A ticket that somebody waits for, to be folded after all that was recovered.
+    asked: Option<u64>,
+    /// The last durable frame.
+    head: FramePosition,
+    stopped: bool,
+    /// The checkpointer has something to do besides folding.
+    nudged: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct LogProgress {
+    /// Events and bytes that were taken in and are not folded.
+    events: AtomicU64,
+    bytes: AtomicU64,
+    durable: AtomicU64,
+    folded: AtomicU64,
+    state: Mutex<State>,
+    /// Wakes the checkpointer.
+    work: Condvar,
+    /// Wakes callers who wait for folds.
+    folded_more: Condvar,
+}
+
+impl LogProgress {
+    /// The progress after opening: the last frame, and those that are not folded.
+    pub(crate) fn recovered(head: FramePosition, frames: Vec<UnfoldedFrame>) -> Self {
+        let waiting = frames
+            .iter()
+            .fold(Backlog::default(), |sum, frame| sum.plus(frame));
+        let since = (!frames.is_empty()).then(Instant::now);
+        let state = State {
+            frames: frames.into(),
+            waiting,
+            since,
+            head,
+            ..State::default()
+        };
+        Self {
+            events: waiting.events.into(),
+            bytes: waiting.bytes.into(),
+            state: Mutex::new(state),
+            ..Self::default()
+        }
+    }
+
+    /// Counts an append that is taken in.
+    pub(crate) fn taken(&self, events: u32, bytes: usize) {
+        self.events.fetch_add(events.into(), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Events and bytes that were taken in and are not folded.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog {
+            events: self.events.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes that are durable and not folded.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.state.lock().waiting.bytes
+    }
+
+    /// The last durable ticket.
+    pub(crate) fn durable(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
+    }
+
+    /// The last folded ticket.
+    pub(crate) fn folded(&self) -> u64 {
+        self.folded.load(Ordering::Acquire)
+    }
+
+    /// The last durable frame.
+    pub(crate) fn head(&self) -> FramePosition {
+        self.state.lock().head
+    }
+
+    /// Adds frames that are durable now, the last of them at `head`.
+    pub(crate) fn made_durable(
+        &self,
+        frames: Vec<UnfoldedFrame>,
+        head: FramePosition,
+        enough: Backlog,
+    ) {
+        let Some(ticket) = frames.last().map(|frame| frame.ticket) else {
+            return;
+        };
+        let mut state = self.state.lock();
+        let slept = state.frames.is_empty() || state.asked.is_some();
+        state.head = head;
+        state.since.get_or_insert_with(Instant::now);
+        let before = state.waiting;
+        for frame in frames {
+            state.waiting = state.waiting.plus(&frame);
+            state.frames.push_back(frame);
+        }
+        self.durable.fetch_max(ticket, Ordering::AcqRel);
+        let now_enough = !before.reaches(enough) && state.waiting.reaches(enough);
+        drop(state);
+        if slept || now_enough {
+            self.work.notify_one();
+        }
+    }
+
+    /// Waits, if it is to `wait`, until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
+    /// or someone asking. Returns the oldest frames, about `enough`, or none; `None` when stopped.
+    pub(crate) fn next(
+        &self,
+        enough: Backlog,
+        interval: Duration,
+        wait: bool,
+    ) -> Option<Vec<UnfoldedFrame>> {
+        let mut state = self.state.lock();
+        loop {
+            if state.stopped {
+                return None;
+            }
+            let wait = wait && !std::mem::take(&mut state.nudged);
+            match state.since {
+                None if !wait => return Some(Vec::new()),
+                None => self.work.wait(&mut state),
+                Some(since) => {
+                    let due = state.asked.is_some()
+                        || state.waiting.reaches(enough)
+                        || since.elapsed() >= interval;
+                    if due {
+                        return Some(oldest(&state.frames, enough));
+                    }
+                    if !wait {
+                        return Some(Vec::new());
+                    }
+                    self.work
+                        .wait_for(&mut state, interval.saturating_sub(since.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// Removes the oldest frames, which are folded and dropped now.
+    pub(crate) fn made_folded(&self, frames: &[UnfoldedFrame]) {
+        let mut state = self.state.lock();
+        for frame in frames {
+            state.frames.pop_front();
+            state.waiting.events = state.waiting.events.saturating_sub(frame.events);
+            state.waiting.bytes = state.waiting.bytes.saturating_sub(frame.length);
+            self.events.fetch_sub(frame.events, Ordering::Relaxed);
+            self.bytes.fetch_sub(frame.length, Ordering::Relaxed);
+        }
+        let ticket = frames.last().map_or(0, |frame| frame.ticket);
+        self.folded.fetch_max(ticket, Ordering::AcqRel);
+        state.since = (!state.frames.is_empty()).then(Instant::now);
+        if state.asked.is_some_and(|asked| self.reached(&state, asked)) {
+            state.asked = None;
+        }
+        drop(state);
+        self.folded_more.notify_all();
+    }
+
+    /// Wakes the checkpointer for something other than a fold.
+    pub(crate) fn nudge(&self) {
+        self.state.lock().nudged = true;
+        self.work.notify_one();
+    }
+
+    /// Whether there is no more folding.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state.lock().stopped
+    }
+
+    /// Asks for all up to `ticket`, and all that was recovered, to be folded soon.
+    pub(crate) fn ask(&self, ticket: u64) {
+        let mut state = self.state.lock();
+        if !self.reached(&state, ticket) {
+            state.asked = state.asked.max(Some(ticket));
+            drop(state);
+            self.work.notify_one();
+        }
+    }
+
+    /// Asks as [`Self::ask`] does, and waits. `false` if the log stopped first.
+    pub(crate) fn settle(&self, ticket: u64) -> bool {
+        self.ask(ticket);
+        let mut state = self.state.lock();
+        while !self.reached(&state, ticket) {
+            if state.stopped {
+                return false;
+            }
+            self.folded_more.wait(&mut state);
+        }
+        true
+    }
+
+    /// Waits while more than `limit` of what is durable waits to be folded: under a load that folding
+    /// cannot follow, callers are slowed down before anybody has to be turned away.
+    pub(crate) fn make_room(&self, limit: Backlog) {
+        let mut state = self.state.lock();
+        while state.waiting.reaches(limit) && !state.stopped {
+            self.folded_more.wait(&mut state);
+        }
+    }
+
+    /// Ends folding: the journal closed or failed.
+    pub(crate) fn stop(&self) {
+        self.state.lock().stopped = true;
+        self.work.notify_all();
+        self.folded_more.notify_all();
+    }
+
+    fn reached(&self, state: &State, ticket: u64) -> bool {
+        let recovered_folded = state.frames.front().is_none_or(|frame| frame.ticket > 0);
+        recovered_folded && self.folded() >= ticket
+    }
+}
+
+impl Backlog {
+    fn plus(self, frame: &UnfoldedFrame) -> Self {
+        Self {
+            events: self.events.saturating_add(frame.events),
+            bytes: self.bytes.saturating_add(frame.length),
+        }
+    }
+}
+
+fn oldest(frames: &VecDeque<UnfoldedFrame>, enough: Backlog) -> Vec<UnfoldedFrame> {
+    let mut sum = Backlog::default();
+    let few = frames.iter().take_while(|frame| {
+        let more = !sum.reaches(enough);
+        sum = sum.plus(frame);
+        more
+    });
+    few.cloned().collect()
+}

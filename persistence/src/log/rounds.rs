@@ -1,0 +1,69 @@
+//! Checks made once a second whether or not anyone appends: the watermark, the free space, and
+//! whether sled has failed where nobody waited for it. An idle store costs one look at the file
+//! system and writes nothing.
+
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{
+    shared::{Disk, Shared},
+    sled_error::failed,
+    watermark::Watermark,
+};
+use crate::{error::Error, options::Step};
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Tells the rounds to end.
+#[derive(Default)]
+pub(crate) struct StopSignal {
+    stopped: Mutex<bool>,
+    now: Condvar,
+}
+
+impl StopSignal {
+    pub(crate) fn stop(&self) {
+        *self.stopped.lock() = true;
+        self.now.notify_all();
+    }
+
+    /// Waits for the next round; `true` when there is to be none.
+    fn wait(&self) -> bool {
+        let mut stopped = self.stopped.lock();
+        if !*stopped {
+            self.now.wait_for(&mut stopped, EVERY);
+        }
+        *stopped
+    }
+}
+
+/// Runs the rounds. Writes the watermark a last time when it is stopped.
+pub(crate) fn run(
+    shared: &Shared,
+    disk: &Disk,
+    stop: &StopSignal,
+    mut watermark: Watermark,
+) -> Result<(), Error> {
+    loop {
+        let last = stop.wait();
+        if shared.failed() {
+            return Ok(());
+        }
+        // A write that sled makes by itself, or after somebody has stopped waiting, fails silently;
+        // one of its writers even fails without waking those who wait.
+        let sled = &disk.database.sled;
+        sled.context
+            .global_error()
+            .map_err(|error| failed("writing in the background", &error))?;
+        let head = shared.progress.head();
+        if head != watermark.place() {
+            shared.options.before(Step::SyncWatermark)?;
+            watermark.write(head)?;
+        }
+        if last {
+            return Ok(());
+        }
+        shared.space.look();
+    }
+}

@@ -1,0 +1,162 @@
+//! What the store's threads share, and how all of it stops for good when one of them fails: a
+//! failed write or sync is never tried again, and sled is never dropped after it, because dropping
+//! it would sync again and might report success.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{
+    database::Database, lock::Directory, progress::LogProgress, project_events, queue::Queue,
+    sled_error::words, space::Space,
+};
+use crate::{
+    contract::{Awake, latency::Latency},
+    error::{AppendRefusal, Error},
+    lookups::fresh::Overlay,
+    options::Options,
+};
+
+/// How long waiting callers may take to hear of a failure before `on_fatal` is called.
+const ANSWER_GRACE: Duration = Duration::from_secs(2);
+
+/// What is open on the disk below the books; released only when the journal is closed.
+pub(crate) struct Disk {
+    pub database: Database,
+    pub journal: sled::Tree,
+    // Last, so that the directory is free only after everything else is.
+    pub directory: Directory,
+}
+
+/// What the store's threads share.
+pub(crate) struct Shared {
+    pub options: Options,
+    pub queue: Queue,
+    pub progress: LogProgress,
+    pub space: Space,
+    pub latency: Latency,
+    /// Look-up entries that are not stored yet.
+    pub fresh: Overlay,
+    /// Project events that are not stored yet.
+    pub project_events: project_events::UnfoldedEvents,
+    /// The wallets in memory that folds take snapshots from.
+    awake: Mutex<Option<Weak<dyn Awake>>>,
+    failure: Mutex<Option<String>>,
+    answered: Mutex<bool>,
+    on_answered: Condvar,
+    told: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, progress: LogProgress, space: Space) -> Self {
+        Self {
+            options,
+            queue: Queue::default(),
+            progress,
+            space,
+            latency: Latency::default(),
+            fresh: Overlay::default(),
+            project_events: project_events::UnfoldedEvents::default(),
+            awake: Mutex::new(None),
+            failure: Mutex::new(None),
+            answered: Mutex::new(false),
+            on_answered: Condvar::new(),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// Sets the wallets that folds take snapshots from.
+    pub(crate) fn follow(&self, awake: Weak<dyn Awake>) {
+        *self.awake.lock() = Some(awake);
+    }
+
+    /// The wallets that folds take snapshots from, if they still exist.
+    pub(crate) fn awake(&self) -> Option<Arc<dyn Awake>> {
+        self.awake.lock().as_ref().and_then(Weak::upgrade)
+    }
+
+    /// Why the store failed, if it did.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.failure
+            .lock()
+            .as_ref()
+            .map(|why| Error::Io(format!("the log failed before: {why}")))
+    }
+
+    /// Whether the store failed.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.lock().is_some()
+    }
+
+    /// Stops everything for good. The caller must not touch the disk again.
+    pub(crate) fn fail(&self, disk: &Arc<Disk>, why: &Error) {
+        let mut failure = self.failure.lock();
+        if failure.is_none() {
+            *failure = Some(why.to_string());
+            // A reference that is never released: sled is not dropped any more.
+            std::mem::forget(Arc::clone(disk));
+        }
+        drop(failure);
+        self.queue.stop(AppendRefusal::Poisoned);
+        self.progress.stop();
+    }
+
+    /// Notes that the log's thread has answered everyone who waited.
+    pub(crate) fn all_answered(&self) {
+        *self.answered.lock() = true;
+        self.on_answered.notify_all();
+        self.tell();
+    }
+
+    /// Calls `on_fatal` once; callers who wait for an append come first, unless the log's thread
+    /// hangs in the disk.
+    fn report_fatal_after_answers(&self) {
+        let mut answered = self.answered.lock();
+        if !*answered {
+            self.on_answered.wait_for(&mut answered, ANSWER_GRACE);
+        }
+        drop(answered);
+        self.tell();
+    }
+
+    fn tell(&self) {
+        let why = self.failure.lock().clone();
+        if let Some(why) = why
+            && !self.told.swap(true, Ordering::AcqRel)
+        {
+            (self.options.on_fatal)(&why);
+        }
+    }
+}
+
+/// Starts a thread of the store. An error or a panic in it stops the store for good.
+pub(crate) fn start(
+    name: &str,
+    shared: &Arc<Shared>,
+    disk: &Arc<Disk>,
+    work: impl FnOnce(&Shared) -> Result<(), Error> + Send + 'static,
+) -> Result<JoinHandle<()>, Error> {
+    let (shared, disk) = (Arc::clone(shared), Arc::clone(disk));
+    let run = move || {
+        let result = panic::catch_unwind(AssertUnwindSafe(|| work(&shared)));
+        let error = match result {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error,
+            Err(payload) => Error::Io(format!("a thread panicked: {}", words(&*payload))),
+        };
+        shared.fail(&disk, &error);
+        shared.report_fatal_after_answers();
+    };
+    thread::Builder::new()
+        .name(name.into())
+        .spawn(run)
+        .map_err(|error| Error::Io(format!("no thread for {name}: {error}")))
+}

@@ -1,0 +1,76 @@
+//! The look-ups by name, and how one is declared.
+
+use domain::{id::WalletKey, wallet::Event};
+
+/// A key of a look-up.
+pub type Key = Box<[u8]>;
+/// The value under a key of a look-up.
+pub type Value = Box<[u8]>;
+
+/// The look-ups that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LookUp {
+    /// Orders of a project by when they were placed; never removed.
+    Placed,
+    /// Orders by the provider's identifiers; never removed.
+    Called,
+    /// Pending orders of a project by when they expire.
+    Due,
+    /// Subscriptions of a project that are not over, by when their periods end.
+    Periods,
+    /// Wallets by the email address under which an order was paid; never removed.
+    Buyers,
+    /// Wallets by a code that is not the one that they were created with.
+    Codes,
+    /// Wallets by the identifier that callers see; never removed.
+    Ids,
+}
+
+/// Callback for what to put under a key or, without a value, to take out.
+pub(crate) type Put<'a> = dyn FnMut(Key, Option<Value>) + 'a;
+
+/// One look-up's declaration.
+pub(crate) struct LookUpSpec {
+    /// Its name in the store.
+    pub(crate) name: &'static str,
+    /// Bytes of a key.
+    pub(crate) key: usize,
+    /// Bytes of a value.
+    pub(crate) value: usize,
+    /// What an event of a wallet changes in it.
+    pub(crate) changes: fn(&WalletKey, &Event, &mut Put<'_>),
+}
+
+impl LookUp {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Placed,
+        Self::Called,
+        Self::Due,
+        Self::Periods,
+        Self::Buyers,
+        Self::Codes,
+        Self::Ids,
+    ];
+}
+
+/// What an event changed in a look-up: an entry put or, without a value, taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LookUpChange {
+    pub(crate) look_up: LookUp,
+    pub(crate) key: Key,
+    pub(crate) value: Option<Value>,
+}
+
+/// The part of a look-up to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookUpRange {
+    /// In rising order, from this key on.
+    From(Key),
+    /// In falling order, before this key.
+    Before(Key),
+}
+
+/// Joins parts into a key or a value.
+pub(crate) fn joined(parts: &[&[u8]]) -> Box<[u8]> {
+    parts.concat().into()
+}

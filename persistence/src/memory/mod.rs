@@ -1,0 +1,504 @@
+//! A journal without a disk, for tests of the layers above; it keeps the contracts of log and books. "Durable" means
+//! kept across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be made to fail,
+//! so that a test can stop between any two moments.
+//!
+//! Waiting callers are answered on the thread that made their append durable: the one that
+//! appended, released or settled.
+
+mod books;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Weak},
+};
+
+use domain::{
+    Timestamp,
+    catalog::Document,
+    history::Record,
+    id::{ProductId, ProjectId, WalletKey},
+    project_event::ProjectEvent,
+};
+use parking_lot::{Condvar, Mutex};
+
+use self::books::MemoryBooks;
+use crate::{
+    contract::{
+        Awake, Backlog, Books, EventNumber, History, LoadedWallet, Log, OnEvents, OnOutcome,
+        StoredNote,
+        event_number::{last_of, number},
+    },
+    error::{AppendRefusal, Error, Outcome, Ticket},
+    format::append::{Append, LogEvent, decode_events},
+    lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
+    usage::{Interval, Usage},
+};
+
+struct Queued {
+    append: Append,
+    done: Option<OnOutcome>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Appends that were taken in and are not durable.
+    queued: Vec<Queued>,
+    /// Everything durable, for reopening. Its length is the last durable ticket, after
+    /// [`State::recovered`] of them.
+    log: Vec<Append>,
+    /// Appends that an earlier opening made durable.
+    recovered: usize,
+    /// Appends of `log` in `books`.
+    folded: usize,
+    books: MemoryBooks,
+    /// All project events that are durable.
+    project_events: BTreeMap<(ProjectId, EventNumber), ProjectEvent>,
+    /// Callbacks for when there are more project events.
+    on_notices: Vec<OnEvents>,
+    /// Appends that were taken in and are not folded.
+    backlog: Backlog,
+    holding: bool,
+    holding_folds: bool,
+    /// A thread is answering: another that finds more to answer leaves it to that one.
+    answering: bool,
+    refusing: Option<AppendRefusal>,
+    /// How much may wait to be folded; `None`: no limit.
+    backlog_limit: Option<Backlog>,
+    failure: Option<Error>,
+    /// Wallets that a test made unreadable.
+    damaged: HashSet<WalletKey>,
+}
+
+/// A journal in memory.
+pub struct MemoryJournal {
+    state: Arc<Mutex<State>>,
+    /// Look-up entries that are not folded yet.
+    fresh: Overlay,
+    /// Notified when something became durable, was folded, or failed.
+    moved: Condvar,
+}
+
+impl Default for MemoryJournal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryJournal {
+    /// An empty journal.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            state: Arc::default(),
+            fresh: Overlay::default(),
+            moved: Condvar::new(),
+        }
+    }
+
+    /// What a restart finds: everything durable, all of it readable.
+    ///
+    /// # Errors
+    ///
+    /// A durable event does not replay.
+    pub fn reopen(&self) -> Result<Self, Error> {
+        let log = self.state.lock().log.clone();
+        let mut state = State {
+            recovered: log.len(),
+            ..State::default()
+        };
+        for append in log {
+            state.make_durable(append)?;
+        }
+        state.fold()?;
+        Ok(Self {
+            state: Arc::new(Mutex::new(state)),
+            fresh: Overlay::default(),
+            moved: Condvar::new(),
+        })
+    }
+
+    /// Holds back: from now on nothing becomes durable.
+    pub fn hold(&self) {
+        self.state.lock().holding = true;
+    }
+
+    /// Makes what was held back durable, and what follows.
+    pub fn release(&self) {
+        self.state.lock().holding = false;
+        self.deliver();
+    }
+
+    /// From now on nothing is folded.
+    pub fn hold_folds(&self) {
+        self.state.lock().holding_folds = true;
+    }
+
+    /// Folds what was held back, and what follows.
+    pub fn release_folds(&self) {
+        self.state.lock().holding_folds = false;
+        self.deliver();
+    }
+
+    /// Refuses appends for this reason; `None` ends it.
+    pub fn refuse(&self, why: Option<AppendRefusal>) {
+        self.state.lock().refusing = why;
+    }
+
+    /// Refuses appends while as much as this waits to be folded.
+    pub fn limit_backlog(&self, limit: Backlog) {
+        self.state.lock().backlog_limit = Some(limit);
+    }
+
+    /// Makes the log fail for good: all waiting callers hear [`Outcome::Unknown`].
+    pub fn fail(&self, why: &str) {
+        self.state
+            .lock()
+            .failure
+            .get_or_insert_with(|| Error::Io(why.into()));
+        self.deliver();
+    }
+
+    /// Makes a wallet's state and history unreadable or, without `yes`, readable again.
+    pub fn damage(&self, key: WalletKey, yes: bool) {
+        let damaged = &mut self.state.lock().damaged;
+        if yes {
+            damaged.insert(key);
+        } else {
+            damaged.remove(&key);
+        }
+    }
+
+    /// Makes durable and folds as much as is allowed, and answers outside of the lock.
+    fn deliver(&self) {
+        loop {
+            let mut listeners = Vec::new();
+            let (batch, outcome) = {
+                let mut state = self.state.lock();
+                if state.answering {
+                    return;
+                }
+                let known = state.project_events.len();
+                let (batch, outcome) = state.advance();
+                if state.project_events.len() > known {
+                    listeners.clone_from(&state.on_notices);
+                }
+                self.fresh.folded(state.folded_ticket().0);
+                self.moved.notify_all();
+                state.answering = !batch.is_empty();
+                (batch, outcome)
+            };
+            listeners.iter().for_each(|told| told());
+            if batch.is_empty() {
+                return;
+            }
+            for done in batch {
+                done(outcome);
+            }
+            self.state.lock().answering = false;
+        }
+    }
+}
+
+impl State {
+    fn readable(&self, key: &WalletKey) -> Result<(), Error> {
+        match self.damaged.contains(key) {
+            true => Err(Error::Damaged("a test damaged it".into())),
+            false => Ok(()),
+        }
+    }
+
+    fn refusing(&self) -> Option<AppendRefusal> {
+        self.failure
+            .as_ref()
+            .map(|_| AppendRefusal::Poisoned)
+            .or(self.refusing)
+            .or_else(|| {
+                let limit = self.backlog_limit?;
+                self.backlog
+                    .reaches(limit)
+                    .then_some(AppendRefusal::Backlog)
+            })
+    }
+
+    fn durable(&self) -> usize {
+        self.log.len().saturating_sub(self.recovered)
+    }
+
+    fn folded_ticket(&self) -> Ticket {
+        ticket(self.folded.saturating_sub(self.recovered))
+    }
+
+    /// Appends ever taken in, also by earlier openings.
+    fn taken(&self) -> usize {
+        let writing = self
+            .queued
+            .iter()
+            .filter(|queued| queued.append.events() > 0)
+            .count();
+        self.log.len().saturating_add(writing)
+    }
+
+    /// Makes durable and folds as much as is allowed; returns the callbacks to call, and their outcome.
+    fn advance(&mut self) -> (Vec<OnOutcome>, Outcome) {
+        let mut waiting = Vec::new();
+        let outcome = if self.failure.is_some() {
+            waiting.extend(self.queued.drain(..).filter_map(|queued| queued.done));
+            Outcome::Unknown
+        } else {
+            if !self.holding {
+                for queued in std::mem::take(&mut self.queued) {
+                    if queued.append.events() > 0
+                        && let Err(error) = self.make_durable(queued.append)
+                    {
+                        self.failure = Some(error);
+                    }
+                    waiting.extend(queued.done);
+                }
+            }
+            if let Err(error) = self.fold() {
+                self.failure = Some(error);
+            }
+            Outcome::Durable
+        };
+        (waiting, outcome)
+    }
+
+    fn make_durable(&mut self, append: Append) -> Result<(), Error> {
+        if append.project_events() > 0 {
+            let lsn = u64::try_from(self.log.len()).unwrap_or(u64::MAX);
+            for (place, log_event) in decode_events(append.bytes())?.into_iter().enumerate() {
+                if let LogEvent::Notice(project_event) = log_event {
+                    let number = number(lsn.saturating_add(1), place);
+                    self.project_events
+                        .insert((project_event.project, number), project_event);
+                }
+            }
+        }
+        self.log.push(append);
+        Ok(())
+    }
+
+    fn fold(&mut self) -> Result<(), Error> {
+        if self.holding_folds {
+            return Ok(());
+        }
+        for append in self.log.iter().skip(self.folded) {
+            for log_event in decode_events(append.bytes())? {
+                self.books.fold(log_event)?;
+            }
+            let Backlog { events, bytes } = &mut self.backlog;
+            *events = events.saturating_sub(append.events().into());
+            *bytes = bytes.saturating_sub(append.bytes().len() as u64);
+            self.folded = self.folded.saturating_add(1);
+        }
+        Ok(())
+    }
+}
+
+fn ticket(appends: usize) -> Ticket {
+    Ticket(u64::try_from(appends).unwrap_or(u64::MAX))
+}
+
+impl Log for MemoryJournal {
+    fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
+        let listed = append.take_listed();
+        self.fresh.add(&listed);
+        let taken = {
+            let mut state = self.state.lock();
+            let refused = state.refusing();
+            if let Some(refused @ (AppendRefusal::Poisoned | AppendRefusal::Closed)) = refused {
+                return Err(refused);
+            }
+            let Backlog { events, bytes } = &mut state.backlog;
+            *events = events.saturating_add(append.events().into());
+            *bytes = bytes.saturating_add(append.bytes().len() as u64);
+            state.queued.push(Queued { append, done });
+            ticket(state.taken().saturating_sub(state.recovered))
+        };
+        self.fresh.appended(listed, taken.0);
+        self.deliver();
+        Ok(taken)
+    }
+
+    fn durable(&self) -> Ticket {
+        ticket(self.state.lock().durable())
+    }
+
+    fn refusing(&self) -> Option<AppendRefusal> {
+        self.state.lock().refusing()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.state.lock().backlog
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        self.state.lock().refusing = Some(AppendRefusal::Closed);
+        self.release();
+        self.state.lock().failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Books for MemoryJournal {
+    fn folded(&self) -> Ticket {
+        self.state.lock().folded_ticket()
+    }
+
+    fn fold_soon(&self) {
+        self.deliver();
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        self.deliver();
+        let mut state = self.state.lock();
+        let target = state.taken();
+        loop {
+            if let Some(failure) = &state.failure {
+                return Err(failure.clone());
+            }
+            if state.folded >= target {
+                return Ok(());
+            }
+            self.moved.wait(&mut state);
+        }
+    }
+
+    /// Everything is replayed here: no snapshots are needed.
+    fn follow(&self, _: Weak<dyn Awake>) {}
+
+    fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
+        let state = self.state.lock();
+        state.readable(key)?;
+        Ok(state.books.wallet(key).map(|wallet| LoadedWallet {
+            wallet: wallet.clone(),
+            history: self.new_history(key),
+        }))
+    }
+
+    fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
+        Arc::new(MemoryHistory {
+            state: Arc::downgrade(&self.state),
+            key: *key,
+        })
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Error> {
+        Ok(self.state.lock().books.documents())
+    }
+
+    fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
+        Ok(self.state.lock().books.notes(prefix))
+    }
+
+    fn usage(
+        &self,
+        product: ProductId,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+        Ok(self.state.lock().books.usage(product, interval, within))
+    }
+
+    fn project_events(
+        &self,
+        project: ProjectId,
+        after: EventNumber,
+        limit: usize,
+    ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
+        let state = self.state.lock();
+        let from = (project, after.saturating_add(1));
+        let behind = state
+            .project_events
+            .range(from..=(project, EventNumber::MAX));
+        let read = |((_, number), project_event): (&(_, EventNumber), &ProjectEvent)| {
+            state.readable(&project_event.key)?;
+            Ok((*number, project_event.clone()))
+        };
+        behind.take(limit).map(read).collect()
+    }
+
+    fn last_notice(&self) -> EventNumber {
+        let lsn = self.state.lock().log.len();
+        last_of(u64::try_from(lsn).unwrap_or(u64::MAX))
+    }
+
+    fn on_notices(&self, told: OnEvents) {
+        self.state.lock().on_notices.push(told);
+    }
+
+    fn stretch(
+        &self,
+        look_up: LookUp,
+        stretch: &LookUpRange,
+        limit: usize,
+    ) -> Result<Vec<(Key, Value)>, Error> {
+        let state = self.state.lock();
+        let entries = state.books.entries(look_up);
+        let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
+        let over =
+            |stored: &mut dyn Iterator<Item = _>| self.fresh.over(look_up, stretch, limit, stored);
+        match stretch {
+            LookUpRange::From(from) => {
+                over(&mut entries.filter(|(key, _)| *key >= from).map(entry))
+            }
+            LookUpRange::Before(to) => {
+                over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry))
+            }
+        }
+    }
+
+    fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
+        if let Some(fresh) = self.fresh.find(look_up, key) {
+            return Ok(fresh);
+        }
+        let state = self.state.lock();
+        let mut entries = state.books.entries(look_up);
+        let found = entries.find(|(known, _)| ***known == *key);
+        Ok(found.map(|(_, value)| value.clone()))
+    }
+}
+
+struct MemoryHistory {
+    // Weak: a history must not keep the books alive after their journal.
+    state: Weak<Mutex<State>>,
+    key: WalletKey,
+}
+
+impl MemoryHistory {
+    fn records<T>(&self, read: impl FnOnce(&[Record]) -> T) -> Result<T, Error> {
+        let gone = || Error::Unusable("the journal is closed".into());
+        let state = self.state.upgrade().ok_or_else(gone)?;
+        let state = state.lock();
+        state.readable(&self.key)?;
+        Ok(read(state.books.records(&self.key)))
+    }
+}
+
+impl History for MemoryHistory {
+    fn folded(&self) -> u64 {
+        self.state.upgrade().map_or(0, |state| {
+            let state = state.lock();
+            state
+                .books
+                .wallet(&self.key)
+                .map_or(0, |wallet| wallet.version)
+        })
+    }
+
+    fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
+        let found = |record: &&Record| {
+            record
+                .lookup()
+                .is_some_and(|lookup| lookup.hash(&self.key) == hash)
+                && matches(record)
+        };
+        self.records(|records| records.iter().rev().find(found).cloned())
+    }
+
+    fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        self.records(|records| {
+            let older = records.iter().rev().filter(|record| record.seq < seq);
+            older.take(limit).cloned().collect()
+        })
+    }
+}
