@@ -13,7 +13,7 @@ use crate::{
 #[tokio::test]
 async fn an_endpoint_is_made_shown_changed_and_deleted() {
     let hooked = ServiceWithEndpoint::start().await;
-    let body = json!({"url": "https://StripeShop.Example/hooks", "events": ["order.paid", "order.failed", "order.paid"]});
+    let body = json!({"url": "https://Shop.Example/hooks", "events": ["order.paid", "order.failed", "order.paid"]});
     let made = hooked.ask(Method::POST, "", Some(body)).await.expect(201);
     let id = made["id"].as_str().unwrap();
     assert!(id.starts_with("wh_"), "{made}");
