@@ -1,0 +1,31 @@
+-- wrk's script: one deduction a request, each under a key of its own, from a wallet chosen at random.
+-- Environment: KEY, the secret key; WALLETS, how many; RUN, a name that no earlier run had.
+local run, wallets = os.getenv("RUN"), tonumber(os.getenv("WALLETS"))
+local head = "POST /api/v1/wallets/external/deduct HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
+  .. os.getenv("KEY") .. "\r\nContent-Type: application/json\r\nContent-Length: "
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+function init()
+  sent = 0
+  math.randomseed(number + 1)
+end
+
+function request()
+  sent = sent + 1
+  local body = '{"externalUserId":"user_' .. math.random(wallets) .. '","amount":1,"idempotencyKey":"'
+    .. run .. "-" .. number .. "-" .. sent .. '","meta":{"feature":"image"}}'
+  return head .. #body .. "\r\n\r\n" .. body
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\n{"requests":%d,"seconds":%f,"p50":%f,"p99":%f,"failed":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.status + errors.connect + errors.read + errors.write + errors.timeout))
+end
