@@ -62,15 +62,15 @@ impl Log {
 
     /// Appends `count` deductions, each on its own, and waits until the last one is durable.
     fn append(&mut self, count: u64) {
-        let (told, push_refusal) = mpsc::channel();
+        let (sender, outcomes) = mpsc::channel();
         for number in 0..count {
             self.version += 1;
             let event = sample::log_event(self.wallet, self.version);
-            let told = told.clone();
+            let sender = sender.clone();
             let last = number + 1 == count;
-            let done = move |outcome| {
+            let on_outcome = move |outcome| {
                 if last {
-                    told.send(outcome).unwrap();
+                    sender.send(outcome).unwrap();
                 }
             };
             // Folding is part of the cost: once the log refuses appends, wait for it.
@@ -78,9 +78,11 @@ impl Log {
                 std::thread::yield_now();
             }
             let append = Append::one(&event).unwrap();
-            self.journal.append(append, Some(Box::new(done))).unwrap();
+            self.journal
+                .append(append, Some(Box::new(on_outcome)))
+                .unwrap();
         }
-        assert_eq!(push_refusal.recv().unwrap(), Outcome::Durable);
+        assert_eq!(outcomes.recv().unwrap(), Outcome::Durable);
     }
 }
 

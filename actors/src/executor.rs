@@ -53,8 +53,8 @@ pub(crate) trait QueuedTask: Send {
 
 impl<E: Task> QueuedTask for E {
     fn take_turn(self: Box<Self>, wallet: &mut WalletState) -> Option<Box<dyn QueuedTask>> {
-        let again = (*self).run(wallet)?;
-        Some(Box::new(again))
+        let continuation = (*self).run(wallet)?;
+        Some(Box::new(continuation))
     }
 }
 

@@ -163,10 +163,10 @@ impl CatalogStore {
     /// were encrypted under another server key are left out.
     #[must_use]
     pub fn signing_secrets(&self, endpoint: &Endpoint, now: domain::Timestamp) -> Vec<Vec<u8>> {
-        let known = endpoint.secrets.iter();
-        let valid = known.filter(|known| known.until.is_none_or(|until| now < until));
+        let secrets = endpoint.secrets.iter();
+        let valid = secrets.filter(|secret| secret.until.is_none_or(|until| now < until));
         valid
-            .filter_map(|known| self.shared.cipher.open(&known.secret.0))
+            .filter_map(|secret| self.shared.cipher.open(&secret.secret.0))
             .collect()
     }
 }

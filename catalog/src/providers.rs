@@ -92,16 +92,15 @@ impl SealedChange {
         self,
         project: ProjectId,
         current: Option<&Provider>,
-        found: AccountCheck,
+        account_check: AccountCheck,
         cipher: &Cipher,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
         let secret = self.webhook_secret.as_ref().map(SecretText::as_str);
-        let is_other = |known: &Ciphertext| {
-            let known = cipher.open(&known.0);
-            known.as_deref() != secret.map(str::as_bytes)
-        };
-        self.change.decide(project, current, found, is_other, now)
+        let is_other =
+            |stored: &Ciphertext| cipher.open(&stored.0).as_deref() != secret.map(str::as_bytes);
+        self.change
+            .decide(project, current, account_check, is_other, now)
     }
 }
 

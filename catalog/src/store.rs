@@ -129,9 +129,10 @@ impl CatalogStore {
         id: ProjectId,
         change: ProjectChange,
         provider: ProviderChange,
-        found: AccountCheck,
+        account_check: AccountCheck,
     ) -> Result<Project, Error> {
-        self.update(id, change, Some((provider, found))).await
+        self.update(id, change, Some((provider, account_check)))
+            .await
     }
 
     async fn update(
@@ -142,15 +143,17 @@ impl CatalogStore {
     ) -> Result<Project, Error> {
         change.check()?;
         let cipher = self.shared.cipher.clone();
-        let provider =
-            provider.map(|(provider, found)| Ok::<_, Refusal>((provider.cipher(&cipher)?, found)));
+        let provider = provider.map(|(provider, account_check)| {
+            Ok::<_, Refusal>((provider.cipher(&cipher)?, account_check))
+        });
         let provider = provider.transpose()?;
         self.change(move |catalog, now| {
             let current = find(catalog, id)?;
             let project = change.decide(&current.project)?;
             let mut documents = vec![Document::Project(project.clone())];
-            if let Some((provider, found)) = provider {
-                let provider = provider.decide(id, current.provider(), found, &cipher, now)?;
+            if let Some((provider, account_check)) = provider {
+                let provider =
+                    provider.decide(id, current.provider(), account_check, &cipher, now)?;
                 documents.push(Document::Provider(provider));
             }
             Ok((documents, project))
@@ -158,7 +161,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Adds a webhook secret to a project's Stripe account, if `provider epoch` is still its provider's.
+    /// Adds a webhook secret to a project's Stripe account, if `epoch` is still its provider's.
     ///
     /// # Errors
     ///
@@ -181,8 +184,8 @@ impl CatalogStore {
             if !same || !matches!(current.account, Account::Stripe(_)) {
                 return Ok(None);
             }
-            let found = AccountCheck::default();
-            let changed = change.decide(project, Some(current), found, &cipher, now);
+            let account_check = AccountCheck::default();
+            let changed = change.decide(project, Some(current), account_check, &cipher, now);
             changed.map(Some)
         })
         .await
@@ -200,25 +203,25 @@ impl CatalogStore {
         tried: &Stripe,
         name: Option<String>,
     ) -> Result<(), Error> {
-        let tried = tried.secret_key.clone();
+        let tried_key = tried.secret_key.clone();
         self.change_provider(project, move |current, _| {
             let Account::Stripe(account) = &current.account else {
                 return Ok(None);
             };
-            let same = account.secret_key == tried && !account.verified;
+            let same = account.secret_key == tried_key && !account.verified;
             Ok(same.then(|| Provider {
                 account: Account::Stripe(Stripe {
                     verified: true,
                     ..account.clone()
                 }),
-                epoch: current.epoch.clone().named(name),
+                epoch: current.epoch.clone().with_account(name),
                 ..current.clone()
             }))
         })
         .await
     }
 
-    /// Stores that everything begun with the provider before `provider epoch` has ended.
+    /// Stores that everything begun with the provider before `epoch` has ended.
     ///
     /// # Errors
     ///
@@ -466,6 +469,6 @@ impl CatalogStore {
 }
 
 pub(super) fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Refusal> {
-    let found = catalog.project(&id).map(AsRef::as_ref);
-    found.ok_or(Refusal::ProjectNotFound(id))
+    let project = catalog.project(&id).map(AsRef::as_ref);
+    project.ok_or(Refusal::ProjectNotFound(id))
 }

@@ -209,19 +209,6 @@ impl Record {
         }
     }
 
-    /// Takes the ledger entry out of the record.
-    #[must_use]
-    pub fn into_entry(self) -> Option<Entry> {
-        match self.fact {
-            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
-            RecordContent::HoldPlaced(..)
-            | RecordContent::HoldClosed(_, None)
-            | RecordContent::Order(_)
-            | RecordContent::SubscriptionOver(_)
-            | RecordContent::Instructed(_) => None,
-        }
-    }
-
     /// The look-up that finds this record; `None` for entries that follow from orders and the clock.
     #[must_use]
     pub fn lookup(&self) -> Option<RecordKey<'_>> {

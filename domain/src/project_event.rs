@@ -297,10 +297,10 @@ impl EventCollector {
             }
             Change::OrderReversed { order, .. } => {
                 self.features(wallet, event.at);
-                let known = wallet.and_then(|wallet| wallet.order(*order));
+                let existing = wallet.and_then(|wallet| wallet.order(*order));
                 let step = Step::Reversed {
-                    was_refunded: known.is_none_or(Order::is_refunded),
-                    dispute: known.and_then(|order| order.reversal.dispute),
+                    was_refunded: existing.is_none_or(Order::is_refunded),
+                    dispute: existing.and_then(|order| order.reversal.dispute),
                 };
                 subject.order = Some((*order, step));
                 fills(wallet, *order)
@@ -327,8 +327,8 @@ impl EventCollector {
     }
 
     fn balance(&mut self, wallet: Option<&Wallet>, product: ProductId, thresholds: &[LowBalance]) {
-        let mut known = self.balance.iter().chain(&self.others);
-        if known.any(|known| known.product == product) {
+        let mut balances = self.balance.iter().chain(&self.others);
+        if balances.any(|balance| balance.product == product) {
             return;
         }
         let low = thresholds.iter().find(|rule| rule.product == product);

@@ -228,8 +228,8 @@ pub fn verify<'a>(
 ///
 /// [`Error::Unreadable`] for the first such note, [`Error::Store`] when the journal cannot be read.
 pub fn refuse_unknown(handle: &Handle, kinds: &[ErasedKind]) -> Result<(), Error> {
-    let known = |number: &u8| kinds.iter().any(|kind| kind.number == *number);
-    for number in (0..=u8::MAX).filter(|number| !known(number)) {
+    let is_known = |number: &u8| kinds.iter().any(|kind| kind.number == *number);
+    for number in (0..=u8::MAX).filter(|number| !is_known(number)) {
         if let Some((key, _)) = handle.notes(&[number])?.first() {
             return Err(of_no_kind(key).into());
         }

@@ -135,7 +135,7 @@ impl EventList {
             let back = if far { -FAR_SECONDS } else { -OVERLAP_SECONDS };
             return Ok(until.plus_seconds(back));
         }
-        let placed = handle.placed(&project.scope, None, ORDERS)?;
+        let placed = handle.order_positions(&project.scope, None, ORDERS)?;
         // Without an order nothing may have been sold yet, or a backup from before the first was restored.
         let first = placed.last().filter(|_| placed.len() < ORDERS);
         let first = first.map_or(project.project.created_at, |place| place.at);

@@ -71,7 +71,7 @@ impl Payments {
         let scope = &project.scope;
         let (mut ended, mut before) = (EndedCounts::default(), None);
         loop {
-            let page = handle.placed(scope, before, PAGE)?;
+            let page = handle.order_positions(scope, before, PAGE)?;
             let wallets: HashSet<WalletKey> = page.iter().map(|place| place.order.wallet).collect();
             let each = wallets.into_iter().map(|key| handle.leave(scope, key));
             let mut each = stream::iter(each).buffer_unordered(AT_ONCE);

@@ -100,7 +100,7 @@ fn facts(order: &Order) -> (OrderStatus, i64, i64, i64, i64) {
         order.status(),
         back.refunded_cents,
         back.disputed_cents,
-        order.granted,
-        order.taken,
+        order.granted_credits,
+        order.reclaimed_credits,
     )
 }

@@ -131,7 +131,7 @@ impl Payments {
             return Ok(decided?);
         };
         let stored = handle.order(scope, order).await?.order;
-        match stored.payment.filter(|_| stored.asked.is_some()) {
+        match stored.payment.filter(|_| stored.pending_refunds.is_some()) {
             Some(payment) => {
                 self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
                     .await;

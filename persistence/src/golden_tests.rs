@@ -206,19 +206,19 @@ fn project_events() -> Vec<ProjectEvent> {
 }
 
 #[test]
-fn notices_are_written_as_ever() {
+fn project_events_are_written_as_ever() {
     let mut today = Append::default();
     for project_event in project_events() {
-        today.push(&LogEvent::Notice(project_event)).unwrap();
+        today.push(&LogEvent::ProjectEvent(project_event)).unwrap();
     }
-    let kept = golden("v1/notices.bin", today.bytes());
+    let kept = golden("v1/project_events.bin", today.bytes());
     assert_eq!(today.bytes(), kept);
     let read = decode_events(&kept).unwrap();
     assert_eq!(
         read,
         project_events()
             .into_iter()
-            .map(LogEvent::Notice)
+            .map(LogEvent::ProjectEvent)
             .collect::<Vec<_>>()
     );
 }

@@ -22,7 +22,7 @@ use crate::{
         OnEvents, OnOutcome, OnProgress, StoredNote, event_number::last_of, latency::Commits,
     },
     error::{AppendRefusal, Error, Ticket},
-    format::{append::Append, decode_notice},
+    format::{append::Append, decode_project_event},
     log::{
         commit, database, guard,
         lock::Directory,
@@ -148,7 +148,9 @@ impl Log for SledJournal {
         let listed = append.take_listed();
         shared.fresh.add(&listed);
         let ticket = shared.queue.push(&append, done, || {
-            shared.progress.taken(append.events(), append.bytes().len());
+            shared
+                .progress
+                .count_append(append.events(), append.bytes().len());
         })?;
         shared.fresh.appended(listed, ticket.0);
         Ok(ticket)
@@ -248,7 +250,7 @@ impl Books for SledJournal {
         let books = self.books()?;
         caught(|| {
             let stored = books.folded.stretch(look_up, stretch);
-            self.shared.fresh.over(look_up, stretch, limit, stored)
+            self.shared.fresh.merged(look_up, stretch, limit, stored)
         })
     }
 
@@ -273,26 +275,27 @@ impl Books for SledJournal {
         let all = self
             .shared
             .project_events
-            .over(project, after, limit, stored)?;
-        let read = |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_notice(project, &bytes)?));
+            .merged(project, after, limit, stored)?;
+        let read =
+            |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_project_event(project, &bytes)?));
         all.into_iter().map(read).collect()
     }
 
-    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
+    fn back_up(&self, what: &BackUp, on_progress: OnProgress<'_>) -> Result<BackupSummary, Error> {
         let books = self.books()?;
-        caught(|| backup::back_up(&self.shared, &books, what, told))
+        caught(|| backup::back_up(&self.shared, &books, what, on_progress))
     }
 
     fn kept_for_backup(&self) -> u64 {
         self.books().map_or(0, |books| books.retention.bytes())
     }
 
-    fn last_notice(&self) -> EventNumber {
+    fn last_project_event(&self) -> EventNumber {
         last_of(self.shared.progress.head().lsn)
     }
 
-    fn on_notices(&self, told: OnEvents) {
-        self.shared.project_events.listen(told);
+    fn on_project_events(&self, listener: OnEvents) {
+        self.shared.project_events.listen(listener);
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {

@@ -33,7 +33,7 @@ pub use format::{
 };
 pub use journal::SledJournal;
 pub use log::lock::is_in_use;
-pub use lookups::{Called, OrderPosition};
+pub use lookups::{OrderPosition, ProviderId};
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 

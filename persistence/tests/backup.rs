@@ -113,10 +113,10 @@ fn is_whole(dir: &Path, before: &Seen, after: &Seen) {
     assert_eq!(fs::read(dir.join("server.key.check")).unwrap(), b"abc");
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
     check(&journal, before, after);
-    let last = journal.last_notice();
+    let last = journal.last_project_event();
     let next = common::shop::note("new", Some("it goes on"));
     common::commit(&journal, &[next]);
-    assert!(journal.last_notice() > last);
+    assert!(journal.last_project_event() > last);
     journal.close().unwrap();
     assert_eq!(verify(dir).unwrap().problems, [""; 0]);
 }

@@ -13,7 +13,7 @@
 mod common;
 #[path = "conformance/orders.rs"]
 mod orders;
-#[path = "conformance/notices.rs"]
+#[path = "conformance/project_events.rs"]
 mod project_events;
 
 use std::{
@@ -39,8 +39,8 @@ use persistence::{
     SledJournal, Step, Store, Ticket,
 };
 use project_events::{
-    notices_are_shown_in_the_logs_order_each_to_its_project, what_is_not_durable_is_told_to_nobody,
-    whoever_reads_on_misses_no_notice,
+    project_events_are_shown_in_the_logs_order_each_to_its_project,
+    what_is_not_durable_is_told_to_nobody, whoever_reads_on_misses_no_project_event,
 };
 
 /// An implementation under test.
@@ -177,9 +177,9 @@ conformance!(
     buyers_are_found_by_the_address_they_paid_under,
     what_is_not_folded_is_laid_over_what_is,
     notes_keep_the_latest_form_until_they_are_forgotten,
-    notices_are_shown_in_the_logs_order_each_to_its_project,
+    project_events_are_shown_in_the_logs_order_each_to_its_project,
     what_is_not_durable_is_told_to_nobody,
-    whoever_reads_on_misses_no_notice,
+    whoever_reads_on_misses_no_project_event,
     what_is_not_there_is_not_found,
     closing_makes_everything_durable_and_takes_nothing_more,
 );

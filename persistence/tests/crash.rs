@@ -31,7 +31,7 @@ use domain::{
 };
 use parking_lot::Mutex;
 use persistence::{
-    AppendRefusal, Awake, Backlog, Books, Called, Error, Faults, Log, Options, Outcome,
+    AppendRefusal, Awake, Backlog, Books, Error, Faults, Log, Options, Outcome, ProviderId,
     SledJournal, Step, Ticket, verify,
 };
 
@@ -210,7 +210,7 @@ fn check_orders(journal: &dyn Books, acknowledged: u128) -> u128 {
     for order in 1..=last + 1 {
         let checkout = shop::checkout(order);
         let found = journal
-            .called(PROJECT, Called::Checkout(&checkout))
+            .order_by_provider_id(PROJECT, ProviderId::Checkout(&checkout))
             .unwrap();
         assert_eq!(found, (order <= last).then(|| shop::id(1, order)));
         let address = shop::email(&format!("{order}@MAIL.example"));

@@ -41,7 +41,7 @@ const SEGMENT_BYTES: usize = 8 << 20;
 /// Look-ups, and how long their keys are.
 const LOOK_UPS: [(LookUp, usize); 6] = [
     (LookUp::Placed, 40),
-    (LookUp::Called, 32),
+    (LookUp::ProviderIds, 32),
     (LookUp::Due, 40),
     (LookUp::Buyers, 32),
     (LookUp::Codes, 16),

@@ -288,7 +288,7 @@ impl<W: Write> Reader for Out<'_, W> {
 
     fn record(&mut self, wallet: &Wallet, record: Record) -> Result<(), Error> {
         let (seq, at) = (record.seq, record.at);
-        let Some(entry) = record.into_entry() else {
+        let Some(entry) = record.entry() else {
             return Ok(());
         };
         self.entries = self.entries.saturating_add(1);
@@ -312,7 +312,7 @@ impl<W: Write> Reader for Out<'_, W> {
                     order_id: order,
                     idempotency_key: entry.key.as_ref().map(|key| key.as_str()),
                     expires_at: entry.expires_at.map(Instant),
-                    meta: meta(&entry),
+                    meta: meta(entry),
                 },
             ),
             Rows::Csv(rows) => {

@@ -59,7 +59,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         ),
         (report.project_events, "folded events for projects' servers"),
         (report.ledger_bytes, "bytes of wallets and ledgers"),
-        (report.notice_bytes, "bytes of events"),
+        (report.project_event_bytes, "bytes of events"),
         (report.usage_bytes, "bytes of usage"),
         (report.disk_bytes, "bytes on the disk"),
     ] {

@@ -204,7 +204,7 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     html! { dl {
         div { dt { "Kind" } dd { (kind(order.kind)) } }
         div { dt { "Amount" } dd { (money(order.amount_cents, &order.terms.currency)) } }
-        div { dt { "Credits" } dd { (grouped(order.granted)) " granted" @if order.taken > 0 { ", " (grouped(order.taken)) " taken back" } } }
+        div { dt { "Credits" } dd { (grouped(order.granted_credits)) " granted" @if order.reclaimed_credits > 0 { ", " (grouped(order.reclaimed_credits)) " taken back" } } }
         div { dt { "Wallet" } dd { (owner(project, answer)) } }
         @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
         @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
@@ -217,7 +217,7 @@ fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> 
     html! { dl {
         div { dt { (layout::when(order.created_at)) } dd { "Placed" } }
         @if let Some(at) = order.paid_at {
-            div { dt { (layout::when(at)) } dd { "Paid, " (grouped(order.granted)) " credits granted" } }
+            div { dt { (layout::when(at)) } dd { "Paid, " (grouped(order.granted_credits)) " credits granted" } }
         }
         @if order.reversal.refunded_cents > 0 || order.reversal.disputed_cents > 0 {
             div { dt { (layout::when(order.reversal.as_of)) } dd {
@@ -225,7 +225,7 @@ fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> 
                 @if order.reversal.disputed_cents > 0 {
                     ", " (money(order.reversal.disputed_cents, &order.terms.currency)) " is disputed"
                 }
-                ", " (grouped(order.taken)) " credits taken"
+                ", " (grouped(order.reclaimed_credits)) " credits taken"
             } }
         }
         @match status {

@@ -213,7 +213,7 @@ impl Accounts {
     }
 
     fn has_orders(&self, project: &ProjectCatalog) -> Result<bool, ChangeError> {
-        let placed = self.handle().placed(&project.scope, None, 1);
+        let placed = self.handle().order_positions(&project.scope, None, 1);
         Ok(!placed.map_err(Error::from)?.is_empty())
     }
 

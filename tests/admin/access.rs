@@ -60,7 +60,7 @@ async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
     assert_eq!(server.admin().get("/metrics").await.status, 200);
     // The line may be logged after the response.
     deadline::until("the log to say so", deadline::SOON, || {
-        let said = server.instance().said().join("\n");
+        let said = server.instance().output().join("\n");
         let told = said.contains("A wrong token was sent") && said.contains("127.0.0.1");
         told.then_some(())
     })

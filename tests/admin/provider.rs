@@ -43,7 +43,7 @@ async fn secrets_go_in_and_never_come_out() {
         get(&server.admin(), &path).await.expect(200)["provider"]["kind"],
         "stripe"
     );
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(!said.contains("hush"), "{said}");
     let status = server.terminate().await;
     assert!(status.success());
@@ -187,11 +187,11 @@ async fn the_sandbox_is_set_and_its_clock_only_goes_on() {
 #[tokio::test]
 async fn a_sandbox_in_service_is_named_at_the_start() {
     let mut server = Server::start().await;
-    let quiet = server.instance().said().join("\n");
+    let quiet = server.instance().output().join("\n");
     assert!(!quiet.contains("sandbox"), "{quiet}");
     set(&server, json!({"kind": "sandbox"})).await.expect(200);
     server.restart().await;
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(
         said.contains(&server.project().id) && said.contains("sandbox"),
         "{said}"

@@ -72,7 +72,7 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     mac.update(&body);
     let signature = BASE64.encode(&mac.finalize().into_bytes());
     assert_eq!(header("webhook-signature"), format!("v1,{signature}"));
-    let said = process.said().join("\n");
+    let said = process.output().join("\n");
     assert!(
         !said.contains("early"),
         "what was before is not shown: {said}"

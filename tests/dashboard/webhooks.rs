@@ -55,11 +55,15 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
         .shows("sent again");
     service.webhooks.settled().await;
     browser.get(&here).await.shows("Delivered").lacks("Pending");
-    assert_eq!(receiver.told().len(), 3, "refused, taken, and the next one");
+    assert_eq!(
+        receiver.summaries().len(),
+        3,
+        "refused, taken, and the next one"
+    );
 
     browser.submit(&replay, &[("since", "2026-11-18")]).await;
     service.webhooks.settled().await;
-    assert_eq!(receiver.told().len(), 5);
+    assert_eq!(receiver.summaries().len(), 5);
     for wrong in [("deliveryId", "dlv_x"), ("since", ""), ("since", "today")] {
         assert_eq!(
             browser.post(&replay, &[wrong]).await.status,

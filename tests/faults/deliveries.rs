@@ -113,7 +113,7 @@ async fn a_killed_server_owes_nobody_an_event() {
     }
     let of_parked = received
         .iter()
-        .filter(|one| one.told().1 == "parked")
+        .filter(|one| one.summary().1 == "parked")
         .count();
     let others = received.len() - of_parked;
     let others_once = seen.len() - (KILLS as usize + 2);
@@ -156,5 +156,5 @@ async fn an_end_does_not_wait_for_receivers_that_hang() {
     assert_eq!(ids[0], cut.header("webhook-id"));
     assert_eq!(ids[1], ids[0]);
     assert_ne!(ids[2], ids[0]);
-    assert_eq!(received[1].told(), cut.told());
+    assert_eq!(received[1].summary(), cut.summary());
 }

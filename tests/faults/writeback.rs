@@ -105,7 +105,7 @@ impl RecordedServer {
             !status.success(),
             "a process that cannot sync exits with {status}"
         );
-        let said = self.server.said();
+        let said = self.server.output();
         assert!(
             tells_why(&said),
             "no plain message in:\n{}",

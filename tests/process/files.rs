@@ -23,14 +23,14 @@ async fn the_soft_limit_of_open_files_is_raised() {
         .find(|line| line.starts_with("Max open files"));
     let figures: Vec<_> = line.unwrap().split_whitespace().collect();
     assert_eq!(figures[3], figures[4], "{figures:?}");
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(!said.contains("open files"), "{said}");
 }
 
 #[tokio::test]
 async fn connections_are_fewer_where_files_are_few() {
     let server = Server::launch(limited("ulimit -n 700")).await;
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(said.contains("at most 188 connections"), "{said}");
     server.admin().get("/healthz").await.expect(200);
 }
@@ -81,7 +81,7 @@ async fn the_data_directory_is_its_owners_alone() {
     );
     server.restart().await;
     assert_eq!(open_to_others(server.data_dir()), []);
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(!said.contains("other users"), "{said}");
 }
 
@@ -98,7 +98,7 @@ async fn a_data_directory_that_others_can_read_is_closed_and_that_is_said() {
     }
     server.start_again().await;
     assert_eq!(open_to_others(&data), []);
-    let said = server.instance().said().join("\n");
+    let said = server.instance().output().join("\n");
     assert!(said.contains("could be read by other users"), "{said}");
     assert!(!said.contains('\u{1b}'), "no colours in a file: {said}");
 }

@@ -21,7 +21,7 @@ async fn shop(launch: Launch) -> (Server, String) {
 async fn line(server: &Server, parts: &[&str]) -> String {
     let instance = server.instance();
     deadline::until(&format!("a line with {parts:?}"), deadline::SOON, || {
-        let said = instance.said();
+        let said = instance.output();
         let has_all = |line: &&String| parts.iter().all(|part| line.contains(part));
         said.iter().find(has_all).cloned()
     })

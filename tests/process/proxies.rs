@@ -62,7 +62,7 @@ async fn a_proxy_that_nobody_named_is_named_in_the_log_once() {
     }
     server.admin().get("/metrics").await;
     let said = || {
-        let said = server.instance().said().into_iter();
+        let said = server.instance().output().into_iter();
         said.filter(|line| line.contains("trusted_proxies"))
             .collect::<Vec<_>>()
     };

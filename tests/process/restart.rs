@@ -76,7 +76,7 @@ async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
         for _ in 0..2 {
             let mut process = Instance::begin(server.launch_settings(), server.data_dir());
             let status = process.wait(kit::deadline::SOON).await;
-            let said = process.said().join("\n");
+            let said = process.output().join("\n");
             assert!(!status.success(), "{said}");
             assert!(said.contains("the note") && said.contains(says), "{said}");
         }

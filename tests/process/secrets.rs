@@ -121,7 +121,7 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     assert_hushed(&format!("{:?} {}", reply.headers, reply.body));
     let shown = admin.get(&server.project_path()).await.expect(200);
     assert_hushed(&shown.to_string());
-    let said = server.instance().said();
+    let said = server.instance().output();
     assert!(said.iter().any(|line| line.contains("DEBUG")), "{said:?}");
     assert_hushed(&said.join("\n"));
 }

@@ -70,9 +70,9 @@ async fn a_token_is_made_once_and_printed_once() {
     let mut second = begin(&data);
     let base = second.hears("the address", listening).await;
     assert!(
-        !second.said().iter().any(|line| line.contains("token")),
+        !second.output().iter().any(|line| line.contains("token")),
         "{:?}",
-        second.said()
+        second.output()
     );
     let reply = kit::Client::new(&base, &token)
         .get("/api/admin/v1/projects")

@@ -138,19 +138,19 @@ impl Handle {
         if decided.is_empty() {
             return;
         }
-        let done = Box::new(move |outcome| {
+        let on_outcome = Box::new(move |outcome| {
             if outcome == Outcome::Durable {
                 batch.fill(decided);
             }
         });
-        // When the log accepts no more appends, `done` is dropped, and these items' outcome is
+        // When the log accepts no more appends, `on_outcome` is dropped, and these items' outcome is
         // unknown.
-        let _told = self
+        let _refused = self
             .inner
             .registry
             .store
             .log
-            .append(Append::default(), Some(done));
+            .append(Append::default(), Some(on_outcome));
     }
 }
 

@@ -99,12 +99,12 @@ impl Handle {
     /// The number of the last project event: those that become durable from now on have larger ones.
     #[must_use]
     pub fn last_event_number(&self) -> EventNumber {
-        self.books().last_notice()
+        self.books().last_project_event()
     }
 
     /// Sets the callback that runs whenever project events become durable.
     pub fn on_events(&self, listener: OnEvents) {
-        self.books().on_notices(listener);
+        self.books().on_project_events(listener);
     }
 
     /// The order of a project event as it was then, with the code that opened its wallet then.
@@ -177,7 +177,7 @@ impl Handle {
         let read = tokio::task::spawn_blocking(move || read(&*books)).await;
         let read = read.map_err(|_| Error::Unavailable)?;
         read.map_err(|error| {
-            tracing::error!(%error, "Notices or usage cannot be read");
+            tracing::error!(%error, "Project events or usage cannot be read");
             Error::Unavailable
         })
     }

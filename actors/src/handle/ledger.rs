@@ -121,7 +121,7 @@ impl From<Records> for LedgerPage {
         let line = |record: Record| {
             let id = ledger_id(wallet, record.seq, record.at);
             let at = record.at;
-            record.into_entry().map(|entry| LedgerLine {
+            record.entry().cloned().map(|entry| LedgerLine {
                 id,
                 at,
                 order: entry.order.map(|serial| OrderId {

@@ -29,16 +29,16 @@ impl Handle {
         text: &str,
         limit: usize,
     ) -> Result<Vec<WalletView>, Error> {
-        let mut found: Vec<WalletView> = Vec::new();
+        let mut wallets: Vec<WalletView> = Vec::new();
         for address in self.addresses(scope, text, limit)? {
             match self.read(scope, &address).await {
-                Ok(view) if found.iter().all(|other| other.key != view.key) => found.push(view),
+                Ok(view) if wallets.iter().all(|other| other.key != view.key) => wallets.push(view),
                 Ok(_) | Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 Err(error) => return Err(error),
             }
         }
-        found.truncate(limit);
-        Ok(found)
+        wallets.truncate(limit);
+        Ok(wallets)
     }
 
     /// Everything that a text may name: user ids are the project's own, and may look like anything.
@@ -89,10 +89,12 @@ impl Handle {
         let query = RecordQuery {
             before: None,
             limit,
-            wants: Arc::new(|record| SubscriptionDetail::over(record).is_some()),
+            wants: Arc::new(|record| SubscriptionDetail::from_record(record).is_some()),
         };
         let records = self.records(scope, address, query).await?;
         let matches = records.matches.iter();
-        Ok(matches.filter_map(SubscriptionDetail::over).collect())
+        Ok(matches
+            .filter_map(SubscriptionDetail::from_record)
+            .collect())
     }
 }

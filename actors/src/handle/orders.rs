@@ -9,7 +9,7 @@ use domain::{
     wallet::{Created, OrderStatus, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
 };
 use futures_util::{StreamExt as _, stream};
-use persistence::{Books, Called, OrderPosition};
+use persistence::{Books, OrderPosition, ProviderId};
 
 use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
@@ -196,7 +196,7 @@ impl Handle {
         scope: &Scope,
         checkout: &CheckoutId,
     ) -> Result<Option<OrderId>, Error> {
-        self.called(scope, Called::Checkout(checkout))
+        self.order_by_provider_id(scope, ProviderId::Checkout(checkout))
     }
 
     /// The id of the order that a provider's payment paid. Only its wallet knows the order's present state.
@@ -209,7 +209,7 @@ impl Handle {
         scope: &Scope,
         payment: &PaymentId,
     ) -> Result<Option<OrderId>, Error> {
-        self.called(scope, Called::Payment(payment))
+        self.order_by_provider_id(scope, ProviderId::Payment(payment))
     }
 
     /// The id of the order of a provider's invoice.
@@ -222,7 +222,7 @@ impl Handle {
         scope: &Scope,
         invoice: &InvoiceId,
     ) -> Result<Option<OrderId>, Error> {
-        self.called(scope, Called::Invoice(invoice))
+        self.order_by_provider_id(scope, ProviderId::Invoice(invoice))
     }
 
     /// The id of the order that began a provider's subscription, which also names its wallet. If it began
@@ -236,7 +236,7 @@ impl Handle {
         scope: &Scope,
         subscription: &SubscriptionId,
     ) -> Result<Option<OrderId>, Error> {
-        self.called(scope, Called::Subscription(subscription))
+        self.order_by_provider_id(scope, ProviderId::Subscription(subscription))
     }
 
     /// The last order of each wallet that a provider's customer paid for, of at most `limit` wallets.
@@ -250,15 +250,19 @@ impl Handle {
         customer: &CustomerId,
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
-        let name = Called::Customer(customer);
+        let name = ProviderId::Customer(customer);
         let orders = self
             .books()
             .orders_by_provider_id(scope.project, name, limit);
         orders.map_err(|error| unreadable(&error))
     }
 
-    fn called(&self, scope: &Scope, name: Called<'_>) -> Result<Option<OrderId>, Error> {
-        let order = self.books().called(scope.project, name);
+    fn order_by_provider_id(
+        &self,
+        scope: &Scope,
+        name: ProviderId<'_>,
+    ) -> Result<Option<OrderId>, Error> {
+        let order = self.books().order_by_provider_id(scope.project, name);
         order.map_err(|error| unreadable(&error))
     }
 
@@ -281,9 +285,9 @@ impl Handle {
         };
         let mut looked_at = 0_usize;
         loop {
-            let wanted = limit.saturating_sub(result.orders.len());
-            let page = self.orders_before(scope, result.next, wanted).await?;
-            looked_at = looked_at.saturating_add(wanted);
+            let missing = limit.saturating_sub(result.orders.len());
+            let page = self.orders_before(scope, result.next, missing).await?;
+            looked_at = looked_at.saturating_add(missing);
             let fits = |it: &OrderAnswer| status.is_none_or(|status| it.order.status() == status);
             result.orders.extend(page.orders.into_iter().filter(fits));
             result.next = page.next;
@@ -300,7 +304,7 @@ impl Handle {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let mut places = self.placed(scope, before, limit.saturating_add(1))?;
+        let mut places = self.order_positions(scope, before, limit.saturating_add(1))?;
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPosition::place);
@@ -321,14 +325,14 @@ impl Handle {
     /// # Errors
     ///
     /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn placed(
+    pub fn order_positions(
         &self,
         scope: &Scope,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let placed = self.books().orders(scope.project, before, limit);
-        placed.map_err(|error| unreadable(&error))
+        let positions = self.books().orders(scope.project, before, limit);
+        positions.map_err(|error| unreadable(&error))
     }
 
     /// Ends a wallet's pending orders and subscriptions of its project's former provider.

@@ -39,17 +39,17 @@ impl Handle {
         }
         // Released also when the caller goes away in the middle.
         let _pass = registry.pass(1)?;
-        let (done, outcome) = oneshot::channel();
-        let done = Box::new(move |outcome| {
+        let (sender, outcome) = oneshot::channel();
+        let on_outcome = Box::new(move |outcome| {
             // The caller may have gone; what was logged stays logged.
-            let _ = done.send(outcome);
+            let _ = sender.send(outcome);
         });
         match registry.store.log.refusing() {
             Some(AppendRefusal::Backlog) => return Err(Error::Overloaded),
             Some(_) => return Err(Error::Unavailable),
             None => {}
         }
-        match registry.store.log.append(append, Some(done)) {
+        match registry.store.log.append(append, Some(on_outcome)) {
             Err(_) => Err(Error::Unavailable),
             Ok(_) => match outcome.await {
                 Ok(Outcome::Durable) => Ok(()),
@@ -98,11 +98,12 @@ impl Handle {
     pub async fn back_up(
         &self,
         what: BackUp,
-        told: impl Fn(&TransferProgress) -> bool + Send + Sync + 'static,
+        on_progress: impl Fn(&TransferProgress) -> bool + Send + Sync + 'static,
     ) -> Result<BackupSummary, persistence::Error> {
         let books = Arc::clone(&self.inner.registry.store.books);
-        let made = tokio::task::spawn_blocking(move || books.back_up(&what, &told)).await;
-        made.unwrap_or_else(|error| Err(persistence::Error::Io(error.to_string())))
+        let copy = move || books.back_up(&what, &on_progress);
+        let backup = tokio::task::spawn_blocking(copy).await;
+        backup.unwrap_or_else(|error| Err(persistence::Error::Io(error.to_string())))
     }
 
     /// Bytes of the log that are kept only for a backup under way.

@@ -137,8 +137,8 @@ impl Handle {
     ) -> Result<Rotation, Error> {
         let hour = self.now().0.div_euclid(HOUR_MILLIS);
         let keyring = &self.inner.keyring;
-        let named = |hour| keyring.rotated_code(scope.project, old, key?, hour);
-        let code = named(hour).unwrap_or_else(|| keyring.draw_code());
+        let derived = |hour| keyring.rotated_code(scope.project, old, key?, hour);
+        let code = derived(hour).unwrap_or_else(|| keyring.draw_code());
         let rotate = Rotate(self.minted(scope, &code));
         let rotated = self
             .ask_at(scope, &Address::Code(old.clone()), rotate)
@@ -152,7 +152,7 @@ impl Handle {
         }
         // The old code opens nothing any more, perhaps because this very call was made before.
         for ago in 0..=ANSWERED_HOURS {
-            let Some(code) = named(hour.saturating_sub(ago)) else {
+            let Some(code) = derived(hour.saturating_sub(ago)) else {
                 continue;
             };
             let hash = keyring.code_hash(scope.project, &code);

@@ -12,13 +12,13 @@ impl Command for Deduct {
     type Answer = CommandResult;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let named = self.product;
+        let product_ref = self.product;
         let prior = turn.prior(RecordKey::Deduct(self.key.as_str()))?;
         let (product, applied) = match turn.wallet()?.deduct(self, prior.as_ref())? {
             Decision::Replay(product) => (product, false),
             Decision::Accept(change) => {
                 turn.change(change)?;
-                (named.resolve()?, true)
+                (product_ref.resolve()?, true)
             }
         };
         Ok(CommandResult {

@@ -107,7 +107,7 @@ fn pending(wallet: &Wallet) -> (Vec<OrderId>, usize) {
         wallet: wallet.key,
     };
     let all = wallet.pending_orders();
-    let shown: Vec<_> = all.clone().take(SHOWN).map(order).collect();
-    let besides = all.count().saturating_sub(shown.len());
-    (shown, besides)
+    let first: Vec<_> = all.clone().take(SHOWN).map(order).collect();
+    let besides = all.count().saturating_sub(first.len());
+    (first, besides)
 }

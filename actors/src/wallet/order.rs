@@ -21,11 +21,11 @@ impl Command for FindOrder {
     fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
         let wallet = turn.wallet()?;
         let serial = self.0.serial;
-        let archived = match wallet.order(serial) {
+        let record = match wallet.order(serial) {
             Some(_) => None,
             None => turn.prior(RecordKey::Order(serial))?,
         };
-        let archived = archived.as_ref().and_then(Record::order);
+        let archived = record.as_ref().and_then(Record::order);
         let archived = archived.map(|archived| &archived.order);
         let order = wallet.order(serial).or(archived);
         let order = order.ok_or(Rejection::OrderNotFound)?;

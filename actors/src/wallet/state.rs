@@ -243,14 +243,14 @@ impl WalletState {
             return Ok(());
         };
         let data = self.watch.data(wallet);
-        self.add_notices(data)
+        self.add_project_events(data)
     }
 
     /// Ends a step: later changes get project events of their own.
     pub(super) fn end_step(&mut self) -> Result<(), Error> {
-        let told = self.tell_all();
+        let outcome = self.tell_all();
         self.watch = EventCollector::default();
-        told
+        outcome
     }
 
     fn tell_all(&mut self) -> Result<(), Error> {
@@ -258,10 +258,10 @@ impl WalletState {
             return Ok(());
         };
         let data = self.watch.end(wallet, self.watched_at);
-        self.add_notices(data)
+        self.add_project_events(data)
     }
 
-    fn add_notices(&mut self, data: Vec<EventData>) -> Result<(), Error> {
+    fn add_project_events(&mut self, data: Vec<EventData>) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
         }

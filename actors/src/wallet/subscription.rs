@@ -39,14 +39,14 @@ impl Command for FindSubscription {
             });
         }
         let over = turn.prior(RecordKey::Subscription(self.0.as_str()))?;
-        let over = over.as_ref().and_then(SubscriptionDetail::over);
+        let over = over.as_ref().and_then(SubscriptionDetail::from_record);
         over.ok_or(Error::Rejected(Rejection::SubscriptionNotFound))
     }
 }
 
 impl SubscriptionDetail {
     /// The ended subscription of a record, if it is the record of an end and there was a paid cycle.
-    pub(crate) fn over(record: &Record) -> Option<Self> {
+    pub(crate) fn from_record(record: &Record) -> Option<Self> {
         let last = record.subscription_over()?.last.as_ref()?;
         Some(Self {
             subscription: last.into(),

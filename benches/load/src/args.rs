@@ -105,7 +105,7 @@ pub(crate) enum Suite {
     },
     /// Webhooks beside deductions, to ten endpoints of which one hangs; and the disk space that events and
     /// usage take.
-    Told {
+    Webhooks {
         /// Deliveries per second.
         #[arg(long, value_name = "PER_SECOND", default_value_t = DELIVERIES, value_parser = positive)]
         rate: f64,

@@ -39,11 +39,11 @@ impl Deduct {
     #[must_use]
     pub(crate) fn answer(&self) -> Option<Answer> {
         std::hint::black_box(&self.meta);
-        let named = |text: &Option<String>| text.as_ref().is_none_or(|t| !t.is_empty());
+        let is_given = |text: &Option<String>| text.as_ref().is_none_or(|t| !t.is_empty());
         let sound = self.amount > 0
             && !self.idempotency_key.is_empty()
-            && named(&self.external_user_id)
-            && named(&self.product_id);
+            && is_given(&self.external_user_id)
+            && is_given(&self.product_id);
         sound.then(|| Answer {
             balance: 1_000_000 - self.amount,
             deducted: true,

@@ -53,7 +53,7 @@ impl Bench {
         real.terminate()?;
         shop.pay_silently(&orders);
 
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut real = self.server(&data, &environment)?;
         let ready = real.ready()?;
         let shop = Arc::new(shop.at(&real));
@@ -64,7 +64,7 @@ impl Bench {
                 std::thread::sleep(PAUSE);
             }
         }
-        let took = begun.elapsed().as_secs_f64();
+        let took = started.elapsed().as_secs_f64();
         let bought: Vec<_> = orders
             .iter()
             .map(|it| (it.order.clone(), it.wallet))

@@ -29,8 +29,8 @@ const SHOWN_LINES: usize = 20;
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
-    said: Arc<Mutex<Vec<String>>>,
-    begun: Instant,
+    output: Arc<Mutex<Vec<String>>>,
+    started: Instant,
 }
 
 impl Server {
@@ -59,25 +59,25 @@ impl Server {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut child = command.spawn().context("starting a child")?;
-        let said = Arc::new(Mutex::new(Vec::new()));
-        keep_lines(child.stdout.take(), &said);
-        keep_lines(child.stderr.take(), &said);
+        let output = Arc::new(Mutex::new(Vec::new()));
+        keep_lines(child.stdout.take(), &output);
+        keep_lines(child.stderr.take(), &output);
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut server = Self {
             child,
             address: nowhere,
-            said,
-            begun,
+            output,
+            started,
         };
         server.address = server.wait_for("the line with its address", Self::announced)?;
         Ok(server)
     }
 
     fn announced(&mut self) -> Option<SocketAddr> {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.iter().find_map(|line| {
+        let lines = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().find_map(|line| {
             let (_, rest) = line.split_once("listening on http://")?;
             rest.split_whitespace()
                 .next()?
@@ -111,12 +111,12 @@ impl Server {
                 .is_ok_and(|reply| reply.status == 200)
                 .then_some(())
         })?;
-        Ok(self.begun.elapsed())
+        Ok(self.started.elapsed())
     }
 
     /// Waits until the server is nearly idle; returns how long that took.
     pub(crate) fn quiet(&mut self) -> Result<Duration> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let window = Duration::from_millis(200);
         let mut before = proc::processor_time(self.pid())?;
         loop {
@@ -124,8 +124,8 @@ impl Server {
             stop::check()?;
             let now = proc::processor_time(self.pid())?;
             // At most a tenth of one core: its timers and sled's flusher.
-            if now.saturating_sub(before) <= window / 10 || begun.elapsed().as_secs() >= 120 {
-                return Ok(begun.elapsed().saturating_sub(window));
+            if now.saturating_sub(before) <= window / 10 || started.elapsed().as_secs() >= 120 {
+                return Ok(started.elapsed().saturating_sub(window));
             }
             before = now;
         }
@@ -159,15 +159,15 @@ impl Server {
 
     /// Ends the server by SIGTERM; returns how long that took.
     pub(crate) fn terminate(mut self) -> Result<Duration> {
-        let begun = Instant::now();
+        let started = Instant::now();
         self.signal(Signal::TERM);
         let status = self.wait_for_end()?;
         if status.success() {
-            Ok(begun.elapsed())
+            Ok(started.elapsed())
         } else {
             Err(Error(format!(
                 "the server ended with {status} on SIGTERM:\n{}",
-                self.shown()
+                self.last_lines()
             )))
         }
     }
@@ -179,12 +179,12 @@ impl Server {
     }
 
     fn wait_for_end(&mut self) -> Result<ExitStatus> {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().context("waiting for a child")? {
                 return Ok(status);
             }
-            if begun.elapsed() > Duration::from_secs(300) {
+            if started.elapsed() > Duration::from_secs(300) {
                 return Err(Error("the server does not end".into()));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -197,28 +197,32 @@ impl Server {
         mut look: impl FnMut(&mut Self) -> Option<T>,
     ) -> Result<T> {
         loop {
-            if let Some(found) = look(self) {
-                return Ok(found);
+            if let Some(value) = look(self) {
+                return Ok(value);
             }
             if let Some(status) = self.child.try_wait().context("waiting for a child")? {
                 // The threads that read its output may be a moment behind.
                 std::thread::sleep(Duration::from_millis(100));
-                let shown = self.shown();
+                let lines = self.last_lines();
                 return Err(Error(format!(
-                    "a child ended with {status} before {what}:\n{shown}"
+                    "a child ended with {status} before {what}:\n{lines}"
                 )));
             }
-            if self.begun.elapsed() > Duration::from_secs(300) {
-                return Err(Error(format!("{what} did not come:\n{}", self.shown())));
+            if self.started.elapsed() > Duration::from_secs(300) {
+                return Err(Error(format!(
+                    "{what} did not come:\n{}",
+                    self.last_lines()
+                )));
             }
             stop::check()?;
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    fn shown(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.get(said.len().saturating_sub(SHOWN_LINES)..)
+    fn last_lines(&self) -> String {
+        let lines = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        lines
+            .get(lines.len().saturating_sub(SHOWN_LINES)..)
             .unwrap_or_default()
             .join("\n")
     }
@@ -241,17 +245,17 @@ impl Drop for Server {
 
 /// Keeps the first and the latest lines of a pipe, so that the child never waits for a reader and much output
 /// does not fill the memory.
-fn keep_lines(pipe: Option<impl Read + Send + 'static>, said: &Arc<Mutex<Vec<String>>>) {
+fn keep_lines(pipe: Option<impl Read + Send + 'static>, output: &Arc<Mutex<Vec<String>>>) {
     let Some(pipe) = pipe else { return };
-    let said = Arc::clone(said);
+    let output = Arc::clone(output);
     std::thread::spawn(move || {
-        let mut lines = BufReader::new(pipe).split(b'\n');
-        while let Some(Ok(line)) = lines.next() {
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            if said.len() >= 1_000 {
-                said.drain(500..900);
+        let mut pieces = BufReader::new(pipe).split(b'\n');
+        while let Some(Ok(line)) = pieces.next() {
+            let mut lines = output.lock().unwrap_or_else(PoisonError::into_inner);
+            if lines.len() >= 1_000 {
+                lines.drain(500..900);
             }
-            said.push(String::from_utf8_lossy(&line).into_owned());
+            lines.push(String::from_utf8_lossy(&line).into_owned());
         }
     });
 }

@@ -30,19 +30,19 @@ impl Bench {
                 .iter()
                 .enumerate()
             {
-                let begun = std::time::Instant::now();
+                let started = std::time::Instant::now();
                 let before = (engine.next_key(), processor_time(std::process::id())?);
                 let rate = match kind {
                     0 => engine.deduct(&many, IN_FLIGHT, warm_up, length)?,
                     1 => engine.deduct(&hot, IN_FLIGHT, warm_up, length)?,
                     _ => engine.fill(&many, self.args.count(2_000_000))?,
                 };
-                let busy = begun.elapsed().as_secs_f64();
+                let busy = started.elapsed().as_secs_f64();
                 let put_off = engine.settle()?.as_secs_f64();
                 // Less affected by other guests of the machine than any rate.
                 let used = processor_time(std::process::id())?.saturating_sub(before.1);
-                let done = engine.next_key() - before.0;
-                let each = used.as_secs_f64() * 1e6 / (done as f64).max(1.0);
+                let operations = engine.next_key() - before.0;
+                let each = used.as_secs_f64() * 1e6 / (operations as f64).max(1.0);
                 eprintln!(
                     "core round {round}: {name:>14} {:>9}/s, {each:.3} µs of processor each, then folding \
                      for {put_off:.2} s",

@@ -100,28 +100,28 @@ impl Bench {
 
 /// Wakes and reads each of these wallets; returns the mean in microseconds.
 fn wake(engine: &Engine, wallets: &[Address]) -> Result<f64> {
-    let begun = Instant::now();
+    let started = Instant::now();
     for wallet in wallets {
         let read = engine.block_on(engine.handle().read(engine.scope(), wallet));
         read.context("waking a wallet")?;
     }
-    Ok(begun.elapsed().as_secs_f64() * 1e6 / wallets.len().max(1) as f64)
+    Ok(started.elapsed().as_secs_f64() * 1e6 / wallets.len().max(1) as f64)
 }
 
 /// Repeats an operation; returns the mean in microseconds.
 fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -> Result<f64> {
-    let begun = Instant::now();
+    let started = Instant::now();
     if what == DEDUCT {
-        let done = engine.deduct_times(wallets, CALLERS, times)?;
-        return Ok(begun.elapsed().as_secs_f64() * 1e6 / done.max(1) as f64);
+        let operations = engine.deduct_times(wallets, CALLERS, times)?;
+        return Ok(started.elapsed().as_secs_f64() * 1e6 / operations.max(1) as f64);
     }
     let left = Arc::new(AtomicU64::new(times));
     let reads = what == READ;
-    let done = engine.together(CALLERS, |_| {
+    let operations = engine.together(CALLERS, |_| {
         let (handle, scope) = (engine.handle().clone(), engine.scope().clone());
         let (wallets, left) = (Arc::clone(wallets), Arc::clone(&left));
         async move {
-            let mut done = 0;
+            let mut operations = 0;
             let wallet = wallets.first().ok_or_else(|| Error("no wallet".into()))?;
             while take_one(&left) {
                 stop::check()?;
@@ -130,12 +130,12 @@ fn do_times(engine: &Engine, wallets: &Arc<[Address]>, what: &str, times: u64) -
                 } else {
                     buy(&handle, &scope, wallet, PRODUCT).await?;
                 }
-                done += 1;
+                operations += 1;
             }
-            Ok(done)
+            Ok(operations)
         }
     })?;
-    Ok(begun.elapsed().as_secs_f64() * 1e6 / done.max(1) as f64)
+    Ok(started.elapsed().as_secs_f64() * 1e6 / operations.max(1) as f64)
 }
 
 /// Buys credits of a product and pays for them.

@@ -111,9 +111,9 @@ impl Bench {
         let mut took = Vec::new();
         for _ in 0..TIMES {
             stop::check()?;
-            let begun = Instant::now();
+            let started = Instant::now();
             open()?;
-            took.push(begun.elapsed().as_secs_f64() * 1e3);
+            took.push(started.elapsed().as_secs_f64() * 1e3);
         }
         let slowest = took.iter().copied().fold(0.0, f64::max);
         self.report
@@ -133,9 +133,9 @@ impl Bench {
             .add("disk that is backed up", used, "MB", Target::None);
         let mut before = 0;
         for name in ["a full backup", "one after 10,000 more entries"] {
-            let begun = Instant::now();
+            let started = Instant::now();
             self.back_up(server, data, &to)?;
-            let took = begun.elapsed().as_secs_f64();
+            let took = started.elapsed().as_secs_f64();
             self.report.add(name, took, "s", Target::None);
             let size = disk_use(&to)?;
             let new = size.saturating_sub(before) as f64 / 1e6;
@@ -153,13 +153,13 @@ impl Bench {
         command.arg("--data-dir").arg(data).arg("--to").arg(to);
         command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
         let ended = command.output().context("scrip backup")?;
-        let said = String::from_utf8_lossy(&ended.stdout);
-        eprintln!("dashboard: {}", said.trim_end());
+        let output = String::from_utf8_lossy(&ended.stdout);
+        eprintln!("dashboard: {}", output.trim_end());
         if ended.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&ended.stderr);
-        Err(Error(format!("scrip backup: {said}")))
+        let output = String::from_utf8_lossy(&ended.stderr);
+        Err(Error(format!("scrip backup: {output}")))
     }
 }
 
@@ -181,13 +181,13 @@ fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64)
     engine.fill(&large, entries / 10)?;
     let rest = entries.saturating_sub(wallets + orders + entries / 10);
     eprintln!("dashboard: {rest} entries of all");
-    let begun = Instant::now();
+    let started = Instant::now();
     // In groups of wallets: otherwise each batch would wake a thousand of them.
     for some in all.chunks(TOGETHER) {
         let part = rest * some.len() as u64 / wallets;
         engine.fill(&some.iter().cloned().collect(), part)?;
     }
-    let rate = rest as f64 / begun.elapsed().as_secs_f64();
+    let rate = rest as f64 / started.elapsed().as_secs_f64();
     eprintln!("dashboard: {} entries/s", thousands(rate));
     engine.settle()?;
     engine.close()
@@ -200,7 +200,7 @@ fn sell(
     product: domain::id::ProductId,
 ) -> Result<()> {
     let left = Arc::new(AtomicU64::new(orders));
-    let done = engine.together(IN_FLIGHT, |task| {
+    let operations = engine.together(IN_FLIGHT, |task| {
         let (handle, scope) = (engine.handle().clone(), engine.scope().clone());
         let (all, left) = (Arc::clone(all), Arc::clone(&left));
         async move {
@@ -215,5 +215,5 @@ fn sell(
             Ok(0)
         }
     });
-    done.map(drop)
+    operations.map(drop)
 }

@@ -162,21 +162,21 @@ impl Engine {
 
     /// Deducts in batches of a thousand until `deductions` were made from these wallets; returns the rate.
     pub(crate) fn fill(&self, wallets: &Arc<[Address]>, deductions: u64) -> Result<f64> {
-        let (begun, tasks) = (Instant::now(), 16);
+        let (started, tasks) = (Instant::now(), 16);
         let left = Arc::new(AtomicU64::new(deductions / 1_000));
-        let done = self.together(tasks, |_| {
+        let operations = self.together(tasks, |_| {
             let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
             let left = Arc::clone(&left);
             async move {
-                let mut done = 0;
+                let mut operations = 0;
                 while take_one(&left) {
                     stop::check()?;
-                    done += shared.batch(&wallets).await?;
+                    operations += shared.batch(&wallets).await?;
                 }
-                Ok(done)
+                Ok(operations)
             }
         })?;
-        Ok(done as f64 / begun.elapsed().as_secs_f64())
+        Ok(operations as f64 / started.elapsed().as_secs_f64())
     }
 
     /// Deducts with this many in flight; returns deductions per second.
@@ -188,30 +188,30 @@ impl Engine {
         length: Duration,
     ) -> Result<f64> {
         let phase = Arc::new(AtomicU8::new(WARMING));
-        let told = Arc::clone(&phase);
+        let shared_phase = Arc::clone(&phase);
         let conductor = self.runtime.spawn(async move {
             tokio::time::sleep(warm_up).await;
-            told.store(COUNTING, Ordering::Relaxed);
-            let begun = Instant::now();
+            shared_phase.store(COUNTING, Ordering::Relaxed);
+            let started = Instant::now();
             tokio::time::sleep(length).await;
-            told.store(ENDING, Ordering::Relaxed);
-            begun.elapsed()
+            shared_phase.store(ENDING, Ordering::Relaxed);
+            started.elapsed()
         });
-        let done = self.together(in_flight, |_| {
+        let operations = self.together(in_flight, |_| {
             let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
             let phase = Arc::clone(&phase);
             async move {
-                let mut done = 0;
+                let mut operations = 0;
                 while phase.load(Ordering::Relaxed) != ENDING {
                     stop::check()?;
                     shared.one(&wallets).await?;
-                    done += u64::from(phase.load(Ordering::Relaxed) == COUNTING);
+                    operations += u64::from(phase.load(Ordering::Relaxed) == COUNTING);
                 }
-                Ok(done)
+                Ok(operations)
             }
         })?;
         let elapsed = self.runtime.block_on(conductor).context("the conductor")?;
-        Ok(done as f64 / elapsed.as_secs_f64())
+        Ok(operations as f64 / elapsed.as_secs_f64())
     }
 
     /// Makes this many deductions, with this many in flight; returns how many it made.
@@ -226,26 +226,26 @@ impl Engine {
             let (shared, wallets) = (self.shared.clone(), Arc::clone(wallets));
             let left = Arc::clone(&left);
             async move {
-                let mut done = 0;
+                let mut operations = 0;
                 while take_one(&left) {
                     stop::check()?;
                     shared.one(&wallets).await?;
-                    done += 1;
+                    operations += 1;
                 }
-                Ok(done)
+                Ok(operations)
             }
         })
     }
 
     /// Waits until everything is folded; returns how long that took.
     pub(crate) fn settle(&self) -> Result<Duration> {
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.shared.handle.stats().backlog > 0 {
             self.shared.handle.fold_soon();
             stop::check()?;
             std::thread::sleep(Duration::from_millis(2));
         }
-        Ok(begun.elapsed())
+        Ok(started.elapsed())
     }
 
     /// Runs tasks to their end; returns the sum of their results.

@@ -57,12 +57,12 @@ impl Bench {
         real.ready()?;
         let project = Project::create(&real)?;
         let shop = Arc::new(Shop::open(&real, &project, stripe)?);
-        let done = match webhooks {
+        let outcome = match webhooks {
             None => self.first_start(&runtime, &shop, foreign),
             Some(per_second) => self.buyers_beside_webhooks(&runtime, &shop, per_second),
         };
         real.terminate()?;
-        done?;
+        outcome?;
         shop.assert_no_complaints()
     }
 
@@ -73,20 +73,20 @@ impl Bench {
         shop: &Arc<Shop>,
         foreign: u32,
     ) -> Result<()> {
-        let asked = shop.account().requests();
+        let requests_before = shop.account().requests();
         let open = shop.open_all(runtime, 1)?;
         shop.pay_silently(&open);
-        let begun = Instant::now();
+        let started = Instant::now();
         for order in &open {
             while !shop.is_paid(runtime, &order.order)? {
-                if begun.elapsed() > PATIENCE {
+                if started.elapsed() > PATIENCE {
                     return Err(Error("the buyer waits for ever".into()));
                 }
                 std::thread::sleep(PAUSE);
             }
         }
-        let took = begun.elapsed().as_secs_f64();
-        let requests = shop.account().requests().saturating_sub(asked);
+        let took = started.elapsed().as_secs_f64();
+        let requests = shop.account().requests().saturating_sub(requests_before);
         let others = thousands(f64::from(foreign));
         let name = format!("a buyer's wait at the first start, beside {others} foreign events");
         self.report.add(name, took, "s", Target::None);
@@ -117,17 +117,17 @@ impl Bench {
                 first,
             };
             first += 1000;
-            let asked = shop.account().requests();
+            let requests_before = shop.account().requests();
             let others = beside.then(|| shop.tell_of_others(runtime, per_second, length));
             let sales = shop.sell(runtime, opening);
             let sales = runtime.block_on(sales).context("the buyers")??;
             let mut words = "alone".to_owned();
             if let Some(others) = others {
-                let taken = runtime.block_on(others).context("the others")??;
-                let rate = thousands(taken as f64 / length.as_secs_f64());
+                let accepted = runtime.block_on(others).context("the others")??;
+                let rate = thousands(accepted as f64 / length.as_secs_f64());
                 words = format!("beside {rate} foreign webhooks/s");
             }
-            let requests = shop.account().requests().saturating_sub(asked);
+            let requests = shop.account().requests().saturating_sub(requests_before);
             let rate = requests as f64 / length.as_secs_f64();
             let at = |percent: f64| sales.webhooks.value_at_quantile(percent / 100.0) as f64 / 1e6;
             let name = format!("a buyer's wait, webhook to credits, {words}: p99");

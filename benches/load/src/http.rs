@@ -193,11 +193,11 @@ impl Bench {
         };
         let main = connections == 256;
         let of = |series: &Series, other: &Series| series.rate() / other.rate().max(1e-9);
-        let wanted = |yes: bool, target: Target| if yes { target } else { Target::None };
-        let of_noop = wanted(main && !batch, Target::AtLeast(0.55, Some(0.65)));
-        let of_many = wanted(main, Target::AtLeast(0.9, None));
-        let batches = wanted(main && batch, Target::AtLeast(350e3, Some(500e3)));
-        let slowest = wanted(main && !batch, Target::AtMost(20.0));
+        let target_if = |yes: bool, target: Target| if yes { target } else { Target::None };
+        let of_noop = target_if(main && !batch, Target::AtLeast(0.55, Some(0.65)));
+        let of_many = target_if(main, Target::AtLeast(0.9, None));
+        let batches = target_if(main && batch, Target::AtLeast(350e3, Some(500e3)));
+        let slowest = target_if(main && !batch, Target::AtMost(20.0));
         let report = &mut self.report;
         for (series, target) in [(noop, Target::None), (many, batches), (hot, Target::None)] {
             report.add(

@@ -90,10 +90,10 @@ impl Bench {
         let rate = engine.deduct(wallet, IN_FLIGHT, Duration::ZERO, self.args.round())?;
         engine.settle()?;
         let used = processor_time(std::process::id())?.saturating_sub(processor);
-        let done = (engine.next_key() - keys).max(1) as f64;
+        let operations = (engine.next_key() - keys).max(1) as f64;
         Ok(Cost {
             wall: 1e6 / rate.max(1e-9),
-            processor: used.as_secs_f64() * 1e6 / done,
+            processor: used.as_secs_f64() * 1e6 / operations,
         })
     }
 }

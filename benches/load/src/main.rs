@@ -43,7 +43,7 @@ mod shop;
 mod stalled;
 mod stop;
 mod sustained;
-mod told;
+mod webhooks;
 
 use std::{path::Path, process::ExitCode};
 
@@ -123,7 +123,7 @@ impl Bench {
             Suite::Proof { charges } => self.proof(*charges),
             Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
-            Suite::Told { rate } => self.told(*rate),
+            Suite::Webhooks { rate } => self.webhooks(*rate),
             Suite::Stalled => self.stalled(),
             Suite::Dashboard {
                 wallets,
@@ -145,7 +145,7 @@ impl Bench {
                 self.proof(None)?;
                 self.rust_client()?;
                 self.orders(None)?;
-                self.told(args::DELIVERIES)?;
+                self.webhooks(args::DELIVERIES)?;
                 self.stalled()?;
                 self.dashboard(None, None, None)
             }

@@ -175,7 +175,7 @@ pub(crate) fn every_in_batches(
 
 /// Waits until memory no longer changes.
 fn settled_memory(server: &mut Server) -> Result<u64> {
-    let begun = Instant::now();
+    let started = Instant::now();
     server.quiet()?;
     let (mut since, mut reference) = (Instant::now(), proc::resident(server.pid())?);
     loop {
@@ -186,7 +186,7 @@ fn settled_memory(server: &mut Server) -> Result<u64> {
             (since, reference) = (Instant::now(), now);
         }
         let asleep = awake(server)? == 0 && since.elapsed() >= STILL;
-        if asleep || begun.elapsed() >= SETTLE_WITHIN {
+        if asleep || started.elapsed() >= SETTLE_WITHIN {
             return Ok(now);
         }
     }

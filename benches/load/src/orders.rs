@@ -188,7 +188,7 @@ impl Figures {
 
 /// Resident memory once it no longer changes.
 fn settled_memory() -> Result<u64> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut since, mut reference) = (Instant::now(), resident(std::process::id())?);
     loop {
         std::thread::sleep(Duration::from_millis(500));
@@ -197,7 +197,7 @@ fn settled_memory() -> Result<u64> {
         if now.abs_diff(reference) > 2 << 20 {
             (since, reference) = (Instant::now(), now);
         }
-        if since.elapsed() >= STILL || begun.elapsed() >= ASLEEP_WITHIN {
+        if since.elapsed() >= STILL || started.elapsed() >= ASLEEP_WITHIN {
             return Ok(now);
         }
     }
@@ -208,7 +208,7 @@ impl Pending {
         eprintln!("orders: placing {orders}");
         let clock = Arc::new(ManualClock::new(START));
         let engine = Engine::open_at(data, 0, Arc::<ManualClock>::clone(&clock))?;
-        let begun = Instant::now();
+        let started = Instant::now();
         engine.together(IN_FLIGHT, |task| {
             let (handle, scope) = (engine.handle().clone(), engine.scope().clone());
             async move {
@@ -221,7 +221,7 @@ impl Pending {
         })?;
         let folded = engine.block_on(engine.handle().fold_all());
         folded.context("folding")?;
-        let placed = orders as f64 / begun.elapsed().as_secs_f64();
+        let placed = orders as f64 / started.elapsed().as_secs_f64();
         eprintln!("orders: {} placed a second", thousands(placed));
         // A day has passed since the first was placed, so that it is due in a millisecond.
         clock.advance_millis(PENDING_SECONDS * 1000 - 1);
@@ -240,8 +240,8 @@ impl Pending {
 
     /// Waits until all wallets are asleep, as those of overdue orders are.
     fn asleep(&self) -> Result<()> {
-        let begun = Instant::now();
-        while self.engine.handle().stats().awake > 0 && begun.elapsed() < ASLEEP_WITHIN {
+        let started = Instant::now();
+        while self.engine.handle().stats().awake > 0 && started.elapsed() < ASLEEP_WITHIN {
             stop::check()?;
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -252,7 +252,7 @@ impl Pending {
             std::thread::sleep(window);
             stop::check()?;
             let used = processor_time(std::process::id())?.saturating_sub(before);
-            if used <= window / 10 || begun.elapsed() >= ASLEEP_WITHIN {
+            if used <= window / 10 || started.elapsed() >= ASLEEP_WITHIN {
                 return Ok(());
             }
         }
@@ -261,11 +261,11 @@ impl Pending {
     /// Searches for overdue orders when there are none.
     fn look(&mut self) -> Result<()> {
         let times = 1_000;
-        let begun = Instant::now();
+        let started = Instant::now();
         for _ in 0..times {
             self.expire(0)?;
         }
-        self.figures.idle = begun.elapsed().as_secs_f64() * 1e6 / f64::from(times);
+        self.figures.idle = started.elapsed().as_secs_f64() * 1e6 / f64::from(times);
         Ok(())
     }
 
@@ -279,14 +279,14 @@ impl Pending {
             let after = (SPAN_MILLIS / (PAGES + 1) * page).cast_signed();
             let placed = Timestamp(START.0 + after);
             let due = (placed.plus_seconds(PENDING_SECONDS), OrderSerial(0));
-            let begun = Instant::now();
+            let started = Instant::now();
             let places = handle.pending(scope, Some(due), Timestamp::NEVER, PAGE);
             let places = places.context("pending orders")?.len();
-            figures.places.push(milliseconds(begun));
-            let begun = Instant::now();
+            figures.places.push(milliseconds(started));
+            let started = Instant::now();
             let orders = handle.orders(scope, None, Some((placed, OrderSerial(0))), PAGE);
             let orders = engine.block_on(orders).context("orders")?.orders.len();
-            figures.page.push(milliseconds(begun));
+            figures.page.push(milliseconds(started));
             if places == 0 || orders == 0 {
                 return Err(Error("a page of orders is empty".into()));
             }
@@ -295,24 +295,24 @@ impl Pending {
     }
 
     fn expire_one(&mut self) -> Result<()> {
-        let begun = self.until_due(1)?;
+        let started = self.until_due(1)?;
         self.expire(1)?;
-        self.figures.one.push(milliseconds(begun));
+        self.figures.one.push(milliseconds(started));
         Ok(())
     }
 
     fn expire_together(&mut self) -> Result<()> {
-        let begun = self.until_due(TOGETHER)?;
+        let started = self.until_due(TOGETHER)?;
         let processor = processor_time(std::process::id())?;
         self.expire(TOGETHER)?;
-        let each = milliseconds(begun) / TOGETHER as f64;
-        let begun = Instant::now();
+        let each = milliseconds(started) / TOGETHER as f64;
+        let started = Instant::now();
         let folded = self.engine.block_on(self.engine.handle().fold_all());
         folded.context("folding")?;
         let used = processor_time(std::process::id())?.saturating_sub(processor);
         let figures = &mut self.figures;
         figures.each = each;
-        figures.fold = milliseconds(begun);
+        figures.fold = milliseconds(started);
         figures.each_processor = used.as_secs_f64() * 1e6 / TOGETHER as f64;
         Ok(())
     }
@@ -411,8 +411,8 @@ fn terms() -> Terms {
     }
 }
 
-fn milliseconds(begun: Instant) -> f64 {
-    begun.elapsed().as_secs_f64() * 1e3
+fn milliseconds(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e3
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::error::{Context, Result};
 pub(crate) struct TempFolder {
     path: PathBuf,
     /// The folder around it, if it was created.
-    made: Option<PathBuf>,
+    created: Option<PathBuf>,
 }
 
 impl TempFolder {
@@ -21,11 +21,11 @@ impl TempFolder {
     pub(crate) fn make(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(default_parent, Path::to_path_buf);
         let path = parent.join(format!("run-{}", std::process::id()));
-        let made = (!parent.exists()).then(|| parent.clone());
+        let created = (!parent.exists()).then(|| parent.clone());
         fs::create_dir_all(&parent).context(parent.display())?;
         // Not `create_dir_all`: a folder that existed before must not be removed.
         fs::create_dir(&path).context(path.display())?;
-        Ok(Self { path, made })
+        Ok(Self { path, created })
     }
 
     /// The path of a data directory, which the server creates.
@@ -40,7 +40,7 @@ impl Drop for TempFolder {
             eprintln!("{} could not be removed: {error}", self.path.display());
         }
         // Another run may be using it: then it is not empty, and stays.
-        if let Some(made) = &self.made {
+        if let Some(made) = &self.created {
             let _ = fs::remove_dir(made);
         }
     }

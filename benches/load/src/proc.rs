@@ -63,7 +63,7 @@ fn in_ticks(ticks: u64) -> Duration {
 /// Measures how busy the machine is, to tell a slow phase of the machine from a slow program.
 pub(crate) struct Watch {
     server: u32,
-    begun: Instant,
+    started: Instant,
     machine: Duration,
     ours: Duration,
     generator: Duration,
@@ -91,7 +91,7 @@ impl Watch {
     pub(crate) fn start(server: u32) -> Result<Self> {
         Ok(Self {
             server,
-            begun: Instant::now(),
+            started: Instant::now(),
             machine: machine_time()?,
             ours: processor_time(server)?,
             generator: processor_time(std::process::id())?,
@@ -100,7 +100,7 @@ impl Watch {
 
     /// Stops and returns the load since the start.
     pub(crate) fn stop(&self) -> Result<Load> {
-        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
         let cores = |after: Duration, before: Duration| {
             after.saturating_sub(before).as_secs_f64() / seconds
         };

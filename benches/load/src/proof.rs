@@ -64,15 +64,15 @@ impl Bench {
 
         let before = resident(real.pid())?;
         forget_peak(real.pid())?;
-        let asked = shop.account().requests();
-        let begun = Instant::now();
+        let requests_before = shop.account().requests();
+        let started = Instant::now();
         let admin = real.admin();
         let path = format!("{PROJECTS}/{}/reconciliation", project.id);
         admin.post(&path, &json!({}))?;
         let last = loop {
             let reply = admin.get(&path)?;
             let state: State = serde_json::from_str(&reply.body).context("the proof's state")?;
-            if state.error.is_some() || begun.elapsed() > PATIENCE {
+            if state.error.is_some() || started.elapsed() > PATIENCE {
                 return Err(Error(format!("the proof does not end: {}", reply.body)));
             }
             match state {
@@ -84,8 +84,8 @@ impl Bench {
                 _ => std::thread::sleep(PAUSE),
             }
         };
-        let took = begun.elapsed().as_secs_f64();
-        let requests = shop.account().requests().saturating_sub(asked);
+        let took = started.elapsed().as_secs_f64();
+        let requests = shop.account().requests().saturating_sub(requests_before);
         let grown = peak(real.pid())?.saturating_sub(before) as f64 / 1e6;
         real.terminate()?;
         shop.assert_no_complaints()?;

@@ -306,7 +306,7 @@ impl Bench {
             Target::AtLeast(0.98 * stage.per_second, None),
         );
         for (name, latency) in [
-            ("checkout begun", &bought.checkouts),
+            ("checkout started", &bought.checkouts),
             ("webhook acknowledged, order fulfilled", &bought.webhooks),
         ] {
             let high = at(latency, 99.0).as_secs_f64() * 1e3;

@@ -56,23 +56,23 @@ impl Callers {
     /// Reads `/me`, which writes nothing.
     async fn me(&self, series: &mut Series) -> Result<()> {
         let url = format!("{}/api/v1/me", self.base);
-        let begun = Instant::now();
+        let started = Instant::now();
         for _ in 0..CALLS {
             text(&self.bare(self.http.get(&url)).await?, "projectId")?;
         }
-        series.bare.push(each(begun));
-        let begun = Instant::now();
+        series.bare.push(each(started));
+        let started = Instant::now();
         for _ in 0..CALLS {
             self.scrip.me().await.context("the client")?;
         }
-        series.client.push(each(begun));
+        series.client.push(each(started));
         Ok(())
     }
 
     /// Deducts; each call waits for the disk.
     async fn deduct(&self, series: &mut Series, turn: usize) -> Result<()> {
         let url = format!("{}/api/v1/wallets/external/deduct", self.base);
-        let begun = Instant::now();
+        let started = Instant::now();
         for call in 0..CALLS {
             let body = json!({
                 "externalUserId": "client", "productId": self.product, "amount": 1,
@@ -83,8 +83,8 @@ impl Callers {
                 return Err(Error(format!("not deducted: {answer}")));
             }
         }
-        series.bare.push(each(begun));
-        let begun = Instant::now();
+        series.bare.push(each(started));
+        let started = Instant::now();
         for call in 0..CALLS {
             let deduct = Deduct::new(1).product(&self.product);
             let deduct = deduct.key(format!("client-{turn}-{call}"));
@@ -93,7 +93,7 @@ impl Callers {
                 return Err(Error("not deducted".to_owned()));
             }
         }
-        series.client.push(each(begun));
+        series.client.push(each(started));
         Ok(())
     }
 }
@@ -142,7 +142,7 @@ impl Bench {
     }
 }
 
-/// Microseconds per call since `begun`.
-fn each(begun: Instant) -> f64 {
-    begun.elapsed().as_secs_f64() * 1e6 / CALLS as f64
+/// Microseconds per call since `started`.
+fn each(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e6 / CALLS as f64
 }

@@ -214,7 +214,7 @@ impl Shop {
             let end = Instant::now() + length;
             let mut door = tokio::time::interval(Duration::from_secs_f64(1.0 / per_second));
             door.set_missed_tick_behavior(MissedTickBehavior::Burst);
-            let mut told = JoinSet::new();
+            let mut replies = JoinSet::new();
             for number in 0.. {
                 door.tick().await;
                 let event = shop.stripe.foreign_event(number, now_seconds());
@@ -223,14 +223,14 @@ impl Shop {
                 };
                 let path = format!("{}/webhooks/stripe/{}", shop.server, shop.project);
                 let request = shop.http.post(path).header("stripe-signature", signature);
-                told.spawn(request.body(body).send());
+                replies.spawn(request.body(body).send());
             }
-            let mut taken = 0;
-            while let Some(reply) = told.join_next().await {
+            let mut accepted = 0;
+            while let Some(reply) = replies.join_next().await {
                 let reply = reply.context("a webhook")?.context("a webhook")?;
-                taken += u64::from(reply.status() == 200);
+                accepted += u64::from(reply.status() == 200);
             }
-            Ok(taken)
+            Ok(accepted)
         })
     }
 
@@ -273,7 +273,7 @@ impl Shop {
         let mut number = opening.first;
         loop {
             door.tick().await;
-            if Instant::now() >= end || stop::asked() {
+            if Instant::now() >= end || stop::is_requested() {
                 break;
             }
             let (shop, wallet) = (Arc::clone(&self), spread(number, opening.wallets));
@@ -303,9 +303,9 @@ impl Shop {
 
     /// A checkout, its payment, and the webhook about it.
     async fn buy(&self, wallet: u64) -> Result<Sold> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let opened = self.begin(wallet).await?;
-        let checkout = begun.elapsed();
+        let checkout = started.elapsed();
         let now = now_seconds();
         let checkout_id = opened.checkout;
         let email = format!("{checkout_id}@mail.example");
@@ -315,7 +315,7 @@ impl Shop {
         let path = format!("{}/webhooks/stripe/{}", self.server, self.project);
         let request = self.http.post(path);
         let request = request.header("stripe-signature", signature);
-        let begun = Instant::now();
+        let started = Instant::now();
         let reply = request.body(body).send().await;
         let reply = reply.context("a webhook")?;
         if reply.status() != 200 {
@@ -326,7 +326,7 @@ impl Shop {
             wallet,
             done: Instant::now(),
             checkout,
-            webhook: begun.elapsed(),
+            webhook: started.elapsed(),
         })
     }
 

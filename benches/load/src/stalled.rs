@@ -52,7 +52,7 @@ impl Bench {
             alone.add(&self.any_wallet(&server, &project)?)?;
             server.folded()?;
             let before = resident(server.pid())?;
-            let begun = Instant::now();
+            let started = Instant::now();
             let stalled = stall(server.address(), &project.id)?;
             let most = resident(server.pid())?.saturating_sub(before);
             memory.push(most as f64 / 1e6);
@@ -60,7 +60,7 @@ impl Bench {
             for stream in stalled {
                 wait_for_end(stream)?;
             }
-            cut_off.push(begun.elapsed().as_secs_f64());
+            cut_off.push(started.elapsed().as_secs_f64());
             eprintln!(
                 "stalled round {round}: {} and {} deductions/s",
                 thousands(alone.rates.last().copied().unwrap_or(0.0)),

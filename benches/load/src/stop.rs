@@ -34,13 +34,13 @@ pub(crate) fn listen() -> Result<()> {
 }
 
 /// Whether the user wants to end.
-pub(crate) fn asked() -> bool {
+pub(crate) fn is_requested() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }
 
 /// An error once the user wants to end.
 pub(crate) fn check() -> Result<()> {
-    if asked() {
+    if is_requested() {
         Err(Error("interrupted".into()))
     } else {
         Ok(())

@@ -102,23 +102,23 @@ impl Bench {
             // At least one, which is the first.
             done >= 1 && total >= entries
         })?;
-        let again = self.windows(&mut run, &single, |done, _| done >= 2)?;
+        let last = self.windows(&mut run, &single, |done, _| done >= 2)?;
         let (elapsed, total) = (run.elapsed, run.entries);
 
         let length = format!("{:.0} min", window.as_secs_f64() * windows as f64 / 60.0);
         let of = |entries: u64| format!("{} entries", thousands(entries as f64));
-        self.begun(&singles, "singles");
+        self.report_first(&singles, "singles");
         let when = format!("{length}, {}", of(after_singles));
-        self.kept(&singles, &singles, "singles", &when);
-        self.kept(&singles, &again, "singles", &of(total));
-        self.begun(&batched, "batches");
+        self.report_last(&singles, &singles, "singles", &when);
+        self.report_last(&singles, &last, "singles", &of(total));
+        self.report_first(&batched, "batches");
         if batched.len() > 1 {
-            self.kept(&batched, &batched, "batches", &of(total));
+            self.report_last(&batched, &batched, "batches", &of(total));
         } else {
             self.report
                 .note("half a minute was enough: nothing to compare with");
         }
-        self.growth(&singles, &batched, &again, elapsed, total);
+        self.growth(&singles, &batched, &last, elapsed, total);
         server.terminate().map(drop)
     }
 
@@ -191,7 +191,7 @@ impl Bench {
         load.run()
     }
 
-    fn begun(&mut self, windows: &[Window], name: &str) {
+    fn report_first(&mut self, windows: &[Window], name: &str) {
         let Some(first) = windows.first() else { return };
         let name = format!("{name}, first half minute");
         self.report.add(name, first.rate, "/s", Target::None);
@@ -203,7 +203,7 @@ impl Bench {
     }
 
     /// The last windows' rate as a part of the first rate.
-    fn kept(&mut self, first: &[Window], last: &[Window], name: &str, when: &str) {
+    fn report_last(&mut self, first: &[Window], last: &[Window], name: &str, when: &str) {
         let Some(first) = first.first() else { return };
         let last = last.iter().rev().take(LAST);
         let ended = mean(last.clone().map(Window::of_bare)) / first.of_bare();

@@ -145,9 +145,9 @@ impl Endpoint {
     /// The endpoint with a new secret. The former one signs too for another day.
     #[must_use]
     pub fn rotated(&self, secret: Ciphertext, now: Timestamp) -> Self {
-        let known = self.secrets.clone();
+        let former = self.secrets.clone();
         Self {
-            secrets: provider::rotate(known, secret, |_| true, now),
+            secrets: provider::rotate(former, secret, |_| true, now),
             ..self.clone()
         }
     }
@@ -191,8 +191,8 @@ impl Endpoint {
 }
 
 fn url(url: &str) -> Result<(), Refusal> {
-    let known = ["https://", "http://"].iter();
-    let has_host = known
+    let schemes = ["https://", "http://"].iter();
+    let has_host = schemes
         .filter_map(|scheme| url.strip_prefix(scheme))
         .any(|rest| !rest.is_empty() && !rest.starts_with('/'));
     if has_host && url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic()) {

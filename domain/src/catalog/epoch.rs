@@ -128,8 +128,8 @@ impl ProviderEpoch {
 
     /// Adds the account's identifier, now that it could be read.
     #[must_use]
-    pub fn named(self, account: Option<String>) -> Self {
-        let named = |livemode| AccountCheck {
+    pub fn with_account(self, account: Option<String>) -> Self {
+        let with_account = |livemode| AccountCheck {
             account,
             livemode,
             ..AccountCheck::default()
@@ -138,7 +138,7 @@ impl ProviderEpoch {
             Some(ProviderAccount::Stripe {
                 account: None,
                 livemode,
-            }) => Some(named(livemode).provider_account()),
+            }) => Some(with_account(livemode).provider_account()),
             known => known,
         };
         Self {

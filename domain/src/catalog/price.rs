@@ -132,8 +132,8 @@ impl Price {
             let message = "Subscriptions are priced by month or year, other products one_time.";
             return Err(Refusal::invalid("interval", message));
         }
-        let named = self.credits_product.map(|id| products.get(&id));
-        match named {
+        let credits_product = self.credits_product.map(|id| products.get(&id));
+        match credits_product {
             Some(target) if !target.is_some_and(|target| target.holds_credits()) => {
                 Err(Refusal::invalid(
                     "creditsProductId",

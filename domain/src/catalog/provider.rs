@@ -179,7 +179,7 @@ impl ProviderChange {
         self,
         project: ProjectId,
         current: Option<&Provider>,
-        found: AccountCheck,
+        account_check: AccountCheck,
         is_other: impl Fn(&Ciphertext) -> bool,
         now: Timestamp,
     ) -> Result<Provider, Refusal> {
@@ -192,9 +192,9 @@ impl ProviderChange {
             Self::Stripe {
                 secret_key: None, ..
             } => former.provider_account.clone(),
-            Self::Stripe { .. } => Some(found.provider_account()),
+            Self::Stripe { .. } => Some(account_check.provider_account()),
         };
-        let epoch = former.next(provider_account, found.other);
+        let epoch = former.next(provider_account, account_check.other);
         let account = match self {
             Self::None => Account::None,
             Self::Sandbox => Account::Sandbox,
@@ -202,21 +202,23 @@ impl ProviderChange {
                 secret_key,
                 webhook_secret,
             } => {
-                let known = match current.map(|current| &current.account) {
-                    Some(Account::Stripe(known)) if !found.other => Some(known),
+                let same_account = match current.map(|current| &current.account) {
+                    Some(Account::Stripe(stripe)) if !account_check.other => Some(stripe),
                     _ => None,
                 };
-                let verified = match (&secret_key, known) {
-                    (None, Some(known)) => known.verified,
-                    _ => found.verified,
+                let verified = match (&secret_key, same_account) {
+                    (None, Some(stripe)) => stripe.verified,
+                    _ => account_check.verified,
                 };
-                let key = secret_key.or_else(|| known.map(|known| known.secret_key.clone()));
-                let known = known.map(|known| known.webhook_secrets.clone());
-                let known = known.unwrap_or_default();
+                let key =
+                    secret_key.or_else(|| same_account.map(|stripe| stripe.secret_key.clone()));
+                let stored_secrets = same_account
+                    .map(|stripe| stripe.webhook_secrets.clone())
+                    .unwrap_or_default();
                 // Without one, events are read from the account's own list.
                 let webhook_secrets = match webhook_secret {
-                    Some(secret) => rotate(known, secret, is_other, now),
-                    None => known,
+                    Some(secret) => rotate(stored_secrets, secret, is_other, now),
+                    None => stored_secrets,
                 };
                 Account::Stripe(Stripe {
                     secret_key: key.ok_or_else(|| missing("secretKey"))?,
@@ -240,17 +242,17 @@ fn missing(name: &str) -> Refusal {
 
 /// The new secret first, then the former ones, which end within a day.
 pub(super) fn rotate(
-    known: Vec<WebhookSecret>,
+    former: Vec<WebhookSecret>,
     secret: Ciphertext,
     is_other: impl Fn(&Ciphertext) -> bool,
     now: Timestamp,
 ) -> Vec<WebhookSecret> {
     let end = now.plus_seconds(ROTATION_SECONDS);
-    let older = known.into_iter().filter_map(|known| {
-        let until = known.until.unwrap_or(end);
-        (until > now && is_other(&known.secret)).then_some(WebhookSecret {
+    let older = former.into_iter().filter_map(|former| {
+        let until = former.until.unwrap_or(end);
+        (until > now && is_other(&former.secret)).then_some(WebhookSecret {
             until: Some(until),
-            ..known
+            ..former
         })
     });
     let current = WebhookSecret {
@@ -354,9 +356,9 @@ impl Provider {
 
 /// Checks that there are few enough, and that all but the newest have an end.
 pub(super) fn check_secrets(param: &str, secrets: &[WebhookSecret]) -> Result<(), Refusal> {
-    let known = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
+    let count = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
     let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
-    rules::within(param, known, 0, most)?;
+    rules::within(param, count, 0, most)?;
     if secrets.iter().skip(1).any(|secret| secret.until.is_none()) {
         let message = "Only the newest webhook secret can be without an end.";
         return Err(Refusal::invalid(param, message));

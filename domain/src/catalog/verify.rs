@@ -53,11 +53,11 @@ fn name(document: &Document) -> String {
 }
 
 fn check_key_is_unique(
-    known: &mut BTreeMap<[u8; 32], KeyId>,
+    keys_by_hash: &mut BTreeMap<[u8; 32], KeyId>,
     key: &ApiKey,
     problems: &mut Problems,
 ) {
-    if let Some(other) = known.insert(key.hash, key.id) {
+    if let Some(other) = keys_by_hash.insert(key.hash, key.id) {
         problems.say(format!("{} and {other} are the same key", key.id));
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn back_up(
     shared: &Shared,
     books: &DiskBooks,
     what: &BackUp,
-    told: OnProgress<'_>,
+    on_progress: OnProgress<'_>,
 ) -> Result<BackupSummary, Error> {
     if !is_name(&what.name) {
         return Err(Error::Unusable(format!(
@@ -50,7 +50,7 @@ pub(crate) fn back_up(
         vault: &vault,
         hold: &hold,
         last_fold: 0,
-        told,
+        on_progress,
         moved: TransferProgress {
             of_bytes: expected(&vault, books),
             ..TransferProgress::default()
@@ -97,14 +97,14 @@ pub(crate) fn back_up(
 fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
     let own = books.disk.directory.root();
     // The nearest ancestor that exists says where the rest will be.
-    let there = what.to.ancestors().find_map(|path| {
+    let existing = what.to.ancestors().find_map(|path| {
         let path = match path.as_os_str().is_empty() {
             true => std::path::Path::new("."),
             false => path,
         };
         path.canonicalize().ok()
     });
-    match there.is_some_and(|there| there.starts_with(own)) {
+    match existing.is_some_and(|existing| existing.starts_with(own)) {
         true => Err(Error::Unusable(format!(
             "{} lies in the data directory and would be lost with it: name another directory",
             what.to.display()
@@ -129,7 +129,7 @@ struct Copy<'a> {
     hold: &'a RetentionHold<'a>,
     /// The last fold by the time the wallets are copied; 0 before.
     last_fold: u64,
-    told: OnProgress<'a>,
+    on_progress: OnProgress<'a>,
     moved: TransferProgress,
     sections: Vec<Section>,
 }
@@ -238,7 +238,7 @@ impl Copy<'_> {
         moved.chunks = moved.chunks.saturating_add(1);
         moved.new_chunks = moved.new_chunks.saturating_add((put.written > 0).into());
         moved.new_bytes = moved.new_bytes.saturating_add(put.written);
-        match (self.told)(moved) {
+        match (self.on_progress)(moved) {
             true => Ok(()),
             false => Err(stopped()),
         }
@@ -261,10 +261,10 @@ fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64),
             }
         }
     }
-    let mut named = BTreeSet::new();
+    let mut referenced = BTreeSet::new();
     for name in vault.manifests()? {
         match vault.manifest(&name) {
-            Ok(manifest) => manifest.names(&mut named),
+            Ok(manifest) => manifest.names(&mut referenced),
             Err(error) => {
                 tracing::error!(%error, "An older backup is damaged: no chunks were removed");
                 return Ok((removed, 0));
@@ -272,5 +272,5 @@ fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64),
         }
     }
     shared.options.before(Step::RemoveOld)?;
-    Ok((removed, vault.sweep(&named)?))
+    Ok((removed, vault.sweep(&referenced)?))
 }

@@ -68,11 +68,11 @@ impl Manifest {
         if digest(json.as_bytes()) != sum {
             return Err("its checksum does not match".into());
         }
-        let known: Format = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        if known.format != FORMAT {
+        let header: Format = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        if header.format != FORMAT {
             return Err(format!(
                 "it has format {}, this version of Scrip reads {FORMAT}: use a newer one",
-                known.format
+                header.format
             ));
         }
         let manifest: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;

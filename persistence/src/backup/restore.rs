@@ -88,9 +88,9 @@ pub struct RestoreSummary {
 ///
 /// # Errors
 ///
-/// The directory holds data, the backup is damaged (says which chunk), or `told` ended it. The next attempt uses what
+/// The directory holds data, the backup is damaged (says which chunk), or `on_progress` ended it. The next attempt uses what
 /// was restored by then.
-pub fn restore(what: &Restore, told: OnProgress<'_>) -> Result<RestoreSummary, Error> {
+pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSummary, Error> {
     match guard::install() {
         Err(why) if what.allow_unsynced => {
             tracing::warn!(error = %why, "Restoring with unsynced writes: they may not survive a power cut");
@@ -117,7 +117,7 @@ pub fn restore(what: &Restore, told: OnProgress<'_>) -> Result<RestoreSummary, E
         data: work.join(DATA),
         state: begin(&directory, &name, &files)?,
         work,
-        told,
+        on_progress,
         moved: TransferProgress {
             of_bytes: manifest.bytes(),
             ..TransferProgress::default()
@@ -134,14 +134,14 @@ pub fn restore(what: &Restore, told: OnProgress<'_>) -> Result<RestoreSummary, E
             let path = restoring.data.join(name);
             write_new(&path, bytes, true).map_err(|error| unusable(&path, &error))?;
         }
-        let found = verify(&restoring.data)?;
-        if let Some(first) = found.problems.first() {
+        let restored = verify(&restoring.data)?;
+        if let Some(first) = restored.problems.first() {
             return Err(Error::Damaged(format!(
                 "the restored data has {} problems, the first one: {first}",
-                found.problems.len()
+                restored.problems.len()
             )));
         }
-        report = Some(found);
+        report = Some(restored);
         restoring.note(Stage::Moving)?;
     }
     let moved = restoring.moved;
@@ -166,7 +166,7 @@ struct Restoring<'a> {
     work: PathBuf,
     data: PathBuf,
     state: State,
-    told: OnProgress<'a>,
+    on_progress: OnProgress<'a>,
     moved: TransferProgress,
     /// Bytes restored since progress was written down.
     unnoted: u64,
@@ -210,8 +210,8 @@ impl Restoring<'_> {
             let books = Section::all().find(|it| it.name() == section.name);
             for chunk in &section.chunks {
                 place = place.saturating_add(1);
-                let done = place <= self.state.chunks;
-                if !done {
+                let already_restored = place <= self.state.chunks;
+                if !already_restored {
                     self.before(Step::RestoreChunk)?;
                     let content = self.vault.get(chunk)?;
                     let records = records::read(&content)?;
@@ -231,7 +231,7 @@ impl Restoring<'_> {
                     self.moved.bytes = self.moved.bytes.saturating_add(content.len() as u64);
                 }
                 self.moved.chunks = place;
-                if !(self.told)(&self.moved) {
+                if !(self.on_progress)(&self.moved) {
                     return Err(stopped());
                 }
                 if self.unnoted >= NOTED_EVERY {

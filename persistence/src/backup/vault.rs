@@ -282,7 +282,7 @@ impl Vault {
 /// Makes the directory, only where there is nothing else: it may be somebody's folder.
 fn make(root: &Path, owner: &str) -> Result<(), Error> {
     if root.exists() {
-        let known = [
+        let own_names = [
             CHUNKS,
             BACKUPS,
             PARTIAL,
@@ -291,7 +291,7 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
         ];
         for path in entries(root)? {
             let name = path.file_name().and_then(|name| name.to_str());
-            if !name.is_some_and(|name| known.contains(&name)) {
+            if !name.is_some_and(|name| own_names.contains(&name)) {
                 return Err(Error::Unusable(format!(
                     "{} holds other files and no backups: name a directory that is empty or does not exist",
                     root.display()
@@ -319,8 +319,8 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
 }
 
 pub(super) fn make_private(folder: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| unusable(folder, &error))
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.map_err(|error| unusable(folder, &error))
 }
 
 /// Writes a file that only its owner can read, replacing a former one; synced if `for_good`.

@@ -76,10 +76,10 @@ impl Pending {
     pub(super) fn begin(
         tools: &FoldContext<'_>,
         key: WalletKey,
-        of: WalletEntries<'_>,
+        wallet_entries: WalletEntries<'_>,
     ) -> Result<Option<Self>, Error> {
         let stored = WalletRecord::read(tools.store(), &key)?.unwrap_or_default();
-        let last = of.entries().last().transpose()?;
+        let last = wallet_entries.entries().last().transpose()?;
         let last = last.map_or(0, |(entry, _)| entry.version);
         if last <= stored.head.version {
             return Ok(None);
@@ -123,21 +123,21 @@ impl Pending {
     pub(super) fn write(
         &mut self,
         tools: &FoldContext<'_>,
-        of: WalletEntries<'_>,
+        wallet_entries: WalletEntries<'_>,
         writer: &mut Writer<'_>,
         changes: &mut AllChanges,
     ) -> Result<(), Error> {
         let store = tools.store();
         // Also entries that were folded before: what they change in look-ups may not have been stored.
-        list(&self.key, of, changes)?;
+        list(&self.key, wallet_entries, changes)?;
         let Self {
             key, stored, fresh, ..
         } = self;
-        let known = stored.head.version;
-        let (mut next, mut bytes) = (known, stored.tail.len());
-        for entry in of.entries() {
+        let folded_version = stored.head.version;
+        let (mut next, mut bytes) = (folded_version, stored.tail.len());
+        for entry in wallet_entries.entries() {
             let (entry, raw) = entry?;
-            if entry.version <= known {
+            if entry.version <= folded_version {
                 continue;
             }
             if entry.version != next.saturating_add(1) {
@@ -155,9 +155,9 @@ impl Pending {
                 });
             }
         }
-        let new = of.entries().filter(|entry| {
-            let known_already = |(entry, _): &(Entry<'_>, _)| entry.version <= known;
-            !entry.as_ref().is_ok_and(known_already)
+        let new = wallet_entries.entries().filter(|entry| {
+            let is_folded = |(entry, _): &(Entry<'_>, _)| entry.version <= folded_version;
+            !entry.as_ref().is_ok_and(is_folded)
         });
         if bytes <= store.tuning.tail_bytes {
             stored
@@ -199,8 +199,8 @@ impl Pending {
             snapshot,
         } = self;
         let slot = tools.slots.awake(&key);
-        let known = slot.as_ref().map(|slot| slot.recent(before, &fresh));
-        let (unindexed, mut replaced) = index(tools, key, &mut stored, known)?;
+        let recent = slot.as_ref().map(|slot| slot.recent(before, &fresh));
+        let (unindexed, mut replaced) = index(tools, key, &mut stored, recent)?;
         let parts = match snapshot.filter(|snapshot| snapshot.last <= tools.durable()) {
             Some(Snapshot { bytes, version, .. }) => {
                 stored.set_snapshot(store, tools.number, &key, bytes, version)?
@@ -223,14 +223,14 @@ impl Pending {
 /// Adds what entries change in look-ups.
 pub(super) fn list(
     key: &WalletKey,
-    of: WalletEntries<'_>,
+    wallet_entries: WalletEntries<'_>,
     changes: &mut AllChanges,
 ) -> Result<(), Error> {
-    for entry in of.entries() {
+    for entry in wallet_entries.entries() {
         let (entry, _) = entry?;
         if entry.is_listed() {
             let mut listed = Vec::new();
-            lookups::of(key, &entry.said()?.event, &mut listed);
+            lookups::of(key, &entry.decode()?.event, &mut listed);
             listed.into_iter().for_each(|listed| changes.add(listed));
         }
     }

@@ -41,7 +41,7 @@ pub(crate) enum Section {
     Catalog,
     Notes,
     Usage,
-    Notices,
+    ProjectEvents,
 }
 
 /// Where the books stood when a copy began.
@@ -68,7 +68,7 @@ pub(crate) type RawRecord<'a> = (&'a [u8], &'a [u8]);
 impl Section {
     /// All sections, in the order in which they are copied.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let named = [
+        let own = [
             Self::Wallets,
             Self::Pages,
             Self::Parts,
@@ -77,9 +77,9 @@ impl Section {
             Self::Filters,
             Self::Lists,
         ];
-        let rest = [Self::Catalog, Self::Notes, Self::Usage, Self::Notices];
+        let rest = [Self::Catalog, Self::Notes, Self::Usage, Self::ProjectEvents];
         let look_ups = LookUp::ALL.into_iter().map(Self::LookUp);
-        named.into_iter().chain(look_ups).chain(rest)
+        own.into_iter().chain(look_ups).chain(rest)
     }
 
     /// The section's name in a manifest.
@@ -96,7 +96,7 @@ impl Section {
             Self::Catalog => "catalog",
             Self::Notes => "notes",
             Self::Usage => "usage",
-            Self::Notices => "notices",
+            Self::ProjectEvents => "project_events",
         }
     }
 
@@ -116,7 +116,7 @@ impl Section {
                 }
                 Ok(())
             }
-            Self::Notices => {
+            Self::ProjectEvents => {
                 project_events::each_up_to(store, last_of(extent.mark.folded.lsn), take)
             }
             Self::Lists => retire::each_list(store, take),
@@ -147,7 +147,7 @@ impl Section {
                 }
                 store.list(&mut changes)
             }
-            Self::Notices => put_notices(store, records),
+            Self::ProjectEvents => put_project_events(store, records),
             Self::Directory => put_blocks(store, records),
             Self::Lists => {
                 let mut records = records.iter();
@@ -181,7 +181,7 @@ impl Section {
             Self::Catalog => &store.catalog,
             Self::Notes => &store.notes,
             Self::Usage => &store.usage,
-            Self::Lists | Self::LookUp(_) | Self::Notices => {
+            Self::Lists | Self::LookUp(_) | Self::ProjectEvents => {
                 return Err(damaged(format!("{} is not copied as a tree", self.name())));
             }
         })
@@ -214,7 +214,7 @@ fn put_blocks(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-fn put_notices(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
+fn put_project_events(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
     let mut all = Vec::with_capacity(records.len());
     for (key, bytes) in records {
         let (project, number) = project_events::read_copied(key)?;

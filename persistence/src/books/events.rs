@@ -52,7 +52,7 @@ pub(crate) struct EventBytes<'a> {
 pub(crate) struct Events {
     frames: Vec<Arc<[u8]>>,
     places: Vec<EntryPosition>,
-    notice_places: Vec<EventPosition>,
+    event_positions: Vec<EventPosition>,
     /// Catalog documents by kind and identifier, each in its latest form.
     documents: BTreeMap<(u8, u128), Document>,
     /// Notes by key, each in its latest form; `None`: forgotten.
@@ -71,7 +71,7 @@ impl Events {
         self.frames.clear();
         self.places.clear();
         self.places.shrink_to(places.saturating_mul(2));
-        self.notice_places = Vec::new();
+        self.event_positions = Vec::new();
         self.documents.clear();
         self.notes.clear();
         self.bytes = 0;
@@ -115,9 +115,9 @@ impl Events {
                         let document = decode_document(document)?;
                         self.documents.insert(document.address(), document);
                     }
-                    Item::Notice(project, project_event) => {
+                    Item::ProjectEvent(project, project_event) => {
                         let (start, length) = place(whole, project_event)?;
-                        self.notice_places.push(EventPosition {
+                        self.event_positions.push(EventPosition {
                             project,
                             number: event_number::number(read.lsn, start.into()),
                             frame: number,
@@ -141,7 +141,7 @@ impl Events {
     /// fast.
     pub(crate) fn sort(&mut self) {
         self.places.sort_unstable();
-        self.notice_places.sort_unstable();
+        self.event_positions.sort_unstable();
     }
 
     /// Each project with its project events. In order after [`Self::sort`].
@@ -149,7 +149,7 @@ impl Events {
         &self,
     ) -> impl Iterator<Item = (ProjectId, impl Iterator<Item = EventBytes<'_>>)> {
         let groups = self
-            .notice_places
+            .event_positions
             .chunk_by(|one, other| one.project == other.project);
         groups.filter_map(|places| {
             let project = places.first()?.project;

@@ -218,7 +218,7 @@ impl FoldedState {
     /// Reads a wallet and publishes its record to the slot. A fold may replace what the record
     /// names meanwhile: then the newer record is read.
     fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
-        let mut seen = 0;
+        let mut version_read = 0;
         loop {
             let Some(record) = WalletRecord::read(self.store(), key)? else {
                 return Ok(None);
@@ -229,12 +229,12 @@ impl FoldedState {
                     return Ok(wallet);
                 }
             }
-            if record.head.version == seen {
+            if record.head.version == version_read {
                 return Err(damaged(format!(
                     "{key:?}: a run or a part that it names is missing"
                 )));
             }
-            seen = record.head.version;
+            version_read = record.head.version;
         }
     }
 

@@ -111,8 +111,8 @@ impl<const K: usize, const V: usize> Packed<K, V> {
             return Ok(None);
         };
         let entries = decode::<K, V>(&bytes)?;
-        let found = entries.binary_search_by(|(other, _)| other.cmp(key)).ok();
-        Ok(found.and_then(|place| entries.get(place).map(|(_, value)| *value)))
+        let position = entries.binary_search_by(|(other, _)| other.cmp(key)).ok();
+        Ok(position.and_then(|place| entries.get(place).map(|(_, value)| *value)))
     }
 
     /// Entries from this key on, in order.

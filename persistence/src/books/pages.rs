@@ -283,7 +283,7 @@ fn page_at(
 /// One folded record.
 pub(crate) fn record(store: &Store, wallet: &WalletKey, version: u64) -> Result<Record, Error> {
     let stored = WalletRecord::read(store, wallet)?.ok_or_else(|| missing(wallet, version))?;
-    let found = around(store, wallet, &stored, version, |entries| {
+    let record = around(store, wallet, &stored, version, |entries| {
         for entry in entries {
             let (entry, _) = entry?;
             if entry.version == version {
@@ -292,7 +292,7 @@ pub(crate) fn record(store: &Store, wallet: &WalletKey, version: u64) -> Result<
         }
         Ok(None)
     })?;
-    found.flatten().ok_or_else(|| missing(wallet, version))
+    record.flatten().ok_or_else(|| missing(wallet, version))
 }
 
 /// At most `limit` folded records with numbers below `seq`, the newest first.
@@ -306,24 +306,24 @@ pub(crate) fn before(
         return Ok(Vec::new());
     };
     let mut below = seq.min(stored.head.version.saturating_add(1));
-    let mut found = Vec::new();
-    while below > 1 && found.len() < limit {
+    let mut records = Vec::new();
+    while below > 1 && records.len() < limit {
         let last = below.saturating_sub(1);
-        let room = limit.saturating_sub(found.len());
+        let room = limit.saturating_sub(records.len());
         let page = around(store, wallet, &stored, last, |entries| {
             let heads: Result<Vec<Entry<'_>>, Error> = entries.map(|entry| Ok(entry?.0)).collect();
             let heads = heads?;
             let older = heads.iter().filter(|entry| entry.version < below);
-            let records = older.clone().rev().filter(|entry| entry.has_record());
-            let records: Result<Vec<_>, Error> = records
+            let with_record = older.clone().rev().filter(|entry| entry.has_record());
+            let of_page: Result<Vec<_>, Error> = with_record
                 .take(room)
                 .filter_map(|entry| entry.record().transpose())
                 .collect();
-            Ok((older.map(|entry| entry.version).min(), records?))
+            Ok((older.map(|entry| entry.version).min(), of_page?))
         })?;
-        let (first, records) = page.ok_or_else(|| missing(wallet, last))?;
+        let (first, of_page) = page.ok_or_else(|| missing(wallet, last))?;
         below = first.ok_or_else(|| missing(wallet, last))?;
-        found.extend(records);
+        records.extend(of_page);
     }
-    Ok(found)
+    Ok(records)
 }

@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     format::{
         codec::{FORMAT, checked},
-        decode_notice,
+        decode_project_event,
         item::long,
     },
     log::project_events::NumberedEvent,
@@ -83,18 +83,18 @@ pub(super) fn add<'a>(
     project_events: impl Iterator<Item = EventBytes<'a>>,
 ) -> Result<(), Error> {
     let range = key(project, 0)..=key(project, EventNumber::MAX);
-    let stored = store.project_events.range(range.clone()).next_back();
-    let stored = stored.transpose().map_err(io)?;
-    let stored = stored.map(|(key, value)| Page::read(&key, &value));
+    let newest = store.project_events.range(range.clone()).next_back();
+    let newest = newest.transpose().map_err(io)?;
+    let stored = newest.map(|(key, value)| Page::read(&key, &value));
     let mut page = stored.transpose()?;
-    let known = page.as_ref().map_or(0, |page| page.last);
+    let last_stored = page.as_ref().map_or(0, |page| page.last);
     let mut newest = i64::MIN;
     let mut added = false;
     for EventBytes { number, bytes, .. } in project_events {
-        if number <= known {
+        if number <= last_stored {
             continue;
         }
-        let at = decode_notice(project, bytes)?.recorded.0;
+        let at = decode_project_event(project, bytes)?.recorded.0;
         let full = |page: &Page| {
             let with = page.bytes.len().saturating_add(bytes.len());
             with > store.tuning.page_bytes
@@ -194,12 +194,13 @@ pub(super) fn verify(store: &Store, problems: &mut Vec<String>) -> Result<u64, E
     for page in &store.project_events {
         let (key, value) = page.map_err(io)?;
         let project = project(&key)?;
-        let wrong = |what: &str| format!("notices of {project}, page {}: {what}", value.len());
+        let wrong =
+            |what: &str| format!("project events of {project}, page {}: {what}", value.len());
         let (newest, entries) = head(&value)?;
         let mut latest = i64::MIN;
         for (place, entry) in each(entries).enumerate() {
             let (number, project_event) = entry?;
-            latest = latest.max(decode_notice(project, project_event)?.recorded.0);
+            latest = latest.max(decode_project_event(project, project_event)?.recorded.0);
             if place == 0 && number != first(&key)? {
                 problems.push(wrong("it is stored under another number than its first"));
             }
@@ -210,7 +211,9 @@ pub(super) fn verify(store: &Store, problems: &mut Vec<String>) -> Result<u64, E
             count = count.saturating_add(1);
         }
         if latest != newest {
-            problems.push(wrong("its newest notice was recorded at another time"));
+            problems.push(wrong(
+                "its newest project event was recorded at another time",
+            ));
         }
     }
     Ok(count)
@@ -235,7 +238,7 @@ fn first(key: &[u8]) -> Result<EventNumber, Error> {
 }
 
 fn head(value: &[u8]) -> Result<(i64, &[u8]), Error> {
-    let rest = checked(value, "a page of notices")?;
+    let rest = checked(value, "a page of project events")?;
     let (newest, entries) = rest.split_first_chunk::<8>().ok_or_else(short)?;
     Ok((i64::from_be_bytes(*newest), entries))
 }
@@ -258,5 +261,5 @@ fn each(entries: &[u8]) -> impl Iterator<Item = Result<(EventNumber, &[u8]), Err
 }
 
 fn short() -> Error {
-    damaged("a page of notices is cut short".into())
+    damaged("a page of project events is cut short".into())
 }

@@ -70,7 +70,7 @@ impl Retention {
         state.turn = state.turn.saturating_add(1);
         let turn = state.turn;
         progress.nudge();
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             if let Phase::Copying { mark, .. } = state.phase {
                 return Ok(RetentionHold {
@@ -80,7 +80,7 @@ impl Retention {
                     turn,
                 });
             }
-            let left = PATIENCE.saturating_sub(begun.elapsed());
+            let left = PATIENCE.saturating_sub(started.elapsed());
             if left.is_zero() || progress.is_stopped() {
                 state.phase = Phase::Nobody;
                 return Err(Error::Unusable("the store does not answer".into()));

@@ -303,7 +303,7 @@ impl Slot {
     ) -> Result<Result<Option<Record>, RunRetired>, Error> {
         let store = &self.slots.store;
         // Runs of several levels may overlap in time: only all of them together have an order.
-        let mut found: Vec<u64> = versions(packed(&state.recent), hash).collect();
+        let mut candidates: Vec<u64> = versions(packed(&state.recent), hash).collect();
         for run in &state.runs {
             let page = run.meta.page_of(hash);
             let perhaps = match &run.filter {
@@ -322,10 +322,10 @@ impl Slot {
             let Some(versions) = run::find(store, &self.key, &run.meta, hash)? else {
                 return Ok(Err(RunRetired));
             };
-            found.extend(versions);
+            candidates.extend(versions);
         }
-        found.sort_unstable();
-        for version in found.into_iter().rev() {
+        candidates.sort_unstable();
+        for version in candidates.into_iter().rev() {
             if let Some(record) = self.confirm(version, matches)? {
                 return Ok(Ok(Some(record)));
             }

@@ -62,10 +62,10 @@ impl Store {
             catalog: tree("catalog")?,
             notes: tree("notes")?,
             usage: tree("usage")?,
-            project_events: tree("notices")?,
+            project_events: tree("project_events")?,
             look_ups: [
                 set::<40, 16>(db, LookUp::Placed, &tuning)?,
-                set::<32, 16>(db, LookUp::Called, &tuning)?,
+                set::<32, 16>(db, LookUp::ProviderIds, &tuning)?,
                 set::<40, 16>(db, LookUp::Due, &tuning)?,
                 set::<40, 16>(db, LookUp::Periods, &tuning)?,
                 set::<32, 0>(db, LookUp::Buyers, &tuning)?,

@@ -443,7 +443,7 @@ const GOLDEN: [u32; 8] = [
 
 /// Golden checksums, as above.
 #[test]
-fn the_form_of_look_ups_notes_notices_and_usage_on_disk_never_changes() {
+fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     let world = World::shop(13, 4, 900).with_subscriptions();
     let db = database();
     let folded = Shelf::open(&db, small());
@@ -454,7 +454,7 @@ fn the_form_of_look_ups_notes_notices_and_usage_on_disk_never_changes() {
     ];
     assert_eq!(trees, names);
     let sum = |tree| checksum(&db.open_tree(tree).unwrap());
-    let others = ["notes", "notices", "usage"].map(sum);
+    let others = ["notes", "project_events", "usage"].map(sum);
     assert_eq!((trees.map(sum), others), (GOLDEN_LOOK_UPS, GOLDEN_OTHERS));
 }
 

@@ -28,7 +28,7 @@ use crate::{
 const NAMES: u8 = u8::MAX;
 
 #[derive(Serialize, Deserialize)]
-struct LoadedWallet<'a> {
+struct StoredUsage<'a> {
     /// The number of the last frame that is counted.
     through: u64,
     /// Granted, deducted, refunded, expired, deductions.
@@ -45,7 +45,7 @@ struct LoadedWallet<'a> {
     wallets: Cow<'a, [u8]>,
 }
 
-impl<'a> LoadedWallet<'a> {
+impl<'a> StoredUsage<'a> {
     fn of(through: u64, usage: &'a Usage) -> Self {
         let Count {
             granted,
@@ -140,25 +140,25 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 // credits as of then.
                 let kept = |at: i64| {
                     interval
-                        .kept()
+                        .retention_millis()
                         .is_some_and(|kept| at.saturating_add(kept) <= newest)
                 };
                 if kept(span.start.0) {
                     continue;
                 }
                 let key = key(product, interval as u8, span.start.0);
-                let stored = store.usage.get(key).map_err(io)?;
-                let stored = stored.as_deref().map(decode_value::<LoadedWallet<'_>>);
+                let value = store.usage.get(key).map_err(io)?;
+                let stored = value.as_deref().map(decode_value::<StoredUsage<'_>>);
                 let stored = stored.transpose()?;
-                let known = stored.as_ref().map_or(0, |stored| stored.through);
+                let counted_through = stored.as_ref().map_or(0, |stored| stored.through);
                 let is_new = stored.is_none();
                 let mut usage = stored
-                    .map(LoadedWallet::usage)
+                    .map(StoredUsage::usage)
                     .transpose()?
                     .unwrap_or_default();
                 let before = usage.clone();
                 for (_, hour) in now {
-                    let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > known);
+                    let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
                     fresh.for_each(|(_, part)| usage.merge(part, name));
                     usage.wallets.merge(&hour.wallets);
                 }
@@ -166,10 +166,10 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                     store.put(
                         &store.usage,
                         key,
-                        encode_value(&LoadedWallet::of(through, &usage))?,
+                        encode_value(&StoredUsage::of(through, &usage))?,
                     )?;
                 }
-                if is_new && let Some(kept) = interval.kept() {
+                if is_new && let Some(kept) = interval.retention_millis() {
                     forget(store, product, interval, span.start.0.saturating_sub(kept))?;
                 }
             }
@@ -185,12 +185,12 @@ fn names(
     hours: &[(Timestamp, &Hour)],
 ) -> Result<BTreeSet<Box<str>>, Error> {
     let key = key(product, NAMES, 0);
-    let stored = store.usage.get(key).map_err(io)?;
-    let stored = stored
+    let value = store.usage.get(key).map_err(io)?;
+    let names = value
         .as_deref()
         .map(decode_value::<Vec<&str>>)
         .transpose()?;
-    let stored = stored.unwrap_or_default().into_iter();
+    let stored = names.unwrap_or_default().into_iter();
     let mut names: BTreeSet<Box<str>> = stored.map(Box::from).collect();
     let before = names.len();
     let parts = hours.iter().flat_map(|(_, hour)| &hour.parts);
@@ -241,7 +241,7 @@ pub(super) fn read(
     records
         .map(|record| {
             let (key, value) = record.map_err(io)?;
-            let stored: LoadedWallet<'_> = decode_value(&value)?;
+            let stored: StoredUsage<'_> = decode_value(&value)?;
             Ok((Timestamp(start(&key)?), stored.usage()?))
         })
         .collect()
@@ -257,7 +257,7 @@ pub(super) fn totals(store: &Store) -> Result<BTreeMap<ProductId, Usage>, Error>
         }
         let product = key.first_chunk::<16>().ok_or_else(short)?;
         let product = ProductId(u128::from_be_bytes(*product));
-        let mut month = decode_value::<LoadedWallet<'_>>(&value)?.usage()?;
+        let mut month = decode_value::<StoredUsage<'_>>(&value)?.usage()?;
         month.features.clear();
         totals
             .entry(product)

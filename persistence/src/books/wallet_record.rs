@@ -206,7 +206,7 @@ fn replay(wallet: Option<Wallet>, key: WalletKey, entry: &Entry<'_>) -> Result<W
     match (entry.version.cmp(&current.saturating_add(1)), wallet) {
         (Ordering::Less, Some(wallet)) => Ok(wallet),
         (Ordering::Equal, wallet) => {
-            let (wallet, record) = Wallet::replay(wallet, key, entry.said()?.event)?;
+            let (wallet, record) = Wallet::replay(wallet, key, entry.decode()?.event)?;
             if record.is_some() == entry.has_record() {
                 return Ok(wallet);
             }

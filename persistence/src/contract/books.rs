@@ -121,19 +121,19 @@ pub trait Books: Send + Sync + 'static {
     ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error>;
 
     /// A number below that of every project event that becomes durable from now on.
-    fn last_notice(&self) -> EventNumber;
+    fn last_project_event(&self) -> EventNumber;
 
     /// Registers a callback for when project events become durable.
-    fn on_notices(&self, told: OnEvents);
+    fn on_project_events(&self, listener: OnEvents);
 
     /// Writes a backup of all that is durable by now to a directory, whole or not at all; chunks that an earlier
     /// backup wrote there are reused. Nothing else waits for it.
     ///
     /// # Errors
     ///
-    /// These books are not kept on a disk, `what` cannot be written as asked, or `told` ended it.
-    fn back_up(&self, what: &BackUp, told: OnProgress<'_>) -> Result<BackupSummary, Error> {
-        let _ = (what, told);
+    /// These books are not kept on a disk, `what` cannot be written as asked, or `on_progress` ended it.
+    fn back_up(&self, what: &BackUp, on_progress: OnProgress<'_>) -> Result<BackupSummary, Error> {
+        let _ = (what, on_progress);
         Err(Error::Unusable("these books are not on a disk".into()))
     }
 

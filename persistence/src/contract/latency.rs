@@ -36,11 +36,11 @@ impl Commits {
         let enough = all.saturating_mul(percent).div_ceil(100);
         let mut sum = 0_u64;
         let bounds = BOUNDS_MICROS.iter().zip(&self.counts);
-        let mut reached = bounds.filter_map(|(bound, count)| {
+        let mut reaching = bounds.filter_map(|(bound, count)| {
             sum = sum.saturating_add(*count);
             (sum >= enough).then_some(*bound)
         });
-        reached.next().filter(|_| all > 0)
+        reaching.next().filter(|_| all > 0)
     }
 }
 

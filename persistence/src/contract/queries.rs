@@ -10,10 +10,9 @@ use super::books::Books;
 use crate::{
     error::Error,
     lookups::{
-        Called, LookUp, LookUpRange, OrderPosition,
-        called::billed,
-        joined,
+        LookUp, LookUpRange, OrderPosition, ProviderId, joined,
         orders::{buyer_key, first_after, number, place_key, read_place, wallet},
+        provider_ids::billed,
     },
 };
 
@@ -42,7 +41,11 @@ impl dyn Books + '_ {
     /// # Errors
     ///
     /// The books cannot be read.
-    pub fn called(&self, project: ProjectId, name: Called<'_>) -> Result<Option<OrderId>, Error> {
+    pub fn order_by_provider_id(
+        &self,
+        project: ProjectId,
+        name: ProviderId<'_>,
+    ) -> Result<Option<OrderId>, Error> {
         Ok(self.orders_by_provider_id(project, name, 1)?.pop())
     }
 
@@ -54,22 +57,22 @@ impl dyn Books + '_ {
     pub fn orders_by_provider_id(
         &self,
         project: ProjectId,
-        name: Called<'_>,
+        name: ProviderId<'_>,
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
-        let found = self.under(name.hash(project), limit)?;
+        let orders = self.under(name.hash(project), limit)?;
         match name {
-            Called::Subscription(subscription) if found.is_empty() => {
+            ProviderId::Subscription(subscription) if orders.is_empty() => {
                 self.under(billed(project, subscription), limit)
             }
-            _ => Ok(found),
+            _ => Ok(orders),
         }
     }
 
     fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
         let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
-        let found = self.stretch(LookUp::Called, &from, limit)?;
-        let same = found.iter().take_while(|(key, _)| key.starts_with(&name));
+        let entries = self.stretch(LookUp::ProviderIds, &from, limit)?;
+        let same = entries.iter().take_while(|(key, _)| key.starts_with(&name));
         let orders = same.map(|(key, value)| {
             Ok(OrderId {
                 serial: OrderSerial(number(Some(value))?),
@@ -85,8 +88,8 @@ impl dyn Books + '_ {
     ///
     /// The books cannot be read.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        let found = self.find(LookUp::Codes, &code.0)?;
-        found.map(|value| wallet(&value)).transpose()
+        let stored = self.find(LookUp::Codes, &code.0)?;
+        stored.map(|value| wallet(&value)).transpose()
     }
 
     /// The key of the wallet with this identifier.
@@ -95,8 +98,8 @@ impl dyn Books + '_ {
     ///
     /// The books cannot be read.
     pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
-        let found = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
-        found.map(|value| wallet(&value)).transpose()
+        let stored = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
+        stored.map(|value| wallet(&value)).transpose()
     }
 
     /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
@@ -150,8 +153,8 @@ impl dyn Books + '_ {
     ) -> Result<Vec<WalletKey>, Error> {
         let address = buyer_key(project, email);
         let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
-        let found = self.stretch(LookUp::Buyers, &from, limit)?;
-        let same = found
+        let entries = self.stretch(LookUp::Buyers, &from, limit)?;
+        let same = entries
             .iter()
             .take_while(|(key, _)| key.starts_with(&address));
         same.map(|(key, _)| wallet(key)).collect()
@@ -164,9 +167,9 @@ impl dyn Books + '_ {
         stretch: LookUpRange,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let found = self.stretch(look_up, &stretch, limit)?;
+        let entries = self.stretch(look_up, &stretch, limit)?;
         let project = project.0.to_be_bytes();
-        let own = found
+        let own = entries
             .iter()
             .take_while(|(key, _)| key.starts_with(&project));
         own.map(|(key, value)| read_place(key, value)).collect()
@@ -187,9 +190,9 @@ impl dyn Books + '_ {
     ) -> Result<Vec<PeriodEnd>, Error> {
         let after = after.map(|(at, tie)| (at, OrderSerial(tie)));
         let from = LookUpRange::From(first_after(project, after));
-        let found = self.stretch(LookUp::Periods, &from, limit)?;
+        let entries = self.stretch(LookUp::Periods, &from, limit)?;
         let project = project.0.to_be_bytes();
-        let own = found
+        let own = entries
             .iter()
             .take_while(|(key, _)| key.starts_with(&project));
         let ends = own.map(|(key, value)| {

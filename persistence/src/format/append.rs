@@ -37,7 +37,7 @@ pub enum LogEvent {
     /// A note was put or forgotten.
     Note(Note),
     /// A project event for a project's own servers.
-    Notice(ProjectEvent),
+    ProjectEvent(ProjectEvent),
 }
 
 /// A small record of the layers above, by key. A later one replaces the former. The journal does
@@ -153,7 +153,7 @@ impl Append {
                 item::push_note(&mut self.bytes, &note.key, note.body.as_deref())?;
                 self.add()
             }
-            LogEvent::Notice(project_event) => self.project_event(project_event),
+            LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
         }
     }
 
@@ -195,8 +195,8 @@ impl Append {
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
     pub fn project_event(&mut self, project_event: &ProjectEvent) -> Result<(), Error> {
         self.reset();
-        let start = item::begin_notice(&mut self.bytes, project_event.project);
-        format::write_notice(&mut self.bytes, project_event)?;
+        let start = item::begin_project_event(&mut self.bytes, project_event.project);
+        format::write_project_event(&mut self.bytes, project_event)?;
         item::end(&mut self.bytes, start)?;
         self.add()?;
         self.project_events = self.project_events.saturating_add(1);
@@ -268,12 +268,12 @@ fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
     Ok(match item {
         Item::Wallet(key, entry) => {
             let entry = Entry::read(entry)?;
-            let said = entry.said()?;
+            let decoded = entry.decode()?;
             LogEvent::Wallet {
                 key,
                 version: entry.version,
-                event: said.event,
-                record: said.record,
+                event: decoded.event,
+                record: decoded.record,
             }
         }
         Item::Document(document) => LogEvent::Catalog(format::decode_document(document)?),
@@ -281,8 +281,8 @@ fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
             key: key.into(),
             body: body.map(Box::from),
         }),
-        Item::Notice(project, project_event) => {
-            LogEvent::Notice(format::decode_notice(project, project_event)?)
+        Item::ProjectEvent(project, project_event) => {
+            LogEvent::ProjectEvent(format::decode_project_event(project, project_event)?)
         }
     })
 }

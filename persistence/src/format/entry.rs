@@ -79,7 +79,7 @@ pub(crate) fn begin(
 pub(crate) fn end(
     bytes: &mut Vec<u8>,
     start: usize,
-    begun: EntryHeader,
+    header: EntryHeader,
     record: Option<&Record>,
 ) -> Result<(), Error> {
     if record.is_some()
@@ -87,7 +87,7 @@ pub(crate) fn end(
     {
         *flags |= RECORD;
     }
-    v1::write_after(bytes, begun.after, record)
+    v1::write_after(bytes, header.after, record)
 }
 
 /// Whether an event may change look-ups: almost none of a busy wallet does.
@@ -117,8 +117,8 @@ pub(crate) fn write(
     hash: Option<u64>,
 ) -> Result<(), Error> {
     let start = bytes.len();
-    let begun = begin(bytes, version, event, hash)?;
-    end(bytes, start, begun, record)
+    let header = begin(bytes, version, event, hash)?;
+    end(bytes, start, header, record)
 }
 
 impl<'a> Entry<'a> {
@@ -159,7 +159,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Decodes the event and its record.
-    pub(crate) fn said(&self) -> Result<DecodedEntry, Error> {
+    pub(crate) fn decode(&self) -> Result<DecodedEntry, Error> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version),
             other => Err(v1::newer("an entry of a wallet", other)),
@@ -180,8 +180,8 @@ impl<'a> Entry<'a> {
         if !self.is_listed() {
             return Ok(None);
         }
-        let said = self.said()?;
-        Ok(usage::sold(&said.event, said.record.as_ref()))
+        let decoded = self.decode()?;
+        Ok(usage::sold(&decoded.event, decoded.record.as_ref()))
     }
 
     /// The record that its event left.
@@ -190,7 +190,7 @@ impl<'a> Entry<'a> {
     /// [`Error::Damaged`] or [`Error::Unusable`] where this version of Scrip cannot read it.
     pub fn record(&self) -> Result<Option<Record>, Error> {
         if self.has_record() {
-            return Ok(self.said()?.record);
+            return Ok(self.decode()?.record);
         }
         Ok(None)
     }

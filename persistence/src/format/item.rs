@@ -18,7 +18,7 @@ const WALLET: u8 = 1;
 const DOCUMENT: u8 = 2;
 const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
-const NOTICE: u8 = 5;
+const PROJECT_EVENT: u8 = 5;
 
 /// An item of an append, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum Item<'a> {
     Document(&'a [u8]),
     /// Key and body; without a body the note is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
-    Notice(ProjectId, &'a [u8]),
+    ProjectEvent(ProjectId, &'a [u8]),
 }
 
 /// Begins a wallet's item; returns the start to pass to [`end`].
@@ -44,8 +44,8 @@ pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
 }
 
 /// Begins a project event's item.
-pub(crate) fn begin_notice(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
-    bytes.push(NOTICE);
+pub(crate) fn begin_project_event(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
+    bytes.push(PROJECT_EVENT);
     bytes.extend_from_slice(&project.0.to_be_bytes());
     begin(bytes)
 }
@@ -106,11 +106,11 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
             let (key, rest) = brief(rest).ok_or_else(short)?;
             Ok((Item::Note(key, None), rest))
         }
-        NOTICE => {
+        PROJECT_EVENT => {
             let (project, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
             let (project_event, rest) = long(rest).ok_or_else(short)?;
             let project = ProjectId(u128::from_be_bytes(*project));
-            Ok((Item::Notice(project, project_event), rest))
+            Ok((Item::ProjectEvent(project, project_event), rest))
         }
         other => Err(Error::Unusable(format!(
             "an event of the log is of kind {other}, which this version of Scrip does not know: \

@@ -21,7 +21,7 @@ use crate::error::Error;
 
 /// Encodes a wallet's snapshot.
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
-    let mut bytes = begun();
+    let mut bytes = versioned_buffer();
     v1::write_wallet(&mut bytes, wallet)?;
     Ok(bytes)
 }
@@ -39,14 +39,14 @@ pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
 /// # Errors
 /// When it does not encode, which is a defect.
 pub fn record_bytes(record: &Record) -> Result<u64, Error> {
-    let mut bytes = begun();
+    let mut bytes = versioned_buffer();
     v1::write_record(&mut bytes, record)?;
     Ok(bytes.len() as u64)
 }
 
 /// Encodes a catalog document.
 pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
-    let mut bytes = begun();
+    let mut bytes = versioned_buffer();
     v1::write_document(&mut bytes, document)?;
     Ok(bytes)
 }
@@ -60,21 +60,27 @@ pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
 }
 
 /// Appends a project event without its project, which is stored beside it.
-pub(crate) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) -> Result<(), Error> {
+pub(crate) fn write_project_event(
+    bytes: &mut Vec<u8>,
+    project_event: &ProjectEvent,
+) -> Result<(), Error> {
     bytes.push(v1::VERSION);
-    v1::write_notice(bytes, project_event)
+    v1::write_project_event(bytes, project_event)
 }
 
 /// Decodes a project event of a project.
-pub(crate) fn decode_notice(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
-    match versioned(bytes, "a notice")? {
-        (v1::VERSION, project_event) => v1::read_notice(project, project_event),
-        (other, _) => Err(v1::newer("a notice", other)),
+pub(crate) fn decode_project_event(
+    project: ProjectId,
+    bytes: &[u8],
+) -> Result<ProjectEvent, Error> {
+    match versioned(bytes, "a project event")? {
+        (v1::VERSION, project_event) => v1::read_project_event(project, project_event),
+        (other, _) => Err(v1::newer("a project event", other)),
     }
 }
 
 /// A buffer that begins with the version that is written.
-fn begun() -> Vec<u8> {
+fn versioned_buffer() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     bytes.push(v1::VERSION);
     bytes

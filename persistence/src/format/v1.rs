@@ -210,7 +210,7 @@ pub(super) fn read_document(bytes: &[u8]) -> Result<Document, Error> {
 }
 
 /// A project event's fields except its project, which is stored beside it.
-type NoticeFields = (
+type ProjectEventFields = (
     Timestamp,
     Timestamp,
     WalletKey,
@@ -220,7 +220,10 @@ type NoticeFields = (
 );
 
 /// Appends an encoded project event without its project.
-pub(super) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) -> Result<(), Error> {
+pub(super) fn write_project_event(
+    bytes: &mut Vec<u8>,
+    project_event: &ProjectEvent,
+) -> Result<(), Error> {
     let ProjectEvent {
         project: _,
         at,
@@ -233,8 +236,8 @@ pub(super) fn write_notice(bytes: &mut Vec<u8>, project_event: &ProjectEvent) ->
     encode_into(bytes, &(at, recorded, key, wallet, user, data))
 }
 
-pub(super) fn read_notice(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
-    let (at, recorded, key, wallet, user, data) = decode_all::<NoticeFields>(bytes)?;
+pub(super) fn read_project_event(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
+    let (at, recorded, key, wallet, user, data) = decode_all::<ProjectEventFields>(bytes)?;
     Ok(ProjectEvent {
         project,
         at,

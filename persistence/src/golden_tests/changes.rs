@@ -278,14 +278,14 @@ fn subscriptions() -> Vec<Change> {
             subscription: Subscription {
                 id: subscription(),
                 customer: Some(CustomerId::new("cus_1").unwrap()),
-                paid: terms(),
-                switched: Some(Box::new(TierSwitch {
+                paid_tier: terms(),
+                tier_switch: Some(Box::new(TierSwitch {
                     order: OrderSerial(3),
                     terms: terms(),
                     at: NOW,
                     reversed: true,
                 })),
-                said: Some(Box::new(terms())),
+                reported_tier: Some(Box::new(terms())),
                 status: SubscriptionStatus::PastDue,
                 open_invoice: Some(Box::new(domain::wallet::OpenInvoice {
                     amount_cents: 900,
@@ -349,11 +349,11 @@ fn instructions() -> Vec<Change> {
         product: PRODUCT,
     };
     vec![
-        told("part", &part, InstructionStage::Asked),
+        told("part", &part, InstructionStage::Requested),
         told("part", &part, InstructionStage::Done),
-        told("rest", &rest, InstructionStage::Asked),
+        told("rest", &rest, InstructionStage::Requested),
         told("rest", &rest, InstructionStage::Refused),
-        told("é", &cancel, InstructionStage::Asked),
+        told("é", &cancel, InstructionStage::Requested),
         told("é", &resume, InstructionStage::Done),
     ]
 }

@@ -105,7 +105,7 @@ fn entries_are_written_as_ever_and_say_what_happened() {
             "{what} would not be listed"
         );
         assert_eq!(
-            entry.said().unwrap(),
+            entry.decode().unwrap(),
             DecodedEntry { event, record },
             "{what}"
         );
@@ -132,7 +132,7 @@ fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
         // Its head still reads: it can be folded by code that does not look inside.
         let entry = Entry::read(&bytes).unwrap();
         assert_eq!((entry.version, entry.hash), (*version, Some(7)));
-        let error = entry.said().unwrap_err();
+        let error = entry.decode().unwrap_err();
         assert!(matches!(error, Error::Unusable(_)), "{error}");
         assert!(error.to_string().contains("use a newer one"), "{error}");
     }
@@ -147,11 +147,11 @@ fn an_entry_that_is_cut_short_anywhere_is_damage() {
     let mut bytes = Vec::new();
     entry::write(&mut bytes, 1 << 30, event, record.as_ref(), Some(7)).unwrap();
     for end in 0..bytes.len() {
-        let said = Entry::read(&bytes[..end]).and_then(|entry| entry.said());
+        let said = Entry::read(&bytes[..end]).and_then(|entry| entry.decode());
         assert!(matches!(said, Err(Error::Damaged(_))), "{end}");
     }
     bytes.push(0);
-    let said = Entry::read(&bytes).and_then(|entry| entry.said());
+    let said = Entry::read(&bytes).and_then(|entry| entry.decode());
     assert!(
         matches!(said, Err(Error::Damaged(_))),
         "something is left over"

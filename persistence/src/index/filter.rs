@@ -232,10 +232,10 @@ impl Share {
     /// Reserves bytes whether or not there is room.
     fn take(self: &Arc<Self>, bytes: usize) -> Reservation {
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        self.taken(bytes)
+        self.reservation(bytes)
     }
 
-    fn taken(self: &Arc<Self>, bytes: usize) -> Reservation {
+    fn reservation(self: &Arc<Self>, bytes: usize) -> Reservation {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
             self.budget.holders.fetch_add(1, Ordering::Relaxed);
         }
@@ -256,7 +256,7 @@ impl Share {
             budget.part()
         };
         let modest = own.saturating_add(bytes) <= most;
-        let taken = budget
+        let reserved = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
                 let limit = if modest {
@@ -266,8 +266,8 @@ impl Share {
                 };
                 used.checked_add(bytes).filter(|&sum| sum <= limit)
             });
-        taken.ok()?;
-        Some(self.taken(bytes))
+        reserved.ok()?;
+        Some(self.reservation(bytes))
     }
 
     /// Whether this wallet has more than its part while others need room: then it is to give some back.

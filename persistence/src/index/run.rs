@@ -120,13 +120,13 @@ pub(crate) fn find(
     run: &RunMeta,
     hash: u64,
 ) -> Result<Option<Vec<u64>>, Error> {
-    let mut found = Vec::new();
+    let mut matching = Vec::new();
     for place in 0..=u16::MAX {
         let page = run.page_of(hash);
         let Some(part) = part(store, wallet, run.number, page, place)? else {
             return Ok(None);
         };
-        found.extend(versions(part.keys(), hash));
+        matching.extend(versions(part.keys(), hash));
         let passed = part
             .keys()
             .last()
@@ -135,7 +135,7 @@ pub(crate) fn find(
             break;
         }
     }
-    Ok(Some(found))
+    Ok(Some(matching))
 }
 
 /// A page's stored filter. `None`: it is not there (any more).

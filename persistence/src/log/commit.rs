@@ -107,7 +107,7 @@ struct Commit<'a> {
 impl Commit<'_> {
     fn write(&mut self, batch: &Batch) -> Result<Vec<UnfoldedFrame>, Error> {
         let mut frames = Vec::new();
-        let mut told = Vec::new();
+        let mut project_events = Vec::new();
         let mut ticket = batch.before;
         let mut rest = batch.bytes.as_slice();
         while !rest.is_empty() {
@@ -121,7 +121,7 @@ impl Commit<'_> {
             self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
             self.insert()?;
             if batch.project_events > 0 {
-                told.append(&mut project_events::of_frame(&self.frame)?);
+                project_events.append(&mut project_events::of_frame(&self.frame)?);
             }
             ticket = ticket.saturating_add(cut.appends.into());
             let keep = self.shared.progress.waiting_bytes() < self.shared.options.frame_bytes;
@@ -139,7 +139,7 @@ impl Commit<'_> {
             self.flush()?;
         }
         // Before a fold can reach these project events and find them missing.
-        self.shared.project_events.publish(told);
+        self.shared.project_events.publish(project_events);
         Ok(frames)
     }
 

@@ -38,7 +38,7 @@ struct State {
     /// Since when something waits to be folded.
     since: Option<Instant>,
     /// A ticket that somebody waits for, to be folded after all that was recovered.
-    asked: Option<u64>,
+    awaited: Option<u64>,
     /// The last durable frame.
     head: FramePosition,
     stopped: bool,
@@ -84,7 +84,7 @@ impl LogProgress {
     }
 
     /// Counts an append that is taken in.
-    pub(crate) fn taken(&self, events: u32, bytes: usize) {
+    pub(crate) fn count_append(&self, events: u32, bytes: usize) {
         self.events.fetch_add(events.into(), Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -128,7 +128,7 @@ impl LogProgress {
             return;
         };
         let mut state = self.state.lock();
-        let slept = state.frames.is_empty() || state.asked.is_some();
+        let slept = state.frames.is_empty() || state.awaited.is_some();
         state.head = head;
         state.since.get_or_insert_with(Instant::now);
         let before = state.waiting;
@@ -162,7 +162,7 @@ impl LogProgress {
                 None if !wait => return Some(Vec::new()),
                 None => self.work.wait(&mut state),
                 Some(since) => {
-                    let due = state.asked.is_some()
+                    let due = state.awaited.is_some()
                         || state.waiting.reaches(enough)
                         || since.elapsed() >= interval;
                     if due {
@@ -191,8 +191,11 @@ impl LogProgress {
         let ticket = frames.last().map_or(0, |frame| frame.ticket);
         self.folded.fetch_max(ticket, Ordering::AcqRel);
         state.since = (!state.frames.is_empty()).then(Instant::now);
-        if state.asked.is_some_and(|asked| self.reached(&state, asked)) {
-            state.asked = None;
+        if state
+            .awaited
+            .is_some_and(|ticket| self.is_folded(&state, ticket))
+        {
+            state.awaited = None;
         }
         drop(state);
         self.folded_more.notify_all();
@@ -212,8 +215,8 @@ impl LogProgress {
     /// Asks for all up to `ticket`, and all that was recovered, to be folded soon.
     pub(crate) fn ask(&self, ticket: u64) {
         let mut state = self.state.lock();
-        if !self.reached(&state, ticket) {
-            state.asked = state.asked.max(Some(ticket));
+        if !self.is_folded(&state, ticket) {
+            state.awaited = state.awaited.max(Some(ticket));
             drop(state);
             self.work.notify_one();
         }
@@ -223,7 +226,7 @@ impl LogProgress {
     pub(crate) fn settle(&self, ticket: u64) -> bool {
         self.ask(ticket);
         let mut state = self.state.lock();
-        while !self.reached(&state, ticket) {
+        while !self.is_folded(&state, ticket) {
             if state.stopped {
                 return false;
             }
@@ -248,7 +251,7 @@ impl LogProgress {
         self.folded_more.notify_all();
     }
 
-    fn reached(&self, state: &State, ticket: u64) -> bool {
+    fn is_folded(&self, state: &State, ticket: u64) -> bool {
         let recovered_folded = state.frames.front().is_none_or(|frame| frame.ticket > 0);
         recovered_folded && self.folded() >= ticket
     }

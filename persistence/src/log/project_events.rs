@@ -33,7 +33,7 @@ pub(crate) fn of_frame(frame: &[u8]) -> Result<Vec<FramedEvent>, Error> {
         while !rest.is_empty() {
             let (item, after) = item::split(rest)?;
             rest = after;
-            if let Item::Notice(project, project_event) = item {
+            if let Item::ProjectEvent(project, project_event) = item {
                 let start = project_event
                     .as_ptr()
                     .addr()
@@ -83,7 +83,7 @@ impl UnfoldedEvents {
         }
         let listeners = waiting.listeners.clone();
         drop(waiting);
-        listeners.iter().for_each(|told| told());
+        listeners.iter().for_each(|listener| listener());
     }
 
     /// Removes project events up to this frame, which are stored now.
@@ -104,7 +104,7 @@ impl UnfoldedEvents {
 
     /// At most `limit` project events of a project after a number: those that `stored` reads, and those
     /// that are not stored. Project events that are folded meanwhile stay here until this ends.
-    pub(crate) fn over(
+    pub(crate) fn merged(
         &self,
         project: ProjectId,
         after: EventNumber,

@@ -48,12 +48,12 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Takes an append in. `taken` is called in the order of the tickets, for appends that write something.
+    /// Takes an append in. `on_ticket` is called in the order of the tickets, for appends that write something.
     pub(crate) fn push(
         &self,
         append: &Append,
         done: Option<OnOutcome>,
-        taken: impl FnOnce(),
+        on_ticket: impl FnOnce(),
     ) -> Result<Ticket, AppendRefusal> {
         let mut state = self.state.lock();
         if let Some(refused) = state.stopped {
@@ -72,7 +72,7 @@ impl Queue {
             state.batch.project_events = project_events;
             self.bytes.store(state.batch.bytes.len(), Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
-            taken();
+            on_ticket();
         }
         let ticket = Ticket(state.last);
         let idle = std::mem::take(&mut state.idle);

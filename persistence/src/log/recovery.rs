@@ -151,14 +151,14 @@ pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result
         );
     }
     let torn = scan.torn.iter().map(|(lsn, _)| lsn);
-    let mut gone = 0_usize;
+    let mut removed = 0_usize;
     for lsn in scan.leftover.iter().chain(torn) {
         journal
             .remove(lsn.to_be_bytes())
             .map_err(|error| failed(&format!("removing frame {lsn}"), &error))?;
-        gone = gone.saturating_add(1);
+        removed = removed.saturating_add(1);
     }
-    if gone > 0 {
+    if removed > 0 {
         db.flush()
             .map_err(|error| failed("removing frames", &error))?;
     }

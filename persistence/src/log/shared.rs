@@ -52,7 +52,7 @@ pub(crate) struct Shared {
     failure: Mutex<Option<String>>,
     answered: Mutex<bool>,
     on_answered: Condvar,
-    told: AtomicBool,
+    failure_reported: AtomicBool,
 }
 
 impl Shared {
@@ -69,7 +69,7 @@ impl Shared {
             failure: Mutex::new(None),
             answered: Mutex::new(false),
             on_answered: Condvar::new(),
-            told: AtomicBool::new(false),
+            failure_reported: AtomicBool::new(false),
         }
     }
 
@@ -113,7 +113,7 @@ impl Shared {
     pub(crate) fn all_answered(&self) {
         *self.answered.lock() = true;
         self.on_answered.notify_all();
-        self.tell();
+        self.report_failure();
     }
 
     /// Calls `on_fatal` once; callers who wait for an append come first, unless the log's thread
@@ -124,13 +124,13 @@ impl Shared {
             self.on_answered.wait_for(&mut answered, ANSWER_GRACE);
         }
         drop(answered);
-        self.tell();
+        self.report_failure();
     }
 
-    fn tell(&self) {
+    fn report_failure(&self) {
         let why = self.failure.lock().clone();
         if let Some(why) = why
-            && !self.told.swap(true, Ordering::AcqRel)
+            && !self.failure_reported.swap(true, Ordering::AcqRel)
         {
             (self.options.on_fatal)(&why);
         }

@@ -95,7 +95,7 @@ impl Overlay {
 
     /// At most `limit` of the stored entries and these, in the stretch's order. Entries that are
     /// folded meanwhile stay here until this ends.
-    pub(crate) fn over(
+    pub(crate) fn merged(
         &self,
         look_up: LookUp,
         stretch: &LookUpRange,
@@ -125,14 +125,14 @@ impl Overlay {
 }
 
 /// Merges both in order. If both have a key the fresh entry counts; without a value it hides the other.
-struct MergedEntries<Overlay: Iterator, LoadedWallet: Iterator> {
-    fresh: Peekable<Overlay>,
-    stored: Peekable<LoadedWallet>,
+struct MergedEntries<Fresh: Iterator, Stored: Iterator> {
+    fresh: Peekable<Fresh>,
+    stored: Peekable<Stored>,
     backward: bool,
 }
 
-impl<Overlay: Iterator, LoadedWallet: Iterator> MergedEntries<Overlay, LoadedWallet> {
-    fn new(fresh: Overlay, stored: LoadedWallet, backward: bool) -> Self {
+impl<Fresh: Iterator, Stored: Iterator> MergedEntries<Fresh, Stored> {
+    fn new(fresh: Fresh, stored: Stored, backward: bool) -> Self {
         Self {
             fresh: fresh.peekable(),
             stored: stored.peekable(),
@@ -141,10 +141,10 @@ impl<Overlay: Iterator, LoadedWallet: Iterator> MergedEntries<Overlay, LoadedWal
     }
 }
 
-impl<'a, Overlay, LoadedWallet> Iterator for MergedEntries<Overlay, LoadedWallet>
+impl<'a, Fresh, Stored> Iterator for MergedEntries<Fresh, Stored>
 where
-    Overlay: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
-    LoadedWallet: Iterator<Item = Result<Entry, Error>>,
+    Fresh: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
+    Stored: Iterator<Item = Result<Entry, Error>>,
 {
     type Item = Result<Entry, Error>;
 

@@ -4,20 +4,20 @@
 //! entries, in order. A look-up only says where to look: only the wallet knows how things stand, and what may be
 //! shown.
 
-pub(crate) mod called;
 mod codes;
 pub(crate) mod fresh;
 mod ids;
 pub(crate) mod orders;
 pub(crate) mod periods;
+pub(crate) mod provider_ids;
 mod spec;
 
 use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
-pub use called::Called;
 pub use orders::OrderPosition;
+pub use provider_ids::ProviderId;
 pub use spec::{Key, LookUp, LookUpRange, Value};
 pub(crate) use spec::{LookUpChange, LookUpSpec, joined};
 
@@ -25,7 +25,7 @@ impl LookUp {
     pub(crate) const fn declared(self) -> &'static LookUpSpec {
         match self {
             Self::Placed => &orders::PLACED,
-            Self::Called => &called::CALLED,
+            Self::ProviderIds => &provider_ids::PROVIDER_IDS,
             Self::Due => &orders::DUE,
             Self::Periods => &periods::PERIODS,
             Self::Buyers => &orders::BUYERS,
@@ -79,7 +79,7 @@ impl AllChanges {
 /// The wallet that an entry leads to: it ends the key if a key may lead to several wallets, otherwise the value.
 pub(crate) fn wallet_in(look_up: LookUp, key: &[u8], value: &[u8]) -> WalletKey {
     let place = match look_up {
-        LookUp::Buyers | LookUp::Called => key,
+        LookUp::Buyers | LookUp::ProviderIds => key,
         LookUp::Placed | LookUp::Due | LookUp::Periods | LookUp::Codes | LookUp::Ids => value,
     };
     WalletKey(place.last_chunk().copied().unwrap_or_default())

@@ -13,7 +13,7 @@ pub enum LookUp {
     /// Orders of a project by when they were placed; never removed.
     Placed,
     /// Orders by the provider's identifiers; never removed.
-    Called,
+    ProviderIds,
     /// Pending orders of a project by when they expire.
     Due,
     /// Subscriptions of a project that are not over, by when their periods end.
@@ -44,7 +44,7 @@ pub(crate) struct LookUpSpec {
 impl LookUp {
     pub(crate) const ALL: [Self; 7] = [
         Self::Placed,
-        Self::Called,
+        Self::ProviderIds,
         Self::Due,
         Self::Periods,
         Self::Buyers,

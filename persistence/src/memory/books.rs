@@ -74,7 +74,7 @@ impl MemoryBooks {
                 self.documents.insert(document.address(), document);
             }
             // Project events are shown once they are durable: the journal keeps them.
-            LogEvent::Notice(_) => {}
+            LogEvent::ProjectEvent(_) => {}
             LogEvent::Note(note) => {
                 match note.body {
                     Some(body) => self.notes.insert(note.key, body),
@@ -130,8 +130,9 @@ impl MemoryBooks {
     }
 
     pub(super) fn notes(&self, prefix: &[u8]) -> Vec<StoredNote> {
-        let kept = self.notes.iter().filter(|(key, _)| key.starts_with(prefix));
-        kept.map(|(key, body)| (key.clone(), body.clone()))
+        let notes = self.notes.iter().filter(|(key, _)| key.starts_with(prefix));
+        notes
+            .map(|(key, body)| (key.clone(), body.clone()))
             .collect()
     }
 

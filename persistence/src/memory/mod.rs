@@ -54,7 +54,7 @@ struct State {
     /// All project events that are durable.
     project_events: BTreeMap<(ProjectId, EventNumber), ProjectEvent>,
     /// Callbacks for when there are more project events.
-    on_notices: Vec<OnEvents>,
+    on_project_events: Vec<OnEvents>,
     /// Appends that were taken in and are not folded.
     backlog: Backlog,
     holding: bool,
@@ -177,17 +177,17 @@ impl MemoryJournal {
                 if state.answering {
                     return;
                 }
-                let known = state.project_events.len();
+                let events_before = state.project_events.len();
                 let (batch, outcome) = state.advance();
-                if state.project_events.len() > known {
-                    listeners.clone_from(&state.on_notices);
+                if state.project_events.len() > events_before {
+                    listeners.clone_from(&state.on_project_events);
                 }
                 self.fresh.folded(state.folded_ticket().0);
                 self.moved.notify_all();
                 state.answering = !batch.is_empty();
                 (batch, outcome)
             };
-            listeners.iter().for_each(|told| told());
+            listeners.iter().for_each(|listener| listener());
             if batch.is_empty() {
                 return;
             }
@@ -229,7 +229,7 @@ impl State {
     }
 
     /// Appends ever taken in, also by earlier openings.
-    fn taken(&self) -> usize {
+    fn appends(&self) -> usize {
         let writing = self
             .queued
             .iter()
@@ -267,7 +267,7 @@ impl State {
         if append.project_events() > 0 {
             let lsn = u64::try_from(self.log.len()).unwrap_or(u64::MAX);
             for (place, log_event) in decode_events(append.bytes())?.into_iter().enumerate() {
-                if let LogEvent::Notice(project_event) = log_event {
+                if let LogEvent::ProjectEvent(project_event) = log_event {
                     let number = number(lsn.saturating_add(1), place);
                     self.project_events
                         .insert((project_event.project, number), project_event);
@@ -303,7 +303,7 @@ impl Log for MemoryJournal {
     fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         let listed = append.take_listed();
         self.fresh.add(&listed);
-        let taken = {
+        let ticket_taken = {
             let mut state = self.state.lock();
             let refused = state.refusing();
             if let Some(refused @ (AppendRefusal::Poisoned | AppendRefusal::Closed)) = refused {
@@ -313,11 +313,11 @@ impl Log for MemoryJournal {
             *events = events.saturating_add(append.events().into());
             *bytes = bytes.saturating_add(append.bytes().len() as u64);
             state.queued.push(Queued { append, done });
-            ticket(state.taken().saturating_sub(state.recovered))
+            ticket(state.appends().saturating_sub(state.recovered))
         };
-        self.fresh.appended(listed, taken.0);
+        self.fresh.appended(listed, ticket_taken.0);
         self.deliver();
-        Ok(taken)
+        Ok(ticket_taken)
     }
 
     fn durable(&self) -> Ticket {
@@ -351,7 +351,7 @@ impl Books for MemoryJournal {
     fn settle(&self) -> Result<(), Error> {
         self.deliver();
         let mut state = self.state.lock();
-        let target = state.taken();
+        let target = state.appends();
         loop {
             if let Some(failure) = &state.failure {
                 return Err(failure.clone());
@@ -417,13 +417,13 @@ impl Books for MemoryJournal {
         behind.take(limit).map(read).collect()
     }
 
-    fn last_notice(&self) -> EventNumber {
+    fn last_project_event(&self) -> EventNumber {
         let lsn = self.state.lock().log.len();
         last_of(u64::try_from(lsn).unwrap_or(u64::MAX))
     }
 
-    fn on_notices(&self, told: OnEvents) {
-        self.state.lock().on_notices.push(told);
+    fn on_project_events(&self, listener: OnEvents) {
+        self.state.lock().on_project_events.push(listener);
     }
 
     fn stretch(
@@ -435,8 +435,9 @@ impl Books for MemoryJournal {
         let state = self.state.lock();
         let entries = state.books.entries(look_up);
         let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
-        let over =
-            |stored: &mut dyn Iterator<Item = _>| self.fresh.over(look_up, stretch, limit, stored);
+        let over = |stored: &mut dyn Iterator<Item = _>| {
+            self.fresh.merged(look_up, stretch, limit, stored)
+        };
         match stretch {
             LookUpRange::From(from) => {
                 over(&mut entries.filter(|(key, _)| *key >= from).map(entry))
@@ -453,8 +454,8 @@ impl Books for MemoryJournal {
         }
         let state = self.state.lock();
         let mut entries = state.books.entries(look_up);
-        let found = entries.find(|(known, _)| ***known == *key);
-        Ok(found.map(|(_, value)| value.clone()))
+        let entry = entries.find(|(known, _)| ***known == *key);
+        Ok(entry.map(|(_, value)| value.clone()))
     }
 }
 
@@ -466,8 +467,8 @@ struct MemoryHistory {
 
 impl MemoryHistory {
     fn records<T>(&self, read: impl FnOnce(&[Record]) -> T) -> Result<T, Error> {
-        let gone = || Error::Unusable("the journal is closed".into());
-        let state = self.state.upgrade().ok_or_else(gone)?;
+        let closed = || Error::Unusable("the journal is closed".into());
+        let state = self.state.upgrade().ok_or_else(closed)?;
         let state = state.lock();
         state.readable(&self.key)?;
         Ok(read(state.books.records(&self.key)))
@@ -486,13 +487,13 @@ impl History for MemoryHistory {
     }
 
     fn find(&self, hash: u64, matches: &dyn Fn(&Record) -> bool) -> Result<Option<Record>, Error> {
-        let found = |record: &&Record| {
+        let is_match = |record: &&Record| {
             record
                 .lookup()
                 .is_some_and(|lookup| lookup.hash(&self.key) == hash)
                 && matches(record)
         };
-        self.records(|records| records.iter().rev().find(found).cloned())
+        self.records(|records| records.iter().rev().find(is_match).cloned())
     }
 
     fn before(&self, seq: u64, limit: usize) -> Result<Vec<Record>, Error> {

@@ -63,7 +63,7 @@ impl Interval {
     }
 
     /// For how long it is kept, in milliseconds; `None`: for good.
-    pub(crate) const fn kept(self) -> Option<i64> {
+    pub(crate) const fn retention_millis(self) -> Option<i64> {
         match self {
             Self::Hour => Some(90 * 24 * HOUR),
             Self::Day => Some(3 * 366 * 24 * HOUR),
@@ -117,17 +117,17 @@ pub(crate) const fn is_active(reason: Reason) -> bool {
 impl Count {
     /// Counts one more ledger entry.
     pub(crate) const fn add(&mut self, reason: Reason, delta: i64) {
-        let away = delta.saturating_neg();
+        let lost = delta.saturating_neg();
         match reason {
             Reason::Purchase | Reason::Manual | Reason::FreeGrant => {
                 self.granted = self.granted.saturating_add(delta);
             }
             Reason::Deduction => {
-                self.deducted = self.deducted.saturating_add(away);
+                self.deducted = self.deducted.saturating_add(lost);
                 self.deductions = self.deductions.saturating_add(1);
             }
-            Reason::Refund => self.refunded = self.refunded.saturating_add(away),
-            Reason::Expiry => self.expired = self.expired.saturating_add(away),
+            Reason::Refund => self.refunded = self.refunded.saturating_add(lost),
+            Reason::Expiry => self.expired = self.expired.saturating_add(lost),
         }
     }
 
@@ -177,8 +177,8 @@ impl Usage {
         self.sales.merge(&other.sales);
         self.wallets.merge(&other.wallets);
         for (feature, used) in &other.features {
-            let known = self.features.entry(name(feature).into()).or_default();
-            known.add(used.credits, used.deductions);
+            let total = self.features.entry(name(feature).into()).or_default();
+            total.add(used.credits, used.deductions);
         }
     }
 }

@@ -56,9 +56,9 @@ impl Sales {
         add(&mut self.failed, other.failed);
         add(&mut self.expired, other.expired);
         for (currency, money) in &other.money {
-            let known = self.money.entry(currency.clone()).or_default();
-            add(&mut known.paid, money.paid);
-            add(&mut known.returned, money.returned);
+            let total = self.money.entry(currency.clone()).or_default();
+            add(&mut total.paid, money.paid);
+            add(&mut total.returned, money.returned);
         }
     }
 

@@ -7,7 +7,7 @@ use domain::{
     project_event::{EventData, ProjectEvent},
     wallet::OrderKind,
 };
-use persistence::{Books, Called, LogEvent, Outcome, SledJournal};
+use persistence::{Books, LogEvent, Outcome, ProviderId, SledJournal};
 
 use super::{Teller, commit, key, project, shop, version};
 
@@ -116,7 +116,7 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
     for order in 1..=last {
         let checkout = shop::checkout(order);
         let found = journal
-            .called(PROJECT, Called::Checkout(&checkout))
+            .order_by_provider_id(PROJECT, ProviderId::Checkout(&checkout))
             .unwrap();
         assert_eq!(found, Some(shop::id(BUYER, order)));
     }
@@ -130,12 +130,12 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
         .collect();
     let each =
         (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..told(step)).map(move |_| step));
-    assert_eq!(shown, each.collect::<Vec<_>>(), "each notice once");
+    assert_eq!(shown, each.collect::<Vec<_>>(), "each project event once");
     assert!(journal.documents().unwrap().len() >= before.documents);
 }
 
 fn credited(at: i64, delta: i64) -> LogEvent {
-    LogEvent::Notice(ProjectEvent {
+    LogEvent::ProjectEvent(ProjectEvent {
         project: PROJECT,
         at: Timestamp(at),
         recorded: Timestamp(at),

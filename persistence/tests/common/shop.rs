@@ -121,9 +121,9 @@ impl Teller {
         let subscription = Subscription {
             id,
             customer: None,
-            paid: terms(),
-            switched: None,
-            said: None,
+            paid_tier: terms(),
+            tier_switch: None,
+            reported_tier: None,
             status: match end {
                 Some(_) => SubscriptionStatus::Active,
                 None => SubscriptionStatus::Canceled,

@@ -8,7 +8,7 @@ use domain::{
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::OrderKind,
 };
-use persistence::{Append, Books, Called, OrderPosition, PeriodEnd};
+use persistence::{Append, Books, OrderPosition, PeriodEnd, ProviderId};
 
 use super::{
     Subject,
@@ -266,7 +266,9 @@ pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
     everywhere(subject, &appends, |books| {
         let find = |project, order| {
             let checkout = checkout(order);
-            books.called(project, Called::Checkout(&checkout)).unwrap()
+            books
+                .order_by_provider_id(project, ProviderId::Checkout(&checkout))
+                .unwrap()
         };
         assert_eq!(find(ONE, 7), Some(id(1, 7)));
         assert_eq!(find(TWO, 8), Some(id(2, 8)));
@@ -276,8 +278,8 @@ pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
     });
 }
 
-fn find(books: &dyn Books, project: ProjectId, name: Called<'_>) -> Option<OrderId> {
-    books.called(project, name).unwrap()
+fn find(books: &dyn Books, project: ProjectId, name: ProviderId<'_>) -> Option<OrderId> {
+    books.order_by_provider_id(project, name).unwrap()
 }
 
 pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject) {
@@ -305,21 +307,21 @@ pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
     everywhere(subject, &appends, |books| {
         for (wallet, order) in [(1, 7), (1, 8), (1, 9), (2, 10)] {
             let (payment, invoice) = (payment(order), invoice(order));
-            for name in [Called::Payment(&payment), Called::Invoice(&invoice)] {
+            for name in [ProviderId::Payment(&payment), ProviderId::Invoice(&invoice)] {
                 assert_eq!(find(books, ONE, name), Some(id(wallet, order)));
                 assert_eq!(find(books, TWO, name), None, "another project's");
             }
         }
-        assert_eq!(find(books, ONE, Called::Payment(&payment(11))), None);
-        let begun = find(books, ONE, Called::Subscription(&subscription(5)));
+        assert_eq!(find(books, ONE, ProviderId::Payment(&payment(11))), None);
+        let begun = find(books, ONE, ProviderId::Subscription(&subscription(5)));
         assert_eq!(begun, Some(id(1, 7)), "the order that began it");
-        let elsewhere = find(books, ONE, Called::Subscription(&subscription(6)));
+        let elsewhere = find(books, ONE, ProviderId::Subscription(&subscription(6)));
         assert_eq!(elsewhere, Some(id(2, 10)));
         assert_eq!(
-            find(books, ONE, Called::Subscription(&subscription(7))),
+            find(books, ONE, ProviderId::Subscription(&subscription(7))),
             None
         );
-        let name = Called::Customer(&customer);
+        let name = ProviderId::Customer(&customer);
         let all = |limit| books.orders_by_provider_id(ONE, name, limit).unwrap();
         let wallets = BTreeSet::from_iter(all(9).iter().map(|order| order.wallet));
         assert_eq!(wallets, BTreeSet::from([key(1), key(2)]));

@@ -18,7 +18,7 @@ async fn an_endpoint_that_is_gone_is_sent_nothing_until_it_is_set_active() {
     hooked.settled().await;
     hooked.grant("bob", 10).await;
     hooked.pass(HOUR).await;
-    assert_eq!(hooked.told().len(), 1);
+    assert_eq!(hooked.summaries().len(), 1);
     let endpoint = hooked.endpoint().await;
     assert_eq!(
         (&endpoint["active"], &endpoint["disabledReason"]),
@@ -35,7 +35,7 @@ async fn an_endpoint_that_is_gone_is_sent_nothing_until_it_is_set_active() {
         (&json!(true), &Value::Null)
     );
     hooked.settled().await;
-    let mut rest = hooked.told().split_off(1);
+    let mut rest = hooked.summaries().split_off(1);
     rest.sort();
     let all = [
         created("ann"),
@@ -70,10 +70,10 @@ async fn five_days_of_nothing_but_failures_switch_an_endpoint_off() {
         (&endpoint["active"], &endpoint["disabledReason"]),
         (&json!(false), &json!("failing"))
     );
-    let before = hooked.told().len();
+    let before = hooked.summaries().len();
     hooked.grant("late", 1).await;
     hooked.pass(48 * HOUR).await;
-    assert_eq!(hooked.told().len(), before);
+    assert_eq!(hooked.summaries().len(), before);
     let figures = Client::new(&hooked.service.base, ADMIN_TOKEN);
     let request = figures.request(Method::GET, "/metrics");
     let text = request.send().await.unwrap().text().await.unwrap();

@@ -149,14 +149,14 @@ async fn an_endpoint_hears_of_what_happens_after_it_was_made_and_of_what_it_want
     let hooked = ServiceWithEndpoint::of(service).await;
     hooked.grant("ann", 1).await;
     hooked.settled().await;
-    assert_eq!(hooked.told(), [created("ann"), credited("ann", 1)]);
+    assert_eq!(hooked.summaries(), [created("ann"), credited("ann", 1)]);
     hooked
         .change(json!({"events": ["wallet.credited"]}))
         .await
         .expect(200);
     hooked.grant("bob", 2).await;
     hooked.settled().await;
-    assert_eq!(hooked.told()[2..], [credited("bob", 2)]);
+    assert_eq!(hooked.summaries()[2..], [credited("bob", 2)]);
     // It gets no events of another project.
     let stranger = hooked.service.stranger(KeyKind::Secret).await;
     stranger
@@ -164,7 +164,7 @@ async fn an_endpoint_hears_of_what_happens_after_it_was_made_and_of_what_it_want
         .await
         .expect(200);
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 3);
+    assert_eq!(hooked.summaries().len(), 3);
 }
 
 #[tokio::test]
@@ -177,8 +177,8 @@ async fn a_changed_address_gets_what_was_not_accepted_at_the_old_one() {
     let change = json!({"url": other.url, "active": true});
     hooked.change(change).await.expect(200);
     hooked.settled().await;
-    assert_eq!(hooked.told(), []);
-    assert_eq!(other.told(), [created("ann"), credited("ann", 1)]);
+    assert_eq!(hooked.summaries(), []);
+    assert_eq!(other.summaries(), [created("ann"), credited("ann", 1)]);
 }
 
 #[tokio::test]
@@ -221,8 +221,8 @@ async fn nothing_is_left_of_a_deleted_endpoint() {
     assert_eq!(deleted.status, 204);
     hooked.grant("bob", 1).await;
     hooked.pass(3600).await;
-    assert_eq!(hooked.told().len(), 1);
-    assert_eq!(other.told().len(), 4);
+    assert_eq!(hooked.summaries().len(), 1);
+    assert_eq!(other.summaries().len(), 4);
     hooked.service.handle.fold_all().await.unwrap();
     let notes = hooked.service.handle.notes(&[64]).unwrap();
     assert_eq!(notes.len(), 4, "the other one's deliveries");

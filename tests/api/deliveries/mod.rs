@@ -125,8 +125,8 @@ impl ServiceWithEndpoint {
     }
 
     /// Type, user and balance of each event, in the order of arrival.
-    pub(crate) fn told(&self) -> Vec<(String, String, Option<i64>)> {
-        self.receiver.told()
+    pub(crate) fn summaries(&self) -> Vec<(String, String, Option<i64>)> {
+        self.receiver.summaries()
     }
 }
 
@@ -179,7 +179,7 @@ async fn events_are_sent_as_they_are_told_and_signed() {
         assert_eq!(received.header("content-type"), "application/json");
         assert!(received.header("user-agent").starts_with("Scrip/"));
     }
-    assert_eq!(hooked.told(), [created("ann"), credited("ann", 10)]);
+    assert_eq!(hooked.summaries(), [created("ann"), credited("ann", 10)]);
 }
 
 #[tokio::test]
@@ -231,17 +231,17 @@ async fn a_wallets_next_event_waits_for_its_last_and_other_wallets_go_on() {
     hooked.grant("bob", 20).await;
     hooked.grant("ann", 5).await;
     hooked.settled().await;
-    let mut told = hooked.told();
+    let mut told = hooked.summaries();
     told.sort();
     assert_eq!(told, [created("ann"), created("bob"), credited("bob", 20)]);
     hooked.receiver.of("ann", None);
     hooked.pass(4).await;
-    assert_eq!(hooked.told().len(), 3, "it is not time yet");
+    assert_eq!(hooked.summaries().len(), 3, "it is not time yet");
     hooked.pass(2).await;
     let expected = [created("ann"), credited("ann", 10), credited("ann", 15)];
-    assert_eq!(hooked.told()[3..], expected);
+    assert_eq!(hooked.summaries()[3..], expected);
     hooked.pass(100 * HOUR).await;
-    assert_eq!(hooked.told().len(), 6, "nothing is sent twice");
+    assert_eq!(hooked.summaries().len(), 6, "nothing is sent twice");
 }
 
 #[tokio::test]
@@ -262,13 +262,17 @@ async fn what_is_not_accepted_is_sent_ten_times_and_given_up() {
         24 * HOUR,
     ];
     for (attempts, pause) in (1..).zip(pauses) {
-        assert_eq!(hooked.told().len(), attempts);
+        assert_eq!(hooked.summaries().len(), attempts);
         hooked.pass(pause - 1).await;
-        assert_eq!(hooked.told().len(), attempts, "too early after {pause} s");
+        assert_eq!(
+            hooked.summaries().len(),
+            attempts,
+            "too early after {pause} s"
+        );
         // Up to the largest jitter.
         hooked.pass(2 + pause / 10).await;
     }
-    assert_eq!(hooked.told().len(), 10);
+    assert_eq!(hooked.summaries().len(), 10);
     let page = hooked.deliveries("").await;
     let delivery = &page["deliveries"][0];
     assert_eq!(
@@ -280,7 +284,7 @@ async fn what_is_not_accepted_is_sent_ten_times_and_given_up() {
     let first = ids[0].header("webhook-id");
     assert!(ids.iter().all(|one| one.header("webhook-id") == first));
     hooked.pass(30 * HOUR).await;
-    assert_eq!(hooked.told().len(), 10);
+    assert_eq!(hooked.summaries().len(), 10);
     assert_eq!(hooked.endpoint().await["active"], true);
 }
 
@@ -290,7 +294,7 @@ async fn a_wallet_goes_on_after_an_event_that_was_given_up() {
     hooked.receiver.of("ann", Some(Say::Status(500)));
     hooked.grant("ann", 10).await;
     let of_ann = || -> Vec<_> {
-        let told = hooked.told().into_iter();
+        let told = hooked.summaries().into_iter();
         told.filter(|(_, user, _)| user == "ann").collect()
     };
     for day in 1..=9 {
@@ -322,14 +326,14 @@ async fn a_receiver_may_ask_for_more_time() {
     hooked.service.code().await;
     hooked.settled().await;
     hooked.pass(119).await;
-    assert_eq!(hooked.told().len(), 1);
+    assert_eq!(hooked.summaries().len(), 1);
     hooked.pass(1).await;
-    assert_eq!(hooked.told().len(), 2);
+    assert_eq!(hooked.summaries().len(), 2);
     // It asks for 11:08:40, and the schedule says five minutes.
     hooked.pass(11 * 60).await;
-    assert_eq!(hooked.told().len(), 2);
+    assert_eq!(hooked.summaries().len(), 2);
     hooked.pass(20).await;
-    assert_eq!(hooked.told().len(), 3);
+    assert_eq!(hooked.summaries().len(), 3);
     assert_eq!(
         hooked.deliveries("").await["deliveries"][0]["status"],
         "succeeded"

@@ -175,7 +175,7 @@ async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
     let _running = webhooks.start();
     hooked.service.clock.advance_millis(10_000);
     webhooks.settled().await;
-    assert_eq!(hooked.receiver.told().len(), 1);
+    assert_eq!(hooked.receiver.summaries().len(), 1);
     let project = hooked.service.project.id.to_string();
     let path = format!("/{}/deliveries", hooked.id);
     let page = crate::deliveries::ask((base, &project), reqwest::Method::GET, &path, None).await;
@@ -198,11 +198,11 @@ async fn one_that_was_away_for_a_while_hears_everything_in_order() {
     }
     hooked.settled().await;
     hooked.pass(6).await;
-    let before = hooked.told().len();
+    let before = hooked.summaries().len();
     assert_eq!(before, 60, "of each wallet the first, twice");
     hooked.receiver.always(None);
     hooked.pass(400).await;
-    let told = hooked.told().split_off(before);
+    let told = hooked.summaries().split_off(before);
     assert_eq!(told.len(), 30 * 4);
     for user in &users {
         let of: Vec<_> = told
@@ -250,14 +250,14 @@ async fn a_dead_endpoint_holds_no_more_than_so_many_wallets_and_misses_none() {
         hooked.grant(&format!("user-{number}"), 1).await;
     }
     hooked.settled().await;
-    let tried = hooked.told().len();
+    let tried = hooked.summaries().len();
     assert!((1000..1200).contains(&tried), "{tried} wallets were begun");
     let pending = hooked.service.webhooks.pending();
     assert!(pending < 2400, "{pending} events are held");
     hooked.receiver.always(None);
     hooked.pass(6).await;
     hooked.pass(6).await;
-    let told = hooked.told().split_off(tried);
+    let told = hooked.summaries().split_off(tried);
     assert_eq!(told.len(), 2 * USERS);
     for number in 0..USERS {
         let user = format!("user-{number}");

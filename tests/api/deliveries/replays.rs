@@ -41,7 +41,7 @@ async fn what_was_delivered_is_delivered_again_when_asked_for() {
     );
     hooked.settled().await;
     assert_eq!(
-        hooked.told(),
+        hooked.summaries(),
         [created("ann"), credited("ann", 1), created("ann")]
     );
     let received = hooked.receiver.received();
@@ -66,7 +66,7 @@ async fn what_is_pending_is_tried_at_once_when_asked_for() {
     let again = replay(&hooked, pending).await;
     assert_eq!(again["id"], pending["id"]);
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 2);
+    assert_eq!(hooked.summaries().len(), 2);
     let page = hooked.deliveries("").await;
     assert_eq!(page["deliveries"].as_array().unwrap().len(), 1);
     assert_eq!(
@@ -86,7 +86,7 @@ async fn what_is_asked_for_by_hand_takes_no_attempt_away() {
     for asked in 1..=12 {
         replay(&hooked, &page["deliveries"][0]).await;
         hooked.settled().await;
-        assert_eq!(hooked.told().len(), 1 + asked);
+        assert_eq!(hooked.summaries().len(), 1 + asked);
     }
     let page = hooked.deliveries("").await;
     assert_eq!(page["deliveries"][0]["status"], "pending");
@@ -98,12 +98,12 @@ async fn what_is_asked_for_by_hand_takes_no_attempt_away() {
     assert_eq!(attempts(&page), 13);
     let minutes = [1, 6, 34, 3 * 60, 6 * 60, 12 * 60, 16 * 60, 23 * 60, 27 * 60];
     for (tried, minutes) in (13..).zip(minutes) {
-        assert_eq!(hooked.told().len(), tried);
+        assert_eq!(hooked.summaries().len(), tried);
         let page = hooked.deliveries("").await;
         assert_eq!(page["deliveries"][0]["status"], "pending");
         hooked.pass(minutes * 60).await;
     }
-    assert_eq!(hooked.told().len(), 12 + 10);
+    assert_eq!(hooked.summaries().len(), 12 + 10);
     let page = hooked.deliveries("").await;
     assert_eq!(page["deliveries"][0]["status"], "failed");
     assert_eq!(attempts(&page), 20, "the oldest are forgotten");
@@ -117,11 +117,11 @@ async fn all_since_an_instant_is_sent_again_in_order() {
     hooked.grant("ann", 2).await;
     hooked.grant("bob", 3).await;
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 5);
+    assert_eq!(hooked.summaries().len(), 5);
     let replayed = replay_since(&hooked, "2026-11-18T11:07:00Z").await;
     assert_eq!(replayed, json!({"count": 3}));
     hooked.settled().await;
-    let mut again = hooked.told().split_off(5);
+    let mut again = hooked.summaries().split_off(5);
     again.sort();
     assert_eq!(
         again,
@@ -130,7 +130,7 @@ async fn all_since_an_instant_is_sent_again_in_order() {
     let replayed = replay_since(&hooked, "2020-01-01T00:00:00Z").await;
     assert_eq!(replayed, json!({"count": 5}));
     hooked.settled().await;
-    let of_ann: Vec<_> = hooked.told()[8..]
+    let of_ann: Vec<_> = hooked.summaries()[8..]
         .iter()
         .filter(|(_, user, _)| user == "ann")
         .cloned()
@@ -142,7 +142,7 @@ async fn all_since_an_instant_is_sent_again_in_order() {
     let nothing = replay_since(&hooked, "2030-01-01T00:00:00Z").await;
     assert_eq!(nothing, json!({"count": 0}));
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 13);
+    assert_eq!(hooked.summaries().len(), 13);
 }
 
 #[tokio::test]

@@ -18,21 +18,21 @@ async fn a_restart_goes_on_where_it_was() {
     hooked.grant("bob", 5).await;
     hooked.grant("ann", 2).await;
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 3, "ann's first, and all of bob's");
+    assert_eq!(hooked.summaries().len(), 3, "ann's first, and all of bob's");
     drop(hooked.running);
     let again = hooked.service.again(near).await;
     let (base, webhooks) = (&again.base, &again.webhooks);
     let running = webhooks.start();
     webhooks.settled().await;
     assert_eq!(
-        hooked.receiver.told().len(),
+        hooked.receiver.summaries().len(),
         3,
         "it is not time yet, and nothing comes twice"
     );
     hooked.receiver.of("ann", None);
     hooked.service.clock.advance_millis(6000);
     webhooks.settled().await;
-    let rest = hooked.receiver.told().split_off(3);
+    let rest = hooked.receiver.summaries().split_off(3);
     assert_eq!(
         rest,
         [created("ann"), credited("ann", 1), credited("ann", 3)]
@@ -70,7 +70,7 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
     let webhooks = &again.webhooks;
     let _running = webhooks.start();
     webhooks.settled().await;
-    let rest = hooked.receiver.told().split_off(3);
+    let rest = hooked.receiver.summaries().split_off(3);
     assert_eq!(
         rest,
         [created("bob"), credited("bob", 2)],
@@ -85,7 +85,7 @@ async fn what_is_sent_again_goes_on_after_a_restart() {
         hooked.grant(user, 1).await;
     }
     hooked.settled().await;
-    assert_eq!(hooked.told().len(), 6);
+    assert_eq!(hooked.summaries().len(), 6);
     hooked.change(json!({"active": false})).await.expect(200);
     assert_eq!(
         replay_since(&hooked, "2020-01-01T00:00:00Z").await,
@@ -104,7 +104,7 @@ async fn what_is_sent_again_goes_on_after_a_restart() {
         .await
         .expect(200);
     webhooks.settled().await;
-    assert_eq!(hooked.receiver.told().len(), 6 + 7);
+    assert_eq!(hooked.receiver.summaries().len(), 6 + 7);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn an_endpoint_that_was_not_told_at_all_is_told_after_a_restart() {
     let webhooks = &again.webhooks;
     let _running = webhooks.start();
     webhooks.settled().await;
-    assert_eq!(receiver.told(), [created("ann"), credited("ann", 1)]);
+    assert_eq!(receiver.summaries(), [created("ann"), credited("ann", 1)]);
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
     let _running = again.webhooks.start();
     again.webhooks.settled().await;
     assert_eq!(
-        hooked.receiver.told()[1..],
+        hooked.receiver.summaries()[1..],
         [created("ann"), credited("ann", 1)]
     );
 }

@@ -67,7 +67,7 @@ impl UnreadableEvents {
 
     /// Types of the wallet's events that were sent after the first attempt.
     fn kinds(&self) -> Vec<String> {
-        let told = self.hooked.told().into_iter();
+        let told = self.hooked.summaries().into_iter();
         let of_ann = told.filter(|(_, user, _)| user == "ann").skip(1);
         of_ann.map(|(kind, ..)| kind).collect()
     }
@@ -99,7 +99,7 @@ async fn what_cannot_be_read_is_given_up_after_an_hour_and_its_wallet_goes_on() 
     let figures = request.send().await.unwrap().text().await.unwrap();
     let counted = "scrip_webhook_attempts_total{outcome=\"unreadable\"} 1";
     assert!(figures.contains(counted), "{figures}");
-    let told = damaged.hooked.told();
+    let told = damaged.hooked.summaries();
     assert!(told.contains(&created("bob")) && told.contains(&credited("bob", 5)));
 
     // Once it can be read, the others are sent, and it can be replayed.

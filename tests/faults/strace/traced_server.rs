@@ -42,7 +42,10 @@ impl TracedServer {
         let mut process = Instance::begin(&launch, server.data_dir());
         let id = deadline::until("the start of the trace", deadline::SOON, || {
             if let Some(status) = process.ended() {
-                panic!("strace ended with {status}:\n{}", process.said().join("\n"));
+                panic!(
+                    "strace ended with {status}:\n{}",
+                    process.output().join("\n")
+                );
             }
             let text = std::fs::read_to_string(&output).ok()?;
             let (id, _) = text.split_once(char::is_whitespace)?;
@@ -69,7 +72,7 @@ impl TracedServer {
     /// Waits for the server to end; returns its status, its output, and the trace.
     pub(crate) async fn ends_by_itself(mut self) -> (ExitStatus, Vec<String>, Vec<Call>) {
         let status = self.instance.wait().await;
-        (status, self.instance.said(), read(&self.folder))
+        (status, self.instance.output(), read(&self.folder))
     }
 }
 

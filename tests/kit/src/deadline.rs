@@ -10,12 +10,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Checks until `condition` returns a value; panics with `what` after `limit`.
 pub async fn until<T>(what: &str, limit: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         if let Some(value) = condition() {
             return value;
         }
-        pause(what, begun, limit).await;
+        pause(what, started, limit).await;
     }
 }
 
@@ -25,16 +25,16 @@ pub async fn answered<T>(
     limit: Duration,
     mut condition: impl AsyncFnMut() -> Option<T>,
 ) -> T {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         if let Some(value) = condition().await {
             return value;
         }
-        pause(what, begun, limit).await;
+        pause(what, started, limit).await;
     }
 }
 
-async fn pause(what: &str, begun: Instant, limit: Duration) {
-    assert!(begun.elapsed() < limit, "not within {limit:?}: {what}");
+async fn pause(what: &str, started: Instant, limit: Duration) {
+    assert!(started.elapsed() < limit, "not within {limit:?}: {what}");
     tokio::time::sleep(LOOK_EVERY).await;
 }

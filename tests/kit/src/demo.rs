@@ -15,7 +15,7 @@ const CLEAN_END: Duration = Duration::from_secs(300);
 pub struct Demo {
     process: Process,
     base: String,
-    said: Vec<String>,
+    output: Vec<String>,
 }
 
 impl Demo {
@@ -33,11 +33,11 @@ impl Demo {
                 line.contains("idempotencyKey\":").then_some(())
             })
             .await;
-        let said = process.said();
+        let output = process.output();
         Self {
             process,
             base,
-            said,
+            output,
         }
     }
 
@@ -49,17 +49,17 @@ impl Demo {
 
     /// The lines of its output.
     #[must_use]
-    pub fn said(&self) -> &[String] {
-        &self.said
+    pub fn output(&self) -> &[String] {
+        &self.output
     }
 
     /// The value printed after a name, such as `Secret key`.
     #[must_use]
     pub fn value(&self, name: &str) -> String {
-        let mut lines = self.said.iter();
+        let mut lines = self.output.iter();
         lines
             .find_map(|line| line.trim().strip_prefix(name))
-            .unwrap_or_else(|| panic!("no {name} in {:?}", self.said))
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.output))
             .trim()
             .to_owned()
     }
@@ -68,11 +68,11 @@ impl Demo {
     #[must_use]
     pub fn request(&self, path: &str) -> String {
         let start = self
-            .said
+            .output
             .iter()
             .position(|line| line.starts_with("curl ") && line.contains(path))
-            .unwrap_or_else(|| panic!("no curl of {path} in {:?}", self.said));
-        let lines = self.said[start..]
+            .unwrap_or_else(|| panic!("no curl of {path} in {:?}", self.output));
+        let lines = self.output[start..]
             .iter()
             .map(|line| line.trim_end_matches('\\').trim());
         lines.take(4).collect::<Vec<_>>().join(" ")

@@ -61,8 +61,8 @@ impl Instance {
     }
 
     /// All lines of output so far, of both streams.
-    pub fn said(&self) -> Vec<String> {
-        self.process.said()
+    pub fn output(&self) -> Vec<String> {
+        self.process.output()
     }
 
     /// The exit status, once the process has ended.

@@ -14,18 +14,18 @@ use std::{
 /// If there is none.
 #[must_use]
 pub fn binary() -> PathBuf {
-    let said = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
-    let found = said.unwrap_or_else(|| {
+    let path = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
+    let binary = path.unwrap_or_else(|| {
         let this = std::env::current_exe().expect("a test has a path");
         let deps = this.parent().expect("it lies in a folder");
         deps.with_file_name("scrip")
     });
     assert!(
-        found.is_file(),
+        binary.is_file(),
         "no binary at {}: build it first",
-        found.display()
+        binary.display()
     );
-    found
+    binary
 }
 
 /// The administrator's token of every test server.

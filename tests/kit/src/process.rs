@@ -18,7 +18,7 @@ pub struct Process {
     child: Child,
     /// The process that signals go to: the child, or the child's child under a tracer.
     target: Option<Pid>,
-    said: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<Vec<String>>>,
     readers: Vec<JoinHandle<()>>,
 }
 
@@ -33,16 +33,16 @@ impl Process {
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?} could not be started: {error}"));
-        let said = Arc::new(Mutex::new(Vec::new()));
+        let output = Arc::new(Mutex::new(Vec::new()));
         let readers = [
-            child.stdout.take().map(|pipe| keep_lines(pipe, &said)),
-            child.stderr.take().map(|pipe| keep_lines(pipe, &said)),
+            child.stdout.take().map(|pipe| keep_lines(pipe, &output)),
+            child.stderr.take().map(|pipe| keep_lines(pipe, &output)),
         ];
         let target = (!wrapped).then(|| Pid::from_child(&child));
         Self {
             child,
             target,
-            said,
+            output,
             readers: readers.into_iter().flatten().collect(),
         }
     }
@@ -58,8 +58,8 @@ impl Process {
     }
 
     /// All lines of output so far, of both streams.
-    pub fn said(&self) -> Vec<String> {
-        lines(&self.said).clone()
+    pub fn output(&self) -> Vec<String> {
+        lines(&self.output).clone()
     }
 
     /// Waits for a line of output from which `pick` returns something; panics when the process ends before, or
@@ -71,11 +71,11 @@ impl Process {
             if ended.is_some() {
                 self.drain();
             }
-            let said = lines(&self.said);
-            let found = said[seen..].iter().find_map(|line| pick(line));
-            seen = said.len();
+            let lines = lines(&self.output);
+            let found = lines[seen..].iter().find_map(|line| pick(line));
+            seen = lines.len();
             if let (None, Some(status)) = (&found, ended) {
-                panic!("ended with {status} before {what}:\n{}", said.join("\n"));
+                panic!("ended with {status} before {what}:\n{}", lines.join("\n"));
             }
             found
         })
@@ -126,9 +126,9 @@ impl Drop for Process {
         self.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            let said = self.said();
-            let shown = said[said.len().saturating_sub(SHOWN_LINES)..].join("\n");
-            eprintln!("last lines of process {}:\n{shown}", self.child.id());
+            let lines = self.output();
+            let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+            eprintln!("last lines of process {}:\n{last}", self.child.id());
         }
     }
 }
@@ -142,17 +142,20 @@ pub fn listening(line: &str) -> Option<String> {
 }
 
 /// Collects the output of a process, line by line, until it closes the pipe.
-fn keep_lines(pipe: impl Read + Send + 'static, said: &Arc<Mutex<Vec<String>>>) -> JoinHandle<()> {
-    let said = Arc::clone(said);
+fn keep_lines(
+    pipe: impl Read + Send + 'static,
+    output: &Arc<Mutex<Vec<String>>>,
+) -> JoinHandle<()> {
+    let output = Arc::clone(output);
     std::thread::spawn(move || {
         let mut pieces = BufReader::new(pipe).split(b'\n');
         while let Some(Ok(line)) = pieces.next() {
-            lines(&said).push(String::from_utf8_lossy(&line).into_owned());
+            lines(&output).push(String::from_utf8_lossy(&line).into_owned());
         }
     })
 }
 
 /// The lines, even if a failed test has poisoned the lock.
-fn lines(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lines(output: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -62,7 +62,7 @@ struct Inbox {
     next: VecDeque<Say>,
     always: Option<Say>,
     /// Responses by user id.
-    of: HashMap<String, Say>,
+    by_user: HashMap<String, Say>,
 }
 
 impl Receiver {
@@ -90,8 +90,8 @@ impl Receiver {
     pub fn of(&self, user: &str, say: Option<Say>) {
         let mut state = self.desk.state.lock();
         match say {
-            Some(say) => drop(state.of.insert(user.to_owned(), say)),
-            None => drop(state.of.remove(user)),
+            Some(say) => drop(state.by_user.insert(user.to_owned(), say)),
+            None => drop(state.by_user.remove(user)),
         }
     }
 
@@ -103,10 +103,9 @@ impl Receiver {
 
     /// Type, user and balance of each delivery.
     #[must_use]
-    pub fn told(&self) -> Vec<(String, String, Option<i64>)> {
+    pub fn summaries(&self) -> Vec<(String, String, Option<i64>)> {
         let received = self.received();
-        let told = received.iter().map(Received::told);
-        told.collect()
+        received.iter().map(Received::summary).collect()
     }
 
     /// Waits until this many were received.
@@ -128,7 +127,7 @@ impl Receiver {
             }
         };
         let waited = tokio::time::timeout(crate::deadline::SOON, waits).await;
-        waited.unwrap_or_else(|_| panic!("{wanted} did not come: {:?}", self.told()))
+        waited.unwrap_or_else(|_| panic!("{wanted} did not come: {:?}", self.summaries()))
     }
 }
 
@@ -142,7 +141,7 @@ impl Received {
 
     /// Type, user and balance.
     #[must_use]
-    pub fn told(&self) -> (String, String, Option<i64>) {
+    pub fn summary(&self) -> (String, String, Option<i64>) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let data = &self.body["data"];
         (
@@ -159,12 +158,12 @@ async fn take(State(desk): State<Arc<ReceiverState>>, headers: HeaderMap, raw: B
         body: serde_json::from_slice(&raw).unwrap_or_default(),
         raw: raw.into(),
     };
-    let (_, user, _) = received.told();
+    let (_, user, _) = received.summary();
     let say = {
         let mut state = desk.state.lock();
         state.received.push(received);
-        let of = state.of.get(&user).cloned();
-        let next = of.or_else(|| state.next.pop_front());
+        let own = state.by_user.get(&user).cloned();
+        let next = own.or_else(|| state.next.pop_front());
         next.or_else(|| state.always.clone())
     };
     desk.came.notify_waiters();

@@ -155,8 +155,11 @@ impl Server {
             "amountCents": 500, "currency": "EUR", "creditsGranted": credits, "interval": "one_time",
         });
         let prices = format!("{}/products/{}/prices", self.project_path(), self.product());
-        let made = self.admin().post(&prices, &price).await.expect(201);
-        made["id"].as_str().expect("a price has an id").to_owned()
+        let created = self.admin().post(&prices, &price).await.expect(201);
+        created["id"]
+            .as_str()
+            .expect("a price has an id")
+            .to_owned()
     }
 
     /// Grants credits to an external wallet, which is created if needed.

@@ -92,8 +92,8 @@ impl Service {
             name: "Demo".into(),
             ..NewProject::default()
         };
-        let made = app.0.catalog.create_project(new).await.unwrap();
-        let (project, publishable, secret) = made;
+        let created = app.0.catalog.create_project(new).await.unwrap();
+        let (project, publishable, secret) = created;
         let keys = [&publishable, &secret].map(|key| Client::new(&app.1, &key.plain));
         let mut service = Self::of(app, (clock, journal), mails, project, keys);
         service.product = service.add_product("Render credits").await.to_string();
@@ -196,8 +196,8 @@ impl Service {
             low_balance: None,
             active: true,
         };
-        let made = self.catalog.create_product(self.project.id, product).await;
-        made.unwrap().id
+        let product = self.catalog.create_product(self.project.id, product).await;
+        product.unwrap().id
     }
 
     /// Adds a price of the product; returns its id.
@@ -353,11 +353,11 @@ async fn serve(
         store: Store::of(Arc::clone(journal)),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
     };
-    let given = ProvidedSecrets {
+    let secrets = ProvidedSecrets {
         admin_token: Some(ADMIN_TOKEN.into()),
         server_key: Some("07".repeat(32)),
     };
-    let service = compose::Service::start_on(ground, config, given);
+    let service = compose::Service::start_on(ground, config, secrets);
     let service = service.await.unwrap();
     let base = format!("http://{}", service.address());
     let app = Arc::clone(service.app());

@@ -40,11 +40,11 @@ impl Tool {
     /// Panics with the package to install where the program is missing: a fault test that
     /// silently skips proves nothing.
     pub fn require(self) -> &'static str {
-        let found = std::env::var_os("PATH").is_some_and(|path| {
+        let is_installed = std::env::var_os("PATH").is_some_and(|path| {
             std::env::split_paths(&path).any(|folder| folder.join(self.name).is_file())
         });
         assert!(
-            found,
+            is_installed,
             "this test needs the program `{}`: install the Debian package {}",
             self.name, self.package
         );

@@ -147,12 +147,12 @@ impl Books for Front {
         self.journal.project_events(project, after, limit)
     }
 
-    fn last_notice(&self) -> EventNumber {
-        self.journal.last_notice()
+    fn last_project_event(&self) -> EventNumber {
+        self.journal.last_project_event()
     }
 
-    fn on_notices(&self, told: OnEvents) {
-        self.journal.on_notices(told);
+    fn on_project_events(&self, listener: OnEvents) {
+        self.journal.on_project_events(listener);
     }
 
     fn stretch(

@@ -36,9 +36,9 @@ impl Browser {
             token: String::new(),
         };
         let reply = browser.post("/dashboard/sign-in", format!("token={token}"))?;
-        let cookie = reply.headers().get(SET_COOKIE);
-        let cookie = cookie.and_then(|cookie| cookie.to_str().ok());
-        let cookie = cookie.and_then(|cookie| cookie.split(';').next());
+        let header = reply.headers().get(SET_COOKIE);
+        let header = header.and_then(|header| header.to_str().ok());
+        let cookie = header.and_then(|header| header.split(';').next());
         browser.cookie = cookie.needed("a session's cookie")?.to_owned();
         let page = browser.page("/dashboard")?;
         let (_, rest) = page.split_once("name=\"formToken\"").needed("a form")?;
@@ -57,9 +57,9 @@ impl Browser {
     pub(super) fn find(&self, path: &str, clue: &str) -> Result<String> {
         let body = format!("formToken={}&clue={clue}", self.token);
         let reply = self.post(path, body)?;
-        let found = reply.headers().get(LOCATION);
-        let found = found.and_then(|found| found.to_str().ok());
-        found
+        let location = reply.headers().get(LOCATION);
+        let location = location.and_then(|location| location.to_str().ok());
+        location
             .map(str::to_owned)
             .ok_or_else(|| Error(format!("{clue} was not found: {}", reply.status())))
     }
@@ -89,8 +89,9 @@ impl Browser {
 
     fn post(&self, path: &str, body: String) -> Result<Response> {
         let request = self.http.post(self.url(path)).body(body);
-        let request = request.header(CONTENT_TYPE, FORM);
-        let request = request.header(ORIGIN, &self.base);
+        let request = request
+            .header(CONTENT_TYPE, FORM)
+            .header(ORIGIN, &self.base);
         self.runtime.block_on(self.send(request))
     }
 

@@ -23,8 +23,8 @@ pub(super) struct Connection {
     input: Vec<u8>,
     filled: usize,
     head: Option<Head>,
-    /// When the request in flight was begun; `None` if there is none.
-    pub(super) begun: Option<Instant>,
+    /// When the request in flight was started; `None` if there is none.
+    pub(super) started: Option<Instant>,
 }
 
 impl Connection {
@@ -39,18 +39,18 @@ impl Connection {
             input: vec![0; BUFFER],
             filled: 0,
             head: None,
-            begun: None,
+            started: None,
         })
     }
 
-    /// Sends a request, or as much as the socket accepts now. Its latency counts from `begun`.
-    pub(super) fn send(&mut self, request: &[u8], begun: Instant) -> Result<()> {
-        (self.filled, self.head, self.begun) = (0, None, Some(begun));
-        let taken = write(&mut self.stream, request)?;
-        if taken < request.len() {
+    /// Sends a request, or as much as the socket accepts now. Its latency counts from `started`.
+    pub(super) fn send(&mut self, request: &[u8], started: Instant) -> Result<()> {
+        (self.filled, self.head, self.started) = (0, None, Some(started));
+        let written = write(&mut self.stream, request)?;
+        if written < request.len() {
             self.unsent.clear();
             self.unsent
-                .extend_from_slice(request.get(taken..).unwrap_or_default());
+                .extend_from_slice(request.get(written..).unwrap_or_default());
             self.sent = 0;
         }
         Ok(())
@@ -74,7 +74,7 @@ impl Connection {
     pub(super) fn receive(&mut self) -> Result<bool> {
         loop {
             let room = self.input.get_mut(self.filled..).unwrap_or_default();
-            let asked = room.len();
+            let capacity = room.len();
             let read = match self.stream.read(room) {
                 Ok(0) => return Err(Error("the server closed a connection".into())),
                 Ok(read) => read,
@@ -100,7 +100,7 @@ impl Connection {
                 None => {}
             }
             // Less than requested: the socket is empty, and epoll says when it is not.
-            if read < asked {
+            if read < capacity {
                 return Ok(false);
             }
         }
@@ -119,15 +119,15 @@ impl Connection {
             end: 0,
         });
         let body = self.input.get(head.body..head.end).unwrap_or_default();
-        let found = memmem::find_iter(body, expected.text)
+        let count = memmem::find_iter(body, expected.text)
             .take(expected.times + 1)
             .count();
-        if head.status == 200 && found == expected.times {
+        if head.status == 200 && count == expected.times {
             return Ok(());
         }
-        let shown = String::from_utf8_lossy(body.get(..body.len().min(400)).unwrap_or_default());
+        let excerpt = String::from_utf8_lossy(body.get(..body.len().min(400)).unwrap_or_default());
         Err(format!(
-            "status {}, `{}` {found} times instead of {}: {shown}",
+            "status {}, `{}` {count} times instead of {}: {excerpt}",
             head.status, expected.text, expected.times
         ))
     }

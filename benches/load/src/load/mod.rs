@@ -126,7 +126,7 @@ impl Load<'_> {
         let threads = self.threads.clamp(1, self.connections.max(1));
         // No thread starts before all connections are open.
         let barrier = Barrier::new(threads);
-        let begun = Instant::now();
+        let started = Instant::now();
         let outcomes = std::thread::scope(|scope| {
             let running: Vec<_> = (0..threads)
                 .map(|thread| {
@@ -161,7 +161,7 @@ impl Load<'_> {
                 .context("adding latencies")?;
         }
         if total.answers == 0 {
-            return Err(Error(format!("no answer in {:.1?}", begun.elapsed())));
+            return Err(Error(format!("no answer in {:.1?}", started.elapsed())));
         }
         Ok(total)
     }

@@ -184,7 +184,7 @@ impl Worker {
             self.send_next(token, pace, Instant::now())?;
         }
         let mut events = Events::with_capacity(1024);
-        while self.goes_on(pace) && !stop::asked() {
+        while self.goes_on(pace) && !stop::is_requested() {
             self.send_due(pace)?;
             self.send_rested(pace)?;
             let wait = self.wait(pace);
@@ -238,14 +238,14 @@ impl Worker {
         let Some(connection) = self.connections.get_mut(token) else {
             return Ok(());
         };
-        let Some(begun) = connection.begun else {
+        let Some(started) = connection.started else {
             return Ok(());
         };
         if !connection.receive()? {
             return Ok(());
         }
         let now = Instant::now();
-        connection.begun = None;
+        connection.started = None;
         self.in_flight -= 1;
         self.last_answer = now;
         if self.patient && connection.was_shed() {
@@ -258,7 +258,7 @@ impl Worker {
             self.first_failure.get_or_insert(failure);
         }
         if now >= pace.begin {
-            let nanoseconds = (now - begun).as_nanos() as u64;
+            let nanoseconds = (now - started).as_nanos() as u64;
             self.latency.saturating_record(nanoseconds);
             if pace.over(now) {
                 self.late += 1;
@@ -335,8 +335,8 @@ impl Worker {
         pace.over(now) || self.choice.ended() || self.failures > 1_000
     }
 
-    /// Sends the next request, whose latency counts from `begun`.
-    fn send(&mut self, token: usize, begun: Instant) -> Result<()> {
+    /// Sends the next request, whose latency counts from `started`.
+    fn send(&mut self, token: usize, started: Instant) -> Result<()> {
         let Self {
             connections,
             request,
@@ -350,6 +350,6 @@ impl Worker {
         };
         *number += 1;
         *in_flight += 1;
-        connection.send(request.fill(*number, || choice.next()), begun)
+        connection.send(request.fill(*number, || choice.next()), started)
     }
 }

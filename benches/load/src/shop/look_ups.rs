@@ -73,7 +73,7 @@ impl Shop {
         let marks = session.get("metadata").needed("metadata")?;
         self.stripe.charged(&payment, marks, 500, 0);
         let order = format!("/api/v1/orders/{order}");
-        let bought = self.told(
+        let bought = self.look_ups_of(
             "a purchase",
             COMPLETED,
             &session,
@@ -84,7 +84,7 @@ impl Shop {
         tokio::time::sleep(REST).await;
         let charge = self.stripe.charged(&payment, marks, 500, 500);
         let back = (order.as_str(), "/status", "refunded");
-        let back = self.told("a refund", "charge.refunded", &charge, back);
+        let back = self.look_ups_of("a refund", "charge.refunded", &charge, back);
         Ok(vec![bought, back.await?])
     }
 
@@ -117,8 +117,8 @@ impl Shop {
             json!({"subscription": SUBSCRIPTION}),
         );
         let order = format!("/api/v1/orders/{order}");
-        let begun = (order.as_str(), "/status", "paid");
-        self.told("a subscription", COMPLETED, &session, begun)
+        let expected = (order.as_str(), "/status", "paid");
+        self.look_ups_of("a subscription", COMPLETED, &session, expected)
             .await?;
         tokio::time::sleep(Duration::from_secs(CYCLE.unsigned_abs() + 1)).await;
         let end = now + CYCLE + 30 * DAY;
@@ -145,24 +145,24 @@ impl Shop {
         });
         self.stripe.put("/v1/invoices/in_2", invoice.clone());
         let newest = ("/api/v1/orders", "/orders/0/kind", "renewal");
-        self.told("a renewal", "invoice.paid", &invoice, newest)
+        self.look_ups_of("a renewal", "invoice.paid", &invoice, newest)
             .await
     }
 
     /// Sends a webhook about an object, and waits until a path shows the result.
-    async fn told(
+    async fn look_ups_of(
         &self,
         name: &'static str,
         kind: &str,
         object: &Value,
         (path, pointer, word): (&str, &str, &str),
     ) -> Result<Cost> {
-        let asked = || {
+        let requests = || {
             let lists = self.stripe.calls("/v1/events").len() as u64;
             self.stripe.requests().saturating_sub(lists)
         };
-        let before = asked();
-        let begun = Instant::now();
+        let before = requests();
+        let started = Instant::now();
         let id = format!("evt_of_{}_{kind}", text(object, "id")?);
         let (body, signature) = self.stripe.event(&id, kind, object, now_seconds());
         let hook = format!("{}/webhooks/stripe/{}", self.server, self.project);
@@ -173,18 +173,18 @@ impl Shop {
         }
         loop {
             stop::check()?;
-            let found = self.http.get(format!("{}{path}", self.server));
-            let found = self.answer(found).await?;
-            if found.pointer(pointer).and_then(Value::as_str) == Some(word) {
+            let object = self.http.get(format!("{}{path}", self.server));
+            let object = self.answer(object).await?;
+            if object.pointer(pointer).and_then(Value::as_str) == Some(word) {
                 break;
             }
-            if begun.elapsed() > PATIENCE {
-                return Err(Error(format!("{name} is never {word}: {found}")));
+            if started.elapsed() > PATIENCE {
+                return Err(Error(format!("{name} is never {word}: {object}")));
             }
             tokio::time::sleep(PAUSE).await;
         }
-        let took = begun.elapsed();
-        let requests = asked().saturating_sub(before);
+        let took = started.elapsed();
+        let requests = requests().saturating_sub(before);
         Ok(Cost {
             name,
             requests,

@@ -56,9 +56,9 @@ impl Wallet {
             customer: None,
             receipt: Receipt::default(),
             reversal: commerce.early.remove(&placed.order).unwrap_or_default(),
-            asked: None,
-            granted: 0,
-            taken: 0,
+            pending_refunds: None,
+            granted_credits: 0,
+            reclaimed_credits: 0,
             credits_end: Timestamp::NEVER,
             stage: Stage::Pending,
             on_its_way: false,
@@ -84,8 +84,8 @@ impl Wallet {
         }
         let key = self.key;
         let subscription = paid.subscription.as_ref();
-        let known = subscription.and_then(|id| self.subscription(id));
-        let cycle = known.map_or(0, |known| known.cycles_ended);
+        let current = subscription.and_then(|id| self.subscription(id));
+        let cycle = current.map_or(0, |current| current.cycles_ended);
         let order = self.order_mut(paid.order)?;
         if order.stage == Stage::Paid {
             return Err(Corrupt("an order is paid twice"));
@@ -100,7 +100,7 @@ impl Wallet {
         order.customer = paid.customer.clone();
         order.receipt = paid.receipt;
         order.cycle = cycle;
-        order.granted = paid.credits;
+        order.granted_credits = paid.credits;
         order.credits_end = paid.credits_expire_at.unwrap_or(Timestamp::NEVER);
         let product = order.terms.fills;
         let bought = LotOrigin {
@@ -159,7 +159,7 @@ impl Wallet {
                 _ => Err(NO_ORDER),
             };
         };
-        order.asked = order.unseen(reversal);
+        order.pending_refunds = order.unseen(reversal);
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
         let subscriptions = commerce.subscriptions.iter_mut();
@@ -167,11 +167,11 @@ impl Wallet {
         if credits == 0 {
             return Ok(None);
         }
-        let taken = order.taken.saturating_sub(credits);
-        if !(0..=order.granted).contains(&taken) {
+        let reclaimed = order.reclaimed_credits.saturating_sub(credits);
+        if !(0..=order.granted_credits).contains(&reclaimed) {
             return Err(Corrupt("a refund exceeds its order's credits"));
         }
-        order.taken = taken;
+        order.reclaimed_credits = reclaimed;
         let (product, lot, end) = (order.terms.fills, order.lot, order.credits_end);
         let bought = LotOrigin {
             order: serial,
@@ -265,14 +265,15 @@ impl Wallet {
     ) -> Result<RecordContent, Corrupt> {
         if let Instruction::Refund { order, cents, .. } = instructed.instruction {
             match instructed.stage {
-                InstructionStage::Asked => {
+                InstructionStage::Requested => {
                     let order = self.order_mut(order)?;
-                    let asked = order.asking(cents, at).filter(|_| cents > 0);
-                    order.asked = Some(asked.ok_or(Corrupt("a refund asks for nothing"))?);
+                    let refunds = order.with_refund(cents, at).filter(|_| cents > 0);
+                    order.pending_refunds =
+                        Some(refunds.ok_or(Corrupt("a refund asks for nothing"))?);
                 }
                 InstructionStage::Refused => {
                     let order = self.order_mut(order)?;
-                    order.asked = order.without_refund(cents);
+                    order.pending_refunds = order.without_refund(cents);
                 }
                 InstructionStage::Done => {}
             }
@@ -332,7 +333,7 @@ impl Subscription {
         if self.order == Some(order) {
             self.reversed = reversed;
         }
-        let switched = self.switched.as_mut().filter(|it| it.order == order);
+        let switched = self.tier_switch.as_mut().filter(|it| it.order == order);
         if let Some(switched) = switched {
             switched.reversed = reversed;
         }

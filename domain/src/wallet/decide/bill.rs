@@ -117,7 +117,9 @@ impl Wallet {
             return Ok(Vec::new());
         }
         let (order, id) = (bill.order, &bill.billing.subscription);
-        let in_force = self.subscription(id).map(|known| known.tier().clone());
+        let in_force = self
+            .subscription(id)
+            .map(|subscription| subscription.tier().clone());
         // The tier in force has its quantity multiplied in already.
         let (sold, quantity) = match bill.terms.clone() {
             Some(terms) => (terms, bill.quantity),
@@ -129,31 +131,32 @@ impl Wallet {
         let terms = sold.clone().many(quantity);
         let mut decision = DecisionBuilder::on(self, Some(order), Some(id), archived, now);
         let late = bill.billing.after_end;
-        if let Some(known) = self.subscription(id).filter(|_| late) {
-            decision.end_subscription(known.clone());
+        if let Some(subscription) = self.subscription(id).filter(|_| late) {
+            decision.end_subscription(subscription.clone());
         }
-        let gone = late || archived.subscription_over;
-        let known = decision.wallet.subscription(id);
+        let has_ended = late || archived.subscription_over;
+        let subscription = decision.wallet.subscription(id);
         let step = bill.step(&terms);
-        let place = known.map(|known| known.position_of(step.as_ref(), bill.billing.cycle()));
-        let cycle = known.filter(|_| place == Some(CyclePosition::Current));
+        let position = subscription
+            .map(|subscription| subscription.position_of(step.as_ref(), bill.billing.cycle()));
+        let cycle = subscription.filter(|_| position == Some(CyclePosition::Current));
         let credits = bill.credits(&terms, cycle);
-        if place == Some(CyclePosition::Next) {
+        if position == Some(CyclePosition::Next) {
             decision.end_cycle(id);
         }
-        let ends = (gone || place == Some(CyclePosition::Over)).then_some(match late {
+        let ends = (has_ended || position == Some(CyclePosition::Past)).then_some(match late {
             true => bill.billing.current_period_end,
             false => now,
         });
         let placed = PlaceOrder {
             quantity,
-            ..PlaceOrder::made(order, sold)
+            ..PlaceOrder::from_invoice(order, sold)
         };
         decision.place(bill.pays.kind(), placed);
         let grant = CycleGrant { credits, ends };
         decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
         if ends.is_none() {
-            decision.take(&bill, terms, step, place);
+            decision.update_by(&bill, terms, step, position);
         }
         Ok(decision.finish())
     }
@@ -162,12 +165,12 @@ impl Wallet {
 impl DecisionBuilder {
     /// Updates the subscription by an invoice. That begins the invoice's cycle, unless something of the cycle was
     /// reported before.
-    pub(super) fn take(
+    pub(super) fn update_by(
         &mut self,
         bill: &Bill,
         terms: Terms,
         step: Option<Step>,
-        place: Option<CyclePosition>,
+        position: Option<CyclePosition>,
     ) {
         let (order, billing) = (bill.order, &bill.billing);
         let base = match &bill.pays {
@@ -176,17 +179,17 @@ impl DecisionBuilder {
         };
         let low = base.clone();
         // As the end of its former cycle left it.
-        let known = self.wallet.subscription(&billing.subscription).cloned();
-        let before = known.as_ref().map(|known| known.tier().clone());
-        let begun = place != Some(CyclePosition::Current);
-        let mut next = match known {
-            Some(known) if begun => known.begun(low.clone(), billing.cycle()),
-            Some(known) => known,
+        let former = self.wallet.subscription(&billing.subscription).cloned();
+        let before = former.as_ref().map(|former| former.tier().clone());
+        let is_new_cycle = position != Some(CyclePosition::Current);
+        let mut next = match former {
+            Some(former) if is_new_cycle => former.next_cycle(low.clone(), billing.cycle()),
+            Some(former) => former,
             None => Subscription::started(low.clone(), billing),
         };
         next.customer = bill.payment.customer.clone().or(next.customer);
         let reversed = self.is_reversed(order);
-        let whole = step.is_none();
+        let is_whole_cycle = step.is_none();
         if let Some(step) = step {
             next.add_step(Step { reversed, ..step });
             if let Pays::Switch { at, .. } = bill.pays {
@@ -203,17 +206,17 @@ impl DecisionBuilder {
         }
         let subscription_event = match before {
             None => Some(SubscriptionEvent::Started),
-            Some(_) if begun => Some(SubscriptionEvent::Renewed),
-            Some(_) if whole => Some(SubscriptionEvent::Updated),
+            Some(_) if is_new_cycle => Some(SubscriptionEvent::Renewed),
+            Some(_) if is_whole_cycle => Some(SubscriptionEvent::Updated),
             Some(before) => (before != *next.tier()).then_some(SubscriptionEvent::Updated),
         };
         self.push_subscription(subscription_event, next);
     }
 
     /// Ends a subscription that the provider gave up, and the credits left of its cycle.
-    pub(super) fn end_subscription(&mut self, known: Subscription) {
-        let id = known.id.clone();
-        self.push_subscription(Some(SubscriptionEvent::Canceled), known.over());
+    pub(super) fn end_subscription(&mut self, subscription: Subscription) {
+        let id = subscription.id.clone();
+        self.push_subscription(Some(SubscriptionEvent::Canceled), subscription.canceled());
         self.end_cycle(&id);
     }
 

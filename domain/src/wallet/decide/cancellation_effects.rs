@@ -31,11 +31,12 @@ impl Wallet {
         let accounts = self.accounts.iter();
         let credits = accounts.map(|account| (account.product, account.left_of(cycle)));
         let others = self.subscriptions().filter(|other| other.id != *id);
-        let mut kept: BTreeSet<&Feature> = others.flat_map(|other| other.features(now)).collect();
-        kept.extend(&self.features);
-        kept.extend(self.unlocked_by_orders());
+        let mut remaining: BTreeSet<&Feature> =
+            others.flat_map(|other| other.features(now)).collect();
+        remaining.extend(&self.features);
+        remaining.extend(self.unlocked_by_orders());
         let features = subscription.features(now);
-        let features = features.filter(|feature| !kept.contains(feature));
+        let features = features.filter(|feature| !remaining.contains(feature));
         CancellationEffects {
             credits: credits.filter(|(_, left)| *left > 0).collect(),
             features: features

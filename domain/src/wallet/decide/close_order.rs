@@ -37,10 +37,11 @@ impl Wallet {
         now: Timestamp,
         on_its_way: bool,
     ) -> Result<Vec<Event>, Rejection> {
-        let known = self.any_order(order, archived);
-        let known = known.ok_or(Rejection::OrderNotFound)?;
-        let waits = matches!(known.stage, Stage::Pending | Stage::Expired);
-        if !waits || known.on_its_way == on_its_way {
+        let existing = self
+            .any_order(order, archived)
+            .ok_or(Rejection::OrderNotFound)?;
+        let waits = matches!(existing.stage, Stage::Pending | Stage::Expired);
+        if !waits || existing.on_its_way == on_its_way {
             return Ok(Vec::new());
         }
         let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
@@ -84,9 +85,10 @@ impl Wallet {
         now: Timestamp,
         change: fn(OrderClosed) -> Change,
     ) -> Result<Vec<Event>, Rejection> {
-        let known = self.any_order(order, archived);
-        let known = known.ok_or(Rejection::OrderNotFound)?;
-        match known.stage {
+        let existing = self
+            .any_order(order, archived)
+            .ok_or(Rejection::OrderNotFound)?;
+        match existing.stage {
             Stage::Pending => {}
             Stage::Expired => return self.note_processing(order, archived, now, false),
             Stage::Paid | Stage::Failed => return Ok(Vec::new()),
@@ -95,7 +97,7 @@ impl Wallet {
         decision.push(change(OrderClosed {
             order,
             project: self.project,
-            expires_at: known.expires_at,
+            expires_at: existing.expires_at,
         }));
         Ok(decision.finish())
     }

@@ -20,7 +20,7 @@ pub(super) struct Cycle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CyclePosition {
     /// To a cycle before it, whose credits are over.
-    Over,
+    Past,
     /// To the cycle itself.
     Current,
     /// To a cycle after it, which the payment begins.
@@ -51,24 +51,24 @@ impl Subscription {
     pub(super) fn position_of(&self, step: Option<&Step>, cycle: Cycle) -> CyclePosition {
         let switched = self.steps.last().filter(|_| self.order.is_none());
         match (step, switched) {
-            (Some(step), _) if step.at < self.cycle_start => CyclePosition::Over,
+            (Some(step), _) if step.at < self.cycle_start => CyclePosition::Past,
             (Some(step), _) if step.at < self.cycle_end => CyclePosition::Current,
-            (None, Some(known)) if cycle.end <= known.at => CyclePosition::Over,
+            (None, Some(known)) if cycle.end <= known.at => CyclePosition::Past,
             (None, Some(known)) if cycle.start <= known.at => CyclePosition::Current,
             (None, None) if !self.is_paid() => CyclePosition::Current,
-            (None, None) if cycle.start < self.cycle_start => CyclePosition::Over,
+            (None, None) if cycle.start < self.cycle_start => CyclePosition::Past,
             _ => CyclePosition::Next,
         }
     }
 
     /// A new subscription, in the cycle that is reported of it first.
-    pub(super) fn started(paid: Terms, billing: &PaidCycle) -> Self {
+    pub(super) fn started(paid_tier: Terms, billing: &PaidCycle) -> Self {
         Self {
             id: billing.subscription.clone(),
             customer: None,
-            paid,
-            switched: None,
-            said: None,
+            paid_tier,
+            tier_switch: None,
+            reported_tier: None,
             status: billing.status(),
             open_invoice: None,
             collection_paused: false,
@@ -89,11 +89,11 @@ impl Subscription {
     }
 
     /// The subscription in its next cycle, of which nothing else is known yet.
-    pub(super) fn begun(self, paid: Terms, cycle: Cycle) -> Self {
+    pub(super) fn next_cycle(self, paid_tier: Terms, cycle: Cycle) -> Self {
         Self {
-            paid,
+            paid_tier,
             order: None,
-            switched: None,
+            tier_switch: None,
             reversed: false,
             steps: Vec::new(),
             cycle_start: cycle.start,
@@ -102,8 +102,8 @@ impl Subscription {
         }
     }
 
-    /// The subscription once the provider gave it up.
-    pub(super) fn over(self) -> Self {
+    /// The subscription as canceled by the provider.
+    pub(super) fn canceled(self) -> Self {
         Self {
             status: SubscriptionStatus::Canceled,
             open_invoice: None,
@@ -118,12 +118,12 @@ impl Subscription {
     pub(super) fn paid_by(
         self,
         order: OrderSerial,
-        paid: Terms,
+        paid_tier: Terms,
         billing: &PaidCycle,
         reversed: bool,
     ) -> Self {
         let next = Self {
-            paid,
+            paid_tier,
             order: Some(order),
             reversed,
             cycle_start: billing.cycle_start,
@@ -134,7 +134,7 @@ impl Subscription {
             return next;
         }
         Self {
-            said: None,
+            reported_tier: None,
             status: billing.status(),
             open_invoice: None,
             current_period_end: billing.current_period_end,

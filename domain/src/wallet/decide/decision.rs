@@ -58,11 +58,11 @@ impl DecisionBuilder {
         subscription_event: Option<SubscriptionEvent>,
         subscription: Subscription,
     ) {
-        let known = self.wallet.subscription(&subscription.id);
-        let known = known.filter(|known| known.is_current());
+        let former = self.wallet.subscription(&subscription.id);
+        let former = former.filter(|former| former.is_current());
         let changed = SubscriptionChanged {
             project: self.wallet.project,
-            former_end: known.map(|known| known.current_period_end),
+            former_end: former.map(|former| former.current_period_end),
             subscription_event,
             subscription,
         };

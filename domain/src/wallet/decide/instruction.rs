@@ -28,7 +28,7 @@ pub struct InstructionDecision {
 }
 
 /// The decision that follows from a key's former use; `None`: the key is free.
-pub(super) fn again(
+pub(super) fn replay(
     prior: Option<&InstructionRecord>,
     same: impl FnOnce(&Instruction) -> bool,
 ) -> Result<Option<InstructionDecision>, Rejection> {
@@ -54,7 +54,7 @@ impl Wallet {
         archived: Archive<'_>,
         now: Timestamp,
     ) -> Vec<Event> {
-        if prior.stage != InstructionStage::Asked || stage == InstructionStage::Asked {
+        if prior.stage != InstructionStage::Requested || stage == InstructionStage::Requested {
             return Vec::new();
         }
         // Only a refusal changes the order.

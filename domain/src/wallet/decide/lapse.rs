@@ -32,11 +32,13 @@ impl Wallet {
     #[must_use]
     pub fn lapse(&self, command: &Lapse, archived: Archive<'_>, now: Timestamp) -> Vec<Event> {
         let id = &command.subscription;
-        let known = self.subscription(id);
-        let Some(known) = known.filter(|known| known.status == SubscriptionStatus::Active) else {
+        let subscription = self.subscription(id);
+        let Some(subscription) =
+            subscription.filter(|subscription| subscription.status == SubscriptionStatus::Active)
+        else {
             return Vec::new();
         };
-        let ended = known.current_period_end;
+        let ended = subscription.current_period_end;
         let grace = i64::from(command.grace_days).saturating_mul(DAY_SECONDS);
         let grace_ends_at = ended.plus_seconds(grace);
         if now < grace_ends_at.max(ended.plus_seconds(LAPSES_AFTER_SECONDS)) {
@@ -46,10 +48,10 @@ impl Wallet {
             status: SubscriptionStatus::PastDue,
             past_due_since: Some(ended),
             grace_ends_at: Some(grace_ends_at),
-            ..known.clone()
+            ..subscription.clone()
         };
         let mut decision = DecisionBuilder::on(self, None, Some(id), archived, now);
-        decision.push_subscription(known.subscription_event(&next), next);
+        decision.push_subscription(subscription.subscription_event(&next), next);
         decision.finish()
     }
 }

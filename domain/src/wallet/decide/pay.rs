@@ -68,33 +68,30 @@ impl Wallet {
             billing,
             code,
         } = command;
-        let known = self.any_order(order, archived);
-        if known.is_some_and(|known| known.stage == Stage::Paid) {
+        let existing = self.any_order(order, archived);
+        if existing.is_some_and(|existing| existing.stage == Stage::Paid) {
             return Ok(Vec::new());
         }
-        let subscription = billing.as_ref().map(|it| it.subscription.clone());
-        let subscription = subscription.as_ref();
-        let mut decision = DecisionBuilder::on(self, Some(order), subscription, archived, now);
-        match known {
-            Some(_) => {}
-            None => {
-                let placed = placed.filter(|placed| placed.order == order);
-                let placed = placed.ok_or(Rejection::OrderNotFound)?;
-                decision.place(OrderKind::Checkout, placed);
-            }
+        let id = billing.as_ref().map(|billing| billing.subscription.clone());
+        let id = id.as_ref();
+        let mut decision = DecisionBuilder::on(self, Some(order), id, archived, now);
+        if existing.is_none() {
+            let placed = placed.filter(|placed| placed.order == order);
+            decision.place(OrderKind::Checkout, placed.ok_or(Rejection::OrderNotFound)?);
         }
         let late = billing.as_ref().is_some_and(|billing| billing.after_end);
-        let known = subscription.and_then(|id| decision.wallet.subscription(id));
-        let place = known.zip(billing.as_ref());
-        let place = place.map(|(known, billing)| known.position_of(None, billing.cycle()));
+        let subscription = id.and_then(|id| decision.wallet.subscription(id));
+        let position = subscription
+            .zip(billing.as_ref())
+            .map(|(subscription, billing)| subscription.position_of(None, billing.cycle()));
         let placed = decision.wallet.order(order);
         let credits = placed.map_or(0, |placed| match &billing {
             Some(billing) => credits(&placed.terms, &payment, billing),
             None => placed.credits(),
         });
         // The first cycle comes before all that are known.
-        let over =
-            archived.subscription_over || place.is_some_and(|it| it != CyclePosition::Current);
+        let over = archived.subscription_over
+            || position.is_some_and(|position| position != CyclePosition::Current);
         let ends = match &billing {
             Some(billing) if late => Some(billing.current_period_end),
             _ => over.then_some(now),
@@ -106,10 +103,10 @@ impl Wallet {
             billing.as_ref(),
             CycleGrant { credits, ends },
         );
-        let unpaid = subscription.and_then(|id| self.subscription(id));
-        if let Some(known) = unpaid.filter(|known| late && !known.is_paid()) {
+        let subscription = id.and_then(|id| self.subscription(id));
+        if let Some(unpaid) = subscription.filter(|it| late && !it.is_paid()) {
             let subscription_event = Some(SubscriptionEvent::Canceled);
-            decision.push_subscription(subscription_event, known.clone().over());
+            decision.push_subscription(subscription_event, unpaid.clone().canceled());
         }
         if self.owner == Owner::Order {
             let MintedCode { hash, sealed } = code;
@@ -129,7 +126,7 @@ impl Wallet {
                 payment,
                 billing,
             };
-            decision.take(&first, terms, None, place);
+            decision.update_by(&first, terms, None, position);
         }
         Ok(decision.finish())
     }

@@ -42,7 +42,7 @@ pub struct PlaceOrder {
 
 impl PlaceOrder {
     /// The order that a paid invoice makes, without a checkout.
-    pub(super) fn made(order: OrderSerial, terms: Terms) -> Self {
+    pub(super) fn from_invoice(order: OrderSerial, terms: Terms) -> Self {
         Self {
             order,
             terms,
@@ -99,7 +99,7 @@ impl Wallet {
     /// checkout of one.
     #[must_use]
     pub fn bound_currency(&self) -> Option<&str> {
-        let subscribed = self.subscriptions().map(|known| &*known.paid.currency);
+        let subscribed = self.subscriptions().map(|known| &*known.paid_tier.currency);
         let open = self.orders().map(|(_, order)| order);
         let open = open.filter(|order| order.stage == Stage::Pending && order.terms.recurs());
         subscribed.chain(open.map(|it| &*it.terms.currency)).next()

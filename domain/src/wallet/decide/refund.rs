@@ -1,7 +1,7 @@
 //! Refunding an order at the caller's request. A requested refund counts until the payment shows it, so that two
 //! callers cannot refund more than there is; the provider has the last word.
 
-use super::instruction::{InstructionDecision, again};
+use super::instruction::{InstructionDecision, replay};
 use crate::{
     Rejection,
     id::OrderSerial,
@@ -44,16 +44,17 @@ impl Wallet {
             amount_cents,
             key,
         } = command;
-        let known = self.any_order(order, archived);
-        let known = known.ok_or(Rejection::OrderNotFound)?;
+        let existing = self
+            .any_order(order, archived)
+            .ok_or(Rejection::OrderNotFound)?;
         let same = |former: &Instruction| {
             matches!(former, Instruction::Refund { order: of, requested, .. }
                 if *of == order && *requested == amount_cents)
         };
-        if let Some(again) = again(prior, same)? {
-            return Ok(again);
+        if let Some(decision) = replay(prior, same)? {
+            return Ok(decision);
         }
-        let refundable_cents = known.refundable_cents();
+        let refundable_cents = existing.refundable_cents();
         let cents = amount_cents.unwrap_or(refundable_cents);
         if !(1..=refundable_cents).contains(&cents) {
             return Err(Rejection::AlreadyRefunded { refundable_cents });
@@ -65,7 +66,7 @@ impl Wallet {
                 requested: amount_cents,
                 cents,
             },
-            stage: InstructionStage::Asked,
+            stage: InstructionStage::Requested,
         };
         Ok(InstructionDecision {
             events: self.instructed(record.clone(), Some(order), archived, now),

@@ -1,6 +1,6 @@
 //! Resuming a subscription at the caller's request: it neither ends with its period nor is paused.
 
-use super::instruction::{InstructionDecision, again};
+use super::instruction::{InstructionDecision, replay};
 use crate::{
     Rejection,
     id::ProductId,
@@ -56,15 +56,18 @@ impl Wallet {
         ),
         now: Timestamp,
     ) -> Result<InstructionDecision, Rejection> {
-        if let Some(again) = again(prior, same)? {
-            return Ok(again);
+        if let Some(decision) = replay(prior, same)? {
+            return Ok(decision);
         }
-        let known = self.subscriptions().filter(|s| s.tier().product == product);
-        let known = known.last().ok_or(Rejection::SubscriptionNotFound)?;
+        let subscription = self
+            .subscriptions()
+            .filter(|subscription| subscription.tier().product == product)
+            .last()
+            .ok_or(Rejection::SubscriptionNotFound)?;
         let record = InstructionRecord {
             key,
-            instruction: make(known.id.clone()),
-            stage: InstructionStage::Asked,
+            instruction: make(subscription.id.clone()),
+            stage: InstructionStage::Requested,
         };
         Ok(InstructionDecision {
             events: self.instructed(record.clone(), None, Archive::default(), now),

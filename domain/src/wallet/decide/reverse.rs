@@ -30,14 +30,15 @@ impl Wallet {
         archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
-        let known = self.reversal(order, archived);
+        let previous = self.reversal(order, archived);
         // A dispute that the provider does not return any more stays as it was.
-        let former = known.and_then(|known| known.dispute);
+        let former = previous.and_then(|previous| previous.dispute);
         reversal.dispute = reversal.dispute.or(former);
-        if known.is_some_and(|known| reversal.as_of < known.as_of || reversal == known) {
+        if previous.is_some_and(|previous| reversal.as_of < previous.as_of || reversal == previous)
+        {
             return Ok(Vec::new());
         }
-        if known.is_none() && self.early_reversals() >= MAX_UNKNOWN_ORDERS {
+        if previous.is_none() && self.early_reversals() >= MAX_UNKNOWN_ORDERS {
             return Err(Rejection::OrderNotFound);
         }
         let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
@@ -55,7 +56,9 @@ impl Wallet {
         let paid = self.order(serial).filter(|o| o.stage == Stage::Paid);
         let Some(order) = paid else { return 0 };
         let account = self.account(order.terms.fills);
-        let missing = order.worth(reversal).saturating_sub(order.taken);
+        let missing = order
+            .worth(reversal)
+            .saturating_sub(order.reclaimed_credits);
         if missing > 0 {
             let free = account.zip(order.lot);
             let free = free.map_or(0, |(account, lot)| account.free_in(lot));

@@ -55,9 +55,10 @@ impl Step {
     /// time before they began counts.
     pub(super) fn credits(&self, cycle: Cycle, known: Option<&Subscription>) -> i64 {
         // Before the cycle's own payment is reported, the tier that it began with is not known.
-        let base = known.filter(|known| known.order.is_some());
-        let base = base.map(|known| &known.paid);
-        let base = base.filter(|base| base.fills == self.product);
+        let base = known
+            .filter(|known| known.order.is_some())
+            .map(|known| &known.paid_tier)
+            .filter(|paid| paid.fills == self.product);
         let from = self.from.max(base.map_or(0, |base| base.credits));
         if from >= self.to {
             return 0;
@@ -97,8 +98,8 @@ impl Subscription {
         }
         let place = |it: &TierSwitch| (!it.reversed, rank(&it.terms), it.at, it.order);
         let lower = |known: &TierSwitch| place(known) <= place(&to);
-        if self.switched.as_deref().is_none_or(lower) {
-            self.switched = Some(Box::new(to));
+        if self.tier_switch.as_deref().is_none_or(lower) {
+            self.tier_switch = Some(Box::new(to));
         }
     }
 }

@@ -145,7 +145,7 @@ impl Subscription {
         };
         Self {
             id: subscription,
-            said: terms.map(Box::new).or_else(|| self.said.clone()),
+            reported_tier: terms.map(Box::new).or_else(|| self.reported_tier.clone()),
             status,
             open_invoice: open_invoice.filter(|_| status == SubscriptionStatus::PastDue),
             collection_paused,
@@ -160,7 +160,7 @@ impl Subscription {
 
     /// What a project event says when this becomes `next`, if anything visible changes.
     pub(super) fn subscription_event(&self, next: &Self) -> Option<SubscriptionEvent> {
-        let seen = |s: &Self| {
+        let visible = |s: &Self| {
             let end = (s.current_period_end, s.cancel_at_period_end);
             (s.status, s.collection_paused, end)
         };
@@ -172,7 +172,7 @@ impl Subscription {
             SubscriptionStatus::Active
             | SubscriptionStatus::PastDue
             | SubscriptionStatus::Paused => {
-                let same = seen(self) == seen(next) && self.tier() == next.tier();
+                let same = visible(self) == visible(next) && self.tier() == next.tier();
                 (!same).then_some(SubscriptionEvent::Updated)
             }
         }

@@ -282,8 +282,8 @@ impl Account {
                 lot.held = lot.held.saturating_sub(pinned);
                 lot.left = lot.left.saturating_sub(taken);
             };
-            let found = self.lots.update(number, give_back);
-            found.ok_or(Corrupt("a hold pins a lot that is gone"))?;
+            let updated = self.lots.update(number, give_back);
+            updated.ok_or(Corrupt("a hold pins a lot that is gone"))?;
             self.held = self.held.saturating_sub(pinned);
             self.balance = self.balance.saturating_sub(taken);
             rest = rest.saturating_sub(taken);

@@ -103,8 +103,8 @@ impl TryFrom<u8> for DisputeReason {
     type Error = &'static str;
 
     fn try_from(index: u8) -> Result<Self, Self::Error> {
-        let known = usize::from(index) < REASONS.len();
-        known
+        let is_known = usize::from(index) < REASONS.len();
+        is_known
             .then_some(Self(index))
             .ok_or("a dispute's reason is not in the list")
     }

@@ -139,18 +139,20 @@ impl Order {
     pub fn faults(&self, serial: OrderSerial) -> Vec<String> {
         let mut faults = Vec::new();
         let mut wrong = |what: &str| faults.push(format!("{serial:?} {what}"));
-        if !(0..=self.granted).contains(&self.taken) {
+        if !(0..=self.granted_credits).contains(&self.reclaimed_credits) {
             wrong("lost more credits than it brought, or a negative number");
         }
-        if self.taken > self.worth(self.reversal) && self.reversal == Reversal::default() {
+        if self.reclaimed_credits > self.worth(self.reversal)
+            && self.reversal == Reversal::default()
+        {
             wrong("lost credits although no money went back");
         }
         let paid = self.stage == Stage::Paid;
-        if !paid && (self.granted > 0 || self.taken > 0 || self.lot.is_some()) {
+        if !paid && (self.granted_credits > 0 || self.reclaimed_credits > 0 || self.lot.is_some()) {
             wrong("brought credits without being paid");
         }
         if self
-            .asked
+            .pending_refunds
             .is_some_and(|it| !paid || it.cents < 1 || it.cents > self.amount_cents)
         {
             wrong("has requested refunds of more than was paid, or of nothing");
@@ -161,7 +163,7 @@ impl Order {
         if self.kind != OrderKind::Checkout && self.checkout.is_some() {
             wrong("comes from an invoice and has a checkout");
         }
-        if self.kind == OrderKind::Switch && self.granted > self.credits() {
+        if self.kind == OrderKind::Switch && self.granted_credits > self.credits() {
             wrong("is a switch that brought more than a whole cycle of its tier");
         }
         faults

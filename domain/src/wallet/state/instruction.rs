@@ -54,7 +54,7 @@ impl Instruction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
     /// It was requested; whether it was done is not known.
-    Asked,
+    Requested,
     /// The provider did it.
     Done,
     /// The provider refused, and nothing was done.

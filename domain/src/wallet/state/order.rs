@@ -159,11 +159,11 @@ pub struct Order {
     /// What is refunded or disputed of the payment.
     pub reversal: Reversal,
     /// Requested refunds that the payment does not show yet.
-    pub asked: Option<PendingRefunds>,
+    pub pending_refunds: Option<PendingRefunds>,
     /// Credits that its payment added.
-    pub granted: i64,
+    pub granted_credits: i64,
     /// Credits that refunds and disputes took out of them again.
-    pub taken: i64,
+    pub reclaimed_credits: i64,
     /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
     pub credits_end: Timestamp,
     /// The stage of its payment.
@@ -255,20 +255,20 @@ impl Order {
     /// Credits that a reversal takes in total, in proportion to the money.
     pub(in crate::wallet) fn worth(&self, reversal: Reversal) -> i64 {
         if self.is_reversed(reversal) {
-            return self.granted;
+            return self.granted_credits;
         }
         // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
-        let product = i128::from(self.granted).saturating_mul(reversal.cents().into());
+        let product = i128::from(self.granted_credits).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
-        i64::try_from(credits).map_or(self.granted, |credits| {
-            credits.clamp(0, self.granted.max(0))
+        i64::try_from(credits).map_or(self.granted_credits, |credits| {
+            credits.clamp(0, self.granted_credits.max(0))
         })
     }
 
     /// Whether all of it went back, or is counted as gone while it is disputed.
     const fn is_reversed(&self, reversal: Reversal) -> bool {
-        let away = reversal.cents();
-        away > 0 && (away >= self.amount_cents || self.is_disputed_whole(reversal))
+        let returned = reversal.cents();
+        returned > 0 && (returned >= self.amount_cents || self.is_disputed_whole(reversal))
     }
 
     /// Whether disputes take at least nine tenths of what refunds left: a bank's sum differs a little from what was
@@ -291,35 +291,39 @@ impl Order {
             return 0;
         }
         let disputed = self.reversal.disputed_cents.max(0);
-        let away = self.asked_cents().saturating_add(disputed);
-        self.amount_cents.saturating_sub(away).max(0)
+        let unavailable = self.requested_cents().saturating_add(disputed);
+        self.amount_cents.saturating_sub(unavailable).max(0)
     }
 
     /// What is refunded in total once all requested refunds went through.
-    fn asked_cents(&self) -> i64 {
-        let asked = self.asked.map_or(0, |asked| asked.cents);
-        self.reversal.refunded_cents.max(asked).max(0)
+    fn requested_cents(&self) -> i64 {
+        let pending = self.pending_refunds.map_or(0, |pending| pending.cents);
+        self.reversal.refunded_cents.max(pending).max(0)
     }
 
     /// The requested refunds with one more; `None` if the sum overflows.
-    pub(in crate::wallet) fn asking(&self, cents: i64, at: Timestamp) -> Option<PendingRefunds> {
-        let cents = self.asked_cents().checked_add(cents)?;
+    pub(in crate::wallet) fn with_refund(
+        &self,
+        cents: i64,
+        at: Timestamp,
+    ) -> Option<PendingRefunds> {
+        let cents = self.requested_cents().checked_add(cents)?;
         Some(PendingRefunds { cents, at })
     }
 
     /// The requested refunds without one that was refused.
     pub(in crate::wallet) fn without_refund(&self, cents: i64) -> Option<PendingRefunds> {
-        let asked = self.asked?;
-        let cents = asked.cents.saturating_sub(cents);
-        let left = PendingRefunds { cents, ..asked };
+        let pending = self.pending_refunds?;
+        let cents = pending.cents.saturating_sub(cents);
+        let left = PendingRefunds { cents, ..pending };
         Some(left).filter(|left| left.cents > self.reversal.refunded_cents.max(0))
     }
 
     /// The requested refunds that this state of the payment does not show.
     pub(in crate::wallet) fn unseen(&self, reversal: Reversal) -> Option<PendingRefunds> {
-        self.asked.filter(|asked| {
-            let awaited = asked.at.plus_seconds(UNSEEN_SECONDS);
-            asked.cents > reversal.refunded_cents && reversal.as_of < awaited
+        self.pending_refunds.filter(|pending| {
+            let awaited_until = pending.at.plus_seconds(UNSEEN_SECONDS);
+            pending.cents > reversal.refunded_cents && reversal.as_of < awaited_until
         })
     }
 }

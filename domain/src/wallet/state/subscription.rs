@@ -83,11 +83,11 @@ pub struct Subscription {
     /// The provider's name for who pays it.
     pub customer: Option<CustomerId>,
     /// The tier that the cycle began with.
-    pub paid: Terms,
+    pub paid_tier: Terms,
     /// The highest tier that it was switched to since.
-    pub switched: Option<Box<TierSwitch>>,
+    pub tier_switch: Option<Box<TierSwitch>>,
     /// The tier that the provider named last, if it reported one since the cycle was billed.
-    pub said: Option<Box<Terms>>,
+    pub reported_tier: Option<Box<Terms>>,
     /// The subscription's status.
     pub status: SubscriptionStatus,
     /// The invoice that the buyer can pay while a payment is missing.
@@ -162,16 +162,17 @@ impl Subscription {
     /// The tier in force.
     #[must_use]
     pub fn tier(&self) -> &Terms {
-        let paid = self.switched.as_deref().filter(|it| !it.reversed);
+        let paid = self.tier_switch.as_deref().filter(|it| !it.reversed);
         let paid = paid
             .map(|switched| &switched.terms)
-            .filter(|terms| rank(terms) >= rank(&self.paid))
-            .unwrap_or(&self.paid);
-        let went_back = self.switched.as_deref().filter(|it| it.reversed);
+            .filter(|terms| rank(terms) >= rank(&self.paid_tier))
+            .unwrap_or(&self.paid_tier);
+        let went_back = self.tier_switch.as_deref().filter(|it| it.reversed);
         let went_back = went_back.map(|switched| switched.terms.price);
         // While a payment is missing, a tier that is only named is not in force.
-        let said = self.said.as_deref();
-        said.filter(|_| self.status == SubscriptionStatus::Active)
+        let reported = self.reported_tier.as_deref();
+        reported
+            .filter(|_| self.status == SubscriptionStatus::Active)
             .filter(|terms| went_back != Some(terms.price))
             .filter(|terms| terms.interval == paid.interval && rank(terms) >= rank(paid))
             .unwrap_or(paid)

@@ -39,7 +39,7 @@ fn seats_are_paid_and_granted_one_by_one() {
     };
     assert!(teller.renew_with(bill));
     let order = teller.placed_order(2);
-    assert_eq!((order.granted, order.quantity.get()), (300, 3));
+    assert_eq!((order.granted_credits, order.quantity.get()), (300, 3));
     // Two more seats for the second half.
     teller.pass_seconds(MONTH / 2);
     let more = teller.switching(3, 1, (basic().many(Quantity::new(3).unwrap()), basic()));
@@ -161,7 +161,7 @@ fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
         assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 250, 75]);
         assert_eq!(unlocked(&teller), ["plus"]);
         let order = teller.placed_order(3);
-        assert_eq!((order.kind, order.granted), (OrderKind::Switch, 75));
+        assert_eq!((order.kind, order.granted_credits), (OrderKind::Switch, 75));
         teller.refund(3, 750);
         assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
         assert_eq!(teller.ledger(GOLD).last(), Some(&(Refund, -75)));
@@ -188,7 +188,10 @@ fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
         ..renewal.clone()
     };
     assert!(teller.renew_with(renewal) && teller.renew_with(carried));
-    assert_eq!((teller.gold(), teller.placed_order(3).granted), (100, 0));
+    assert_eq!(
+        (teller.gold(), teller.placed_order(3).granted_credits),
+        (100, 0)
+    );
 }
 
 /// The provider's report of a subscription whose first payment is missing.

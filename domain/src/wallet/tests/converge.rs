@@ -183,7 +183,7 @@ fn spending_in_between_never_brings_the_books_out_of_balance() {
             }
             let spent = teller.ledger(GOLD).iter().any(|&(_, delta)| delta == -30);
             let order = teller.placed_order(1);
-            assert_eq!(order.taken, 100 - if spent { 30 } else { 0 });
+            assert_eq!(order.reclaimed_credits, 100 - if spent { 30 } else { 0 });
             assert_eq!(teller.gold(), 0);
         }
     }

@@ -232,7 +232,7 @@ impl Story {
             .filter(|(serial, _)| serial.0 / 1000 + 1 == of);
         let orders = orders.map(|(serial, order)| {
             // What was taken of credits that expire depends on which of the two was first.
-            let credits = (order.granted, teller.left_of(serial.0));
+            let credits = (order.granted_credits, teller.left_of(serial.0));
             (serial.0, (order.kind, order.status(), credits))
         });
         let orders: BTreeMap<u128, (OrderKind, OrderStatus, (i64, i64))> = orders.collect();

@@ -60,7 +60,10 @@ fn a_dispute_that_is_won_gives_back_what_it_took() {
         (entry.order, entry.expires_at),
         (Some(OrderSerial(1)), None)
     );
-    assert_eq!((teller.left_of(1), teller.placed_order(1).taken), (70, 0));
+    assert_eq!(
+        (teller.left_of(1), teller.placed_order(1).reclaimed_credits),
+        (70, 0)
+    );
     teller.refund(1, 1000);
     assert_eq!(teller.gold(), 0, "they are the order's own again");
 }

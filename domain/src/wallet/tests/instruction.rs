@@ -66,7 +66,10 @@ fn a_refund_is_asked_for_until_it_is_done_and_not_again() {
     );
     assert_eq!(teller.placed_order(1).refundable_cents(), 600);
     teller.refund(1, 400);
-    assert_eq!((teller.gold(), teller.placed_order(1).asked), (60, None));
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).pending_refunds),
+        (60, None)
+    );
     assert_eq!(teller.placed_order(1).refundable_cents(), 600);
 }
 
@@ -117,7 +120,7 @@ fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
     assert_eq!(teller.placed_order(1).refundable_cents(), 0);
     assert!(close(&mut teller, "a", InstructionStage::Refused));
     assert!(close(&mut teller, "b", InstructionStage::Refused));
-    assert_eq!(teller.placed_order(1).asked, None);
+    assert_eq!(teller.placed_order(1).pending_refunds, None);
     let stages = teller.records.iter().filter_map(Record::instructed);
     assert_eq!(stages.count(), 6, "each step is in the history");
 }

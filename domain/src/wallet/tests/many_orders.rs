@@ -142,7 +142,10 @@ fn the_last_record_of_an_order_counts() {
     let refunded = teller.records.iter().filter_map(|record| record.order());
     let refunded: Vec<_> = refunded.map(|a| a.order.reversal.refunded_cents).collect();
     assert_eq!(refunded, [0, 300, 500]);
-    assert_eq!((teller.placed_order(1).taken, teller.gold()), (50, 50));
+    assert_eq!(
+        (teller.placed_order(1).reclaimed_credits, teller.gold()),
+        (50, 50)
+    );
 }
 
 #[test]

@@ -382,7 +382,10 @@ fn so_many_of_a_price_cost_and_bring_so_much() {
     assert_eq!(teller.purchase(Purchase::Place(three)), Ok(true));
     assert_eq!(teller.placed_order(1).amount_cents, 3000);
     teller.pay(1, 3000).unwrap();
-    assert_eq!((teller.gold(), teller.placed_order(1).granted), (300, 300));
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).granted_credits),
+        (300, 300)
+    );
     assert_eq!(teller.placed_order(1).quantity.get(), 3);
     teller.refund(1, 1500);
     assert_eq!(teller.gold(), 150);

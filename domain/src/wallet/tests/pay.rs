@@ -220,12 +220,12 @@ fn a_payment_into_a_full_balance_brings_what_fits() {
         .unwrap();
     teller.buy(1, pack());
     assert_eq!(
-        (teller.gold(), teller.placed_order(1).granted),
+        (teller.gold(), teller.placed_order(1).granted_credits),
         (MAX_CREDITS, 40)
     );
     teller.buy(2, pack());
     assert_eq!(
-        (status(&teller, 2), teller.placed_order(2).granted),
+        (status(&teller, 2), teller.placed_order(2).granted_credits),
         (OrderStatus::Paid, 0)
     );
     assert_eq!(teller.entries().len(), 2);

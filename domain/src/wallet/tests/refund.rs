@@ -110,7 +110,10 @@ fn what_stands_now_counts_whatever_stood_before() {
             (Reason::Refund, 50)
         ]
     );
-    assert_eq!((teller.gold(), teller.placed_order(1).taken), (90, 10));
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).reclaimed_credits),
+        (90, 10)
+    );
 }
 
 #[test]
@@ -129,7 +132,10 @@ fn a_full_refund_that_fails_makes_the_order_paid_again() {
     assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
     assert_eq!(teller.ledger(GOLD).last(), Some(&(Reason::Refund, 70)));
-    assert_eq!((teller.left_of(1), teller.placed_order(1).taken), (70, 0));
+    assert_eq!(
+        (teller.left_of(1), teller.placed_order(1).reclaimed_credits),
+        (70, 0)
+    );
 }
 
 #[test]
@@ -163,14 +169,14 @@ fn what_comes_back_into_a_full_balance_is_what_fits() {
         .unwrap();
     teller.refund(1, 0);
     assert_eq!(
-        (teller.gold(), teller.placed_order(1).taken),
+        (teller.gold(), teller.placed_order(1).reclaimed_credits),
         (MAX_CREDITS, 60)
     );
     teller.deduct(deduct("d", MAX_CREDITS)).unwrap();
     teller.pass_seconds(1);
     teller.refund(1, 0);
     assert_eq!(
-        (teller.gold(), teller.placed_order(1).taken),
+        (teller.gold(), teller.placed_order(1).reclaimed_credits),
         (60, 0),
         "asked again"
     );
@@ -192,7 +198,10 @@ fn only_what_is_left_of_the_order_is_taken() {
     let mut teller = bought();
     teller.deduct(deduct("d", 80)).unwrap();
     teller.refund(1, 500);
-    assert_eq!((teller.gold(), teller.placed_order(1).taken), (0, 20));
+    assert_eq!(
+        (teller.gold(), teller.placed_order(1).reclaimed_credits),
+        (0, 20)
+    );
     teller.refund(1, 1000);
     assert_eq!((teller.gold(), status(&teller)), (0, OrderStatus::Refunded));
     assert_eq!(teller.entries().len(), 3, "there was nothing left to take");
@@ -230,7 +239,7 @@ fn held_credits_are_not_refunded() {
     teller.refund(1, 800);
     let account = teller.wallet.account(GOLD).unwrap();
     assert_eq!((account.balance, account.held), (60, 60));
-    assert_eq!(teller.placed_order(1).taken, 40);
+    assert_eq!(teller.placed_order(1).reclaimed_credits, 40);
     teller.release(hold_id(1)).unwrap();
     assert_eq!(teller.gold(), 60, "the report was dealt with when it came");
     assert!(!teller.refund(1, 800));

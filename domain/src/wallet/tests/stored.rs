@@ -185,8 +185,8 @@ fn purchases_that_cannot_be_are_found() {
     }
     type Break = (fn(&mut Commerce), &'static str);
     let breaks: [Break; 11] = [
-        (|it| order(it).taken = 1, "lost more credits"),
-        (|it| order(it).granted = 5, "without being paid"),
+        (|it| order(it).reclaimed_credits = 1, "lost more credits"),
+        (|it| order(it).granted_credits = 5, "without being paid"),
         (
             |it| order(it).paid_at = Some(Timestamp(1)),
             "time of payment",

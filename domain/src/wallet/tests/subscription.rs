@@ -303,7 +303,7 @@ fn what_costs_nothing_brings_nothing_while_it_is_paused() {
     free.billing.paused = true;
     free.payment.amount_cents = 0;
     assert!(teller.renew_with(free));
-    assert_eq!(teller.placed_order(2).granted, 0);
+    assert_eq!(teller.placed_order(2).granted_credits, 0);
     assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
     assert_eq!(teller.subscription(1).status, Paused);
     let mut charged = teller.renewal(3, 1, basic());
@@ -364,7 +364,7 @@ fn a_trial_grants_its_features_and_its_own_credits_only() {
     };
     teller.pay_with(pay).unwrap();
     assert_eq!((teller.gold(), unlocked(&teller)), (7, vec!["basic"]));
-    assert_eq!(teller.placed_order(1).granted, 7);
+    assert_eq!(teller.placed_order(1).granted_credits, 7);
     let plus = super::shop::tier("plus", 250);
     let mut switch = teller.switching(2, 1, (trial.clone(), plus));
     switch.billing.trial = true;

@@ -57,7 +57,7 @@ fn up_brings_the_difference_for_the_time_left_as_an_order_of_its_own() {
     assert_eq!(entry.order, Some(OrderSerial(2)));
     let order = teller.placed_order(2);
     assert_eq!(
-        (order.kind, order.status(), order.granted),
+        (order.kind, order.status(), order.granted_credits),
         (OrderKind::Switch, OrderStatus::Paid, 100)
     );
     assert_eq!((order.amount_cents, order.checkout.as_ref()), (700, None));
@@ -125,7 +125,7 @@ fn down_changes_nothing_before_the_cycle_ends() {
     bill.payment.amount_cents = 0;
     assert!(teller.switch_with(bill));
     assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
-    assert_eq!(teller.placed_order(2).granted, 0);
+    assert_eq!(teller.placed_order(2).granted_credits, 0);
     teller.pass_seconds(MONTH);
     assert_eq!(
         unlocked(&teller),

@@ -30,7 +30,7 @@ fn told(at: i64) -> LogEvent {
 }
 
 fn told_of(project: ProjectId, at: i64) -> LogEvent {
-    LogEvent::Notice(ProjectEvent {
+    LogEvent::ProjectEvent(ProjectEvent {
         project,
         at: Timestamp(at),
         recorded: Timestamp(at),
@@ -42,7 +42,7 @@ fn told_of(project: ProjectId, at: i64) -> LogEvent {
 }
 
 #[test]
-fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
+fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     let shelf = Shelf::open(&database(), small());
     let log: Vec<LogEvent> = (0..100).map(|day| told(day * DAY)).collect();
     for done in 0..100 {
@@ -54,7 +54,7 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     let days: Vec<i64> = kept
         .iter()
         .map(|(_, bytes)| {
-            crate::format::decode_notice(ProjectId(1), bytes)
+            crate::format::decode_project_event(ProjectId(1), bytes)
                 .unwrap()
                 .at
                 .0
@@ -74,7 +74,7 @@ fn notices_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
 fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
     let shelf = Shelf::open(&database(), small());
     let late = |day: i64| match told((day - 40) * DAY) {
-        LogEvent::Notice(project_event) => LogEvent::Notice(ProjectEvent {
+        LogEvent::ProjectEvent(project_event) => LogEvent::ProjectEvent(ProjectEvent {
             recorded: Timestamp(day * DAY),
             ..project_event
         }),
@@ -120,7 +120,7 @@ fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
         last_fold: shelf.number(),
     };
     let mut copied = Vec::new();
-    let read = Section::Notices.read(shelf.store(), &extent, &mut |key, _| {
+    let read = Section::ProjectEvents.read(shelf.store(), &extent, &mut |key, _| {
         copied.push(u64::from_be_bytes(*key.last_chunk().unwrap()));
         Ok(())
     });

@@ -202,7 +202,7 @@ fn spoiled(
     entry: &Entry<'_>,
     spoil: &dyn Fn(&mut u64, &mut Event, &mut Record, &mut u64),
 ) -> Vec<u8> {
-    let said = entry.said().unwrap();
+    let said = entry.decode().unwrap();
     let (mut version, mut event) = (entry.version, said.event);
     let (mut record, mut hash) = (said.record.unwrap(), entry.hash.unwrap());
     spoil(&mut version, &mut event, &mut record, &mut hash);

@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Ticket},
     format::{
         append::{Append, LogEvent},
-        decode_notice,
+        decode_project_event,
     },
     lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
     tuning::Tuning,
@@ -110,15 +110,15 @@ impl Books for Shelf {
         let stored = self.folded.project_events(project, after, limit)?;
         let stored = stored.into_iter();
         stored
-            .map(|(number, bytes)| Ok((number, decode_notice(project, &bytes)?)))
+            .map(|(number, bytes)| Ok((number, decode_project_event(project, &bytes)?)))
             .collect()
     }
 
-    fn last_notice(&self) -> EventNumber {
+    fn last_project_event(&self) -> EventNumber {
         EventNumber::MAX
     }
 
-    fn on_notices(&self, _: OnEvents) {}
+    fn on_project_events(&self, _: OnEvents) {}
 
     fn stretch(
         &self,
@@ -127,7 +127,7 @@ impl Books for Shelf {
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error> {
         let stored = self.folded.stretch(look_up, stretch);
-        self.fresh.over(look_up, stretch, limit, stored)
+        self.fresh.merged(look_up, stretch, limit, stored)
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {

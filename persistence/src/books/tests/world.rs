@@ -368,7 +368,7 @@ impl World {
         let project_events = data
             .into_iter()
             .map(|data| data.of(wallet, event.at, event.at));
-        let project_events: Vec<_> = project_events.map(LogEvent::Notice).collect();
+        let project_events: Vec<_> = project_events.map(LogEvent::ProjectEvent).collect();
         self.log.push(LogEvent::Wallet {
             key,
             version,
@@ -394,7 +394,7 @@ impl World {
                     world.documents.insert(document.address(), document.clone());
                 }
                 LogEvent::Note(note) => world.keep(note),
-                LogEvent::Notice(_) => {}
+                LogEvent::ProjectEvent(_) => {}
             }
         }
         world.log = self.log[..events].to_vec();
@@ -454,10 +454,10 @@ impl World {
         self.push(key, grant);
     }
 
-    fn check_notices(&self, books: &dyn Books) {
+    fn check_project_events(&self, books: &dyn Books) {
         let mut told: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
         for log_event in &self.log {
-            if let LogEvent::Notice(project_event) = log_event {
+            if let LogEvent::ProjectEvent(project_event) = log_event {
                 told.entry(project_event.project)
                     .or_default()
                     .push(project_event);
@@ -559,7 +559,7 @@ impl World {
                 Change::CodeRotated { former, .. } => former.as_ref(),
                 _ => None,
             },
-            LogEvent::Catalog(_) | LogEvent::Note(_) | LogEvent::Notice(_) => None,
+            LogEvent::Catalog(_) | LogEvent::Note(_) | LogEvent::ProjectEvent(_) => None,
         });
         for code in former {
             let expected = self.wallets.iter().find(|(key, (wallet, _))| {
@@ -575,7 +575,7 @@ impl World {
         assert!(books.load(&WalletKey([0; 16])).unwrap().is_none());
         self.check_shop(books);
         self.check_notes(books);
-        self.check_notices(books);
+        self.check_project_events(books);
         self.check_usage(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(books.documents().unwrap(), documents);

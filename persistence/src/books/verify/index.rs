@@ -59,11 +59,11 @@ pub(super) fn read(
     store: &Store,
     wallet: &WalletKey,
     stored: &WalletRecord,
-    reached: &mut ReferencedCounts,
+    referenced: &mut ReferencedCounts,
 ) -> Result<IndexCounts, Error> {
     let mut tally = IndexCounts::default();
     for meta in &stored.head.runs {
-        read_run(store, wallet, meta, &mut tally, reached)?;
+        read_run(store, wallet, meta, &mut tally, referenced)?;
     }
     Ok(tally)
 }
@@ -73,7 +73,7 @@ fn read_run(
     wallet: &WalletKey,
     meta: &RunMeta,
     tally: &mut IndexCounts,
-    reached: &mut ReferencedCounts,
+    referenced: &mut ReferencedCounts,
 ) -> Result<(), Error> {
     let wrong = |page, what| {
         damaged(format!(
@@ -100,10 +100,10 @@ fn read_run(
             if keys.iter().any(|key| !filter::may_have(&filter, key.hash)) {
                 return Err(wrong(page, "has a filter that hides one of its keys"));
             }
-            reached.filters = reached.filters.saturating_add(1);
+            referenced.filters = referenced.filters.saturating_add(1);
         }
         let values = keys.len().div_ceil(store.tuning.keys_per_value).max(1);
-        reached.index = reached.index.saturating_add(values);
+        referenced.index = referenced.index.saturating_add(values);
         count = count.saturating_add(keys.len() as u64);
         keys.iter().for_each(|key| tally.add(*key));
     }

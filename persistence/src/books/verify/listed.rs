@@ -76,14 +76,14 @@ impl Listing {
                     stored.add(key, value);
                 }
             })?;
-            let wanted = self.0.get(&look_up).copied().unwrap_or_default();
+            let expected = self.0.get(&look_up).copied().unwrap_or_default();
             let name = look_up.declared().name;
-            if stored.entries != wanted.entries {
+            if stored.entries != expected.entries {
                 problems.push(format!(
                     "the look-up {name} has {} entries, but wallets have {}",
-                    stored.entries, wanted.entries
+                    stored.entries, expected.entries
                 ));
-            } else if stored != wanted {
+            } else if stored != expected {
                 problems.push(format!(
                     "the look-up {name} has other entries than wallets have"
                 ));

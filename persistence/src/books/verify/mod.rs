@@ -19,7 +19,7 @@ use crate::{
     contract::StoredNote,
     error::Error,
     format::{
-        decode_document, decode_notice,
+        decode_document, decode_project_event,
         item::{self, Item},
     },
     log::{
@@ -128,7 +128,9 @@ impl Tail {
     fn add(&mut self, item: Item<'_>) -> Result<(), Error> {
         match item {
             Item::Wallet(key, entry) => self.wallets.entry(key).or_default().push(entry.into()),
-            Item::Notice(project, project_event) => drop(decode_notice(project, project_event)?),
+            Item::ProjectEvent(project, project_event) => {
+                drop(decode_project_event(project, project_event)?)
+            }
             Item::Document(document) => {
                 let document = decode_document(document)?;
                 self.documents.insert(document.address(), document);

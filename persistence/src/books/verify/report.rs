@@ -30,7 +30,7 @@ pub struct VerifyReport {
     /// Keys and values of ledgers and wallets, without the index of old keys.
     pub ledger_bytes: u64,
     /// Bytes of keys and values of project events.
-    pub notice_bytes: u64,
+    pub project_event_bytes: u64,
     /// Bytes of keys and values of usage.
     pub usage_bytes: u64,
     /// What is wrong, a plain sentence each; empty: nothing.

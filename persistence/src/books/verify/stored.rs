@@ -32,7 +32,7 @@ pub(in crate::books) fn verify(
     unfolded: &UnfoldedEntries,
     report: &mut VerifyReport,
 ) -> Result<(), Error> {
-    let mut reached = ReferencedCounts::default();
+    let mut referenced = ReferencedCounts::default();
     let mut seen = BTreeMap::new();
     for entry in &store.wallets {
         let (key, value) = entry.map_err(io)?;
@@ -49,7 +49,7 @@ pub(in crate::books) fn verify(
         }
         let read = WalletRecord::decode(&key, &value);
         let checked =
-            read.and_then(|stored| wallet(store, &key, &stored, more, &mut reached, report));
+            read.and_then(|stored| wallet(store, &key, &stored, more, &mut referenced, report));
         if let Err(error) = checked {
             report.problems.push(error.to_string());
         }
@@ -57,7 +57,7 @@ pub(in crate::books) fn verify(
     for (key, more) in unfolded {
         if !seen.contains_key(key) {
             let nothing = WalletRecord::default();
-            let checked = wallet(store, key, &nothing, Some(more), &mut reached, report);
+            let checked = wallet(store, key, &nothing, Some(more), &mut referenced, report);
             if let Err(error) = checked {
                 report.problems.push(error.to_string());
             }
@@ -78,16 +78,16 @@ pub(in crate::books) fn verify(
     for tree in [&store.wallets, &store.pages, &store.parts, &store.directory] {
         report.ledger_bytes = report.ledger_bytes.saturating_add(bytes(tree)?);
     }
-    report.notice_bytes = bytes(&store.project_events)?;
+    report.project_event_bytes = bytes(&store.project_events)?;
     report.usage_bytes = bytes(&store.usage)?;
     // Damaged values were not reached either: reporting them again would only hide the cause.
     if report.problems.is_empty() {
-        orphans(store, &reached, report)?;
+        orphans(store, &referenced, report)?;
         // After an interrupted fold some may be counted already, and will not be counted again.
         if unfolded.is_empty() {
-            used(store, &reached, &mut report.problems)?;
+            used(store, &referenced, &mut report.problems)?;
         }
-        if let Err(error) = reached
+        if let Err(error) = referenced
             .listing
             .compare(store, unfolded, &mut report.problems)
         {
@@ -124,11 +124,11 @@ fn wallet(
     key: &WalletKey,
     stored: &WalletRecord,
     more: Option<&Vec<Box<[u8]>>>,
-    reached: &mut ReferencedCounts,
+    referenced: &mut ReferencedCounts,
     report: &mut VerifyReport,
 ) -> Result<(), Error> {
     let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
-    reached.parts = reached
+    referenced.parts = referenced
         .parts
         .saturating_add(stored.head.parts.map_or(0, |parts| parts.count.into()));
     let mut replay = Replay {
@@ -141,26 +141,28 @@ fn wallet(
     };
     let mut listed = more.is_none().then(BTreeMap::new);
     pages::each(store, key, stored, From::after(0), &mut |entry, _| {
-        let said = replay.step(&entry)?;
+        let decoded = replay.step(&entry)?;
         if let Some((_, counted)) = entry.ledger_entry()? {
-            let used = reached.used.entry(counted.product).or_default();
+            let used = referenced.used.entry(counted.product).or_default();
             used.count.add(counted.reason, counted.delta);
             if usage::is_active(counted.reason) {
                 used.wallets.add(key);
             }
         }
-        let Some(said) = said else { return Ok(true) };
-        if let Some((product, _, sales)) = usage::sold(&said.event, said.record.as_ref()) {
-            let used = reached.used.entry(product).or_default();
+        let Some(decoded) = decoded else {
+            return Ok(true);
+        };
+        if let Some((product, _, sales)) = usage::sold(&decoded.event, decoded.record.as_ref()) {
+            let used = referenced.used.entry(product).or_default();
             used.sales.merge(&sales);
         }
         if let Some(listed) = &mut listed {
-            listed::follow(key, &said.event, listed);
+            listed::follow(key, &decoded.event, listed);
         }
         Ok(true)
     })?;
     report.records = report.records.saturating_add(replay.records);
-    let keys = index::read(store, key, stored, reached)?;
+    let keys = index::read(store, key, stored, referenced)?;
     report.index_keys = report.index_keys.saturating_add(keys.count());
     if keys != replay.keys {
         return Err(damaged(format!(
@@ -168,10 +170,10 @@ fn wallet(
         )));
     }
     let blocks = directory::blocks(store, key, &stored.head).count();
-    reached.blocks = reached.blocks.saturating_add(blocks);
+    referenced.blocks = referenced.blocks.saturating_add(blocks);
     // After an interrupted fold its entries may be in look-ups or not, and will be put there again.
     if let Some(listed) = listed {
-        report.orders = report.orders.saturating_add(reached.listing.add(listed));
+        report.orders = report.orders.saturating_add(referenced.listing.add(listed));
     }
     for entry in more.into_iter().flatten() {
         let entry = Entry::read(entry)?;
@@ -196,13 +198,13 @@ impl Replay<'_> {
     fn step(&mut self, entry: &Entry<'_>) -> Result<Option<DecodedEntry>, Error> {
         let key = *self.key;
         let wrong = |what: &str| damaged(format!("{key:?}: entry {} {what}", entry.version));
-        let said = entry.said()?;
-        let hash = said.record.as_ref().and_then(|record| record.lookup());
+        let decoded = entry.decode()?;
+        let hash = decoded.record.as_ref().and_then(|record| record.lookup());
         if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
             return Err(wrong("is stored under another key's hash"));
         }
-        let (wallet, record) = Wallet::replay(self.wallet.take(), key, said.event.clone())?;
-        if record != said.record {
+        let (wallet, record) = Wallet::replay(self.wallet.take(), key, decoded.event.clone())?;
+        if record != decoded.record {
             return Err(wrong("does not match its event"));
         }
         if wallet.version != entry.version {
@@ -225,21 +227,21 @@ impl Replay<'_> {
             )));
         }
         self.wallet = Some(wallet);
-        Ok(entry.is_listed().then_some(said))
+        Ok(entry.is_listed().then_some(decoded))
     }
 }
 
 /// Checks that counted usage is what ledgers and orders add up to.
 fn used(
     store: &Store,
-    reached: &ReferencedCounts,
+    referenced: &ReferencedCounts,
     problems: &mut Vec<String>,
 ) -> Result<(), Error> {
     let stored = stored_usage::totals(store)?;
-    let products = stored.keys().chain(reached.used.keys());
+    let products = stored.keys().chain(referenced.used.keys());
     let products: BTreeSet<_> = products.copied().collect();
     for product in products {
-        let (stored, said) = (stored.get(&product), reached.used.get(&product));
+        let (stored, said) = (stored.get(&product), referenced.used.get(&product));
         if stored != said {
             problems.push(format!(
                 "usage of {product} was counted as {stored:?}, but its wallets come to {said:?}"
@@ -252,7 +254,7 @@ fn used(
 /// Reports stored values that no wallet leads to.
 fn orphans(
     store: &Store,
-    reached: &ReferencedCounts,
+    referenced: &ReferencedCounts,
     report: &mut VerifyReport,
 ) -> Result<(), Error> {
     let ReferencedCounts {
@@ -261,9 +263,9 @@ fn orphans(
         index,
         filters,
         ..
-    } = *reached;
+    } = *referenced;
     let blocks = blocks.saturating_add(unused_blocks(store)?);
-    for (tree, reached, what) in [
+    for (tree, referenced, what) in [
         (&store.pages, named_pages(store)?, "ledger pages"),
         (&store.parts, parts, "parts of snapshots"),
         (&store.directory, blocks, "directory blocks"),
@@ -271,9 +273,9 @@ fn orphans(
         (&store.filters, filters, "filters"),
     ] {
         let stored = tree.len();
-        if stored != reached {
+        if stored != referenced {
             report.problems.push(format!(
-                "{stored} {what} are stored, but {reached} are in use"
+                "{stored} {what} are stored, but {referenced} are in use"
             ));
         }
     }
@@ -287,20 +289,20 @@ fn orphans(
 
 /// Counts the pages that some wallet leads to.
 fn named_pages(store: &Store) -> Result<usize, Error> {
-    let mut named = 0_usize;
+    let mut named_pages = 0_usize;
     for page in &store.pages {
         let (key, page) = page.map_err(io)?;
         let (number, _) = retire::read_key(&key)?;
-        named = named.saturating_add(retire::is_named(store, number, &page)?.into());
+        named_pages = named_pages.saturating_add(retire::is_named(store, number, &page)?.into());
     }
-    Ok(named)
+    Ok(named_pages)
 }
 
 /// Counts the directory blocks that an interrupted fold wrote for spills that its wallets still
 /// have inline: harmless, and replaced by the fold that moves them there.
 fn unused_blocks(store: &Store) -> Result<usize, Error> {
     let mut unused = 0_usize;
-    let mut known: Option<(WalletKey, u64)> = None;
+    let mut previous: Option<(WalletKey, u64)> = None;
     for key in store.directory.iter().keys() {
         let key = key.map_err(io)?;
         let Some((wallet, first)) = key.split_first_chunk::<16>() else {
@@ -310,13 +312,13 @@ fn unused_blocks(store: &Store) -> Result<usize, Error> {
         let first = first
             .first_chunk::<8>()
             .map_or(0, |first| u64::from_be_bytes(*first));
-        if known.is_none_or(|(of, _)| of != wallet) {
+        if previous.is_none_or(|(of, _)| of != wallet) {
             let Some(stored) = WalletRecord::read(store, &wallet)? else {
                 continue;
             };
-            known = Some((wallet, directory::first_inline(&stored.head)));
+            previous = Some((wallet, directory::first_inline(&stored.head)));
         }
-        if known.is_some_and(|(of, inline)| of == wallet && first >= inline) {
+        if previous.is_some_and(|(of, inline)| of == wallet && first >= inline) {
             unused = unused.saturating_add(1);
         }
     }

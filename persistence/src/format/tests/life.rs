@@ -274,14 +274,14 @@ impl Life {
             subscription: Subscription {
                 id: subscription(name),
                 customer: Some(CustomerId::new("cus_1").unwrap()),
-                paid: terms(Interval::Month),
-                switched: Some(Box::new(TierSwitch {
+                paid_tier: terms(Interval::Month),
+                tier_switch: Some(Box::new(TierSwitch {
                     order: OrderSerial(3),
                     terms: terms(Interval::Month),
                     at: NOW,
                     reversed: true,
                 })),
-                said: Some(Box::new(terms(Interval::Year))),
+                reported_tier: Some(Box::new(terms(Interval::Year))),
                 status,
                 open_invoice: Some(Box::new(domain::wallet::OpenInvoice {
                     amount_cents: 900,
@@ -360,11 +360,11 @@ impl Life {
             product: CLUB,
         };
         for (name, instruction, stage) in [
-            ("part", refund(Some(400), 400), InstructionStage::Asked),
+            ("part", refund(Some(400), 400), InstructionStage::Requested),
             ("part", refund(Some(400), 400), InstructionStage::Done),
-            ("rest", refund(None, 99), InstructionStage::Asked),
+            ("rest", refund(None, 99), InstructionStage::Requested),
             ("rest", refund(None, 99), InstructionStage::Refused),
-            ("é", cancel, InstructionStage::Asked),
+            ("é", cancel, InstructionStage::Requested),
             ("é", resume, InstructionStage::Done),
         ] {
             self.tell(Change::Instructed(Box::new(InstructionRecord {

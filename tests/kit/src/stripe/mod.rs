@@ -300,8 +300,8 @@ async fn answer(
         if let Err(complaint) = verdict {
             return complain(&mut world, &call, &complaint);
         }
-        let named = format!("{} {}", call.method, call.path);
-        let of = |at: &str| at == call.path || at == named;
+        let operation = format!("{} {}", call.method, call.path);
+        let of = |at: &str| at == call.path || at == operation;
         let place = world.instead.iter().position(|(at, _)| of(at));
         let once = place.map(|place| world.instead.remove(place).1);
         let always = world.always.iter().find(|(at, _)| of(at));
@@ -313,19 +313,19 @@ async fn answer(
         Some(Override::Garbage) => return "<html>not what you think</html>".into_response(),
         Some(Override::Status(status, body)) => return failure(status, &body),
         Some(Override::Kept(status, body)) => {
-            let kept = Answer {
+            let first = Answer {
                 status,
                 body: body.clone(),
             };
-            world.lock().done(&call, Some(kept));
+            world.lock().answer_unseen(&call, Some(first));
             return failure(status, &body);
         }
         Some(Override::Done(status, body)) => {
-            world.lock().done(&call, None);
+            world.lock().answer_unseen(&call, None);
             return failure(status, &body);
         }
         Some(Override::DoneInSilence) => {
-            world.lock().done(&call, None);
+            world.lock().answer_unseen(&call, None);
             std::future::pending().await
         }
     }
@@ -339,16 +339,16 @@ async fn answer(
 /// Responds as the account's unkindness says; `None`: not at all.
 fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
     let (now, millis) = world.time();
-    let asked = call.request(now, millis);
+    let request = call.request(now, millis);
     // Put back below, as the borrow checker needs the rest of `world` meanwhile.
     let mut unkind = std::mem::take(&mut world.unkind);
     let mut repeated = false;
-    let outcome = unkind.answer(&asked, |method, path, form| {
+    let outcome = unkind.answer(&request, |method, path, form| {
         let request = Request {
             method,
             path,
             form,
-            ..asked
+            ..request
         };
         let reply = world.ask(&request, None);
         if let Some(why) = reply.fault.filter(|_| !is_trial(call)) {
@@ -414,9 +414,9 @@ fn headers_in_order(call: &Call, text: &impl Fn(&str) -> String) -> Result<(), S
         if text("content-type") != "application/x-www-form-urlencoded" {
             return Err("it is no form".into());
         }
-        let wanted = call.form.get("api_version");
-        if wanted.is_some_and(|wanted| wanted != API_VERSION) {
-            return Err(format!("{wanted:?} is not {API_VERSION}"));
+        let version = call.form.get("api_version");
+        if version.is_some_and(|version| version != API_VERSION) {
+            return Err(format!("{version:?} is not {API_VERSION}"));
         }
         // Not a rule of Stripe's: without a key a retry would be done twice.
         if !(1..=255).contains(&call.operation.len()) {

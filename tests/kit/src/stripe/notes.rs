@@ -99,14 +99,14 @@ fn subscription(said: &Value, mut put: impl FnMut(&str, &Value)) {
     let Some(items) = said["items"]["data"].as_array() else {
         return;
     };
-    let mut kept = items.iter().enumerate().map(|(place, item)| {
+    let mut stored = items.iter().enumerate().map(|(place, item)| {
         json!({
             "id": format!("si_{place}"), "created": 0, "price": item["price"]["id"].as_str().unwrap_or("price_0"),
             "quantity": item["quantity"].as_i64().unwrap_or(1),
         })
     });
-    put("item", &kept.next().unwrap_or_default());
-    put("addons", &kept.collect());
+    put("item", &stored.next().unwrap_or_default());
+    put("addons", &stored.collect());
     for (name, field) in [
         ("period_start", "current_period_start"),
         ("period_end", "current_period_end"),

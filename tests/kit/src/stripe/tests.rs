@@ -24,8 +24,7 @@ fn post_as(
     let request = plain_http().post(format!("{}{path}", stripe.base));
     let request = request
         .header("stripe-version", version)
-        .bearer_auth(SECRET_KEY);
-    let request = request
+        .bearer_auth(SECRET_KEY)
         .header("content-type", kind)
         .header("idempotency-key", key);
     request.body(form.to_owned())

@@ -103,7 +103,7 @@ impl Host {
     }
 
     /// Carries out a request whose client does not see the response.
-    pub(super) fn done(&mut self, call: &Call, failure: Option<Answer>) {
+    pub(super) fn answer_unseen(&mut self, call: &Call, failure: Option<Answer>) {
         let (now, millis) = self.time();
         drop(self.ask(&call.request(now, millis), failure));
     }
@@ -115,26 +115,26 @@ impl Host {
         act: impl FnOnce(&mut Account, i64) -> Result<(), String>,
     ) -> Value {
         let (now, _) = self.time();
-        let done = self.change(|account| act(account, now));
-        done.expect("that can be done with the session");
+        let outcome = self.change(|account| act(account, now));
+        outcome.expect("that can be done with the session");
         self.view(session)
     }
 
     /// Puts an object into the account, which shows all that it says.
-    pub(super) fn put(&mut self, path: &str, said: &Value) {
+    pub(super) fn put(&mut self, path: &str, fields: &Value) {
         let (collection, id) = path.rsplit_once('/').expect("a path of an object");
         let former = self.account.note(id);
         let (now, _) = self.time();
         let note = notes::new(collection, id, former.as_ref(), now);
         self.shown.remove(id);
-        self.lay(id, note, said);
+        self.lay(id, note, fields);
     }
 
-    /// Changes fields of an object; as it is then.
-    pub(super) fn set(&mut self, path: &str, said: &Value) -> Value {
+    /// Changes fields of an object; returns the object with them.
+    pub(super) fn set(&mut self, path: &str, fields: &Value) -> Value {
         let (_, id) = path.rsplit_once('/').expect("a path of an object");
         let note = self.account.note(id).expect("the object is there");
-        self.lay(id, note, said);
+        self.lay(id, note, fields);
         self.view(id)
     }
 
@@ -144,12 +144,12 @@ impl Host {
         note.get("latest_charge")?.as_str().map(Into::into)
     }
 
-    fn lay(&mut self, id: &str, note: Map<String, Value>, said: &Value) {
-        let kept = self.account.keep(notes::with(note, said));
-        kept.unwrap_or_else(|why| panic!("{id} cannot be kept: {why}"));
+    fn lay(&mut self, id: &str, note: Map<String, Value>, fields: &Value) {
+        let stored = self.account.keep(notes::with(note, fields));
+        stored.unwrap_or_else(|why| panic!("{id} cannot be kept: {why}"));
         let view = self.account.view(id).unwrap_or_default();
         let shown = self.shown.entry(id.to_owned()).or_default();
-        for (name, value) in said.as_object().expect("fields") {
+        for (name, value) in fields.as_object().expect("fields") {
             shown.remove(name);
             if view[name] != *value && !notes::is_whole(name) {
                 shown.insert(name.clone(), value.clone());
@@ -170,14 +170,14 @@ impl Host {
         let before: Vec<_> = ids
             .filter_map(|id| Some((id.clone(), self.account.view(id)?)))
             .collect();
-        let done = change(&mut self.account);
+        let outcome = change(&mut self.account);
         for (id, before) in before {
             match (self.account.view(&id), self.shown.get_mut(&id)) {
                 (Some(after), Some(shown)) => shown.retain(|name, _| after[name] == before[name]),
                 _ => drop(self.shown.remove(&id)),
             }
         }
-        done
+        outcome
     }
 
     /// Puts what is shown over all objects in an answer.

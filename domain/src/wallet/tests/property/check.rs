@@ -62,7 +62,7 @@ fn purchases(teller: &Teller, model: &Model) {
     for (&serial, expected) in &model.till.orders {
         let order = teller.placed_order(serial);
         assert_eq!(order.status(), expected.status(), "order {serial}");
-        let credits = (order.granted, order.taken);
+        let credits = (order.granted_credits, order.reclaimed_credits);
         let coins = (expected.granted, expected.taken);
         assert_eq!(credits, (coins.0 * model.worth, coins.1 * model.worth));
         assert_eq!(order.amount_cents, expected.cents);
@@ -74,8 +74,8 @@ fn purchases(teller: &Teller, model: &Model) {
         } = order.reversal;
         assert_eq!((refunded_cents, disputed_cents, as_of.0), expected.away);
         assert_eq!(order.expires_at.0, expected.end);
-        let asked = order.asked.map(|asked| (asked.cents, asked.at.0));
-        assert_eq!(asked, expected.asked, "order {serial}");
+        let pending = order.pending_refunds.map(|it| (it.cents, it.at.0));
+        assert_eq!(pending, expected.pending_refunds, "order {serial}");
     }
     for (&number, expected) in &model.till.subscriptions {
         let known = teller.subscription(number);
@@ -180,14 +180,17 @@ fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
             .filter(move |e| e.reason == reason)
             .map(|e| e.delta)
     };
-    assert_eq!(deltas(Reason::Refund).sum::<i64>(), -order.taken);
-    assert!((0..=order.granted).contains(&order.taken));
+    assert_eq!(
+        deltas(Reason::Refund).sum::<i64>(),
+        -order.reclaimed_credits
+    );
+    assert!((0..=order.granted_credits).contains(&order.reclaimed_credits));
     if order.subscription.is_none() {
-        assert_eq!(deltas(Reason::Purchase).sum::<i64>(), order.granted);
+        assert_eq!(deltas(Reason::Purchase).sum::<i64>(), order.granted_credits);
         assert!(deltas(Reason::Purchase).count() <= 1);
     } else {
         assert!(
-            deltas(Reason::Purchase).sum::<i64>() >= order.granted,
+            deltas(Reason::Purchase).sum::<i64>() >= order.granted_credits,
             "or more: switches"
         );
     }

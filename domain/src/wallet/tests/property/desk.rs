@@ -209,7 +209,7 @@ impl Model {
                 let over = self.order_is_over(order);
                 let order = self.till.orders.get_mut(&order).unwrap();
                 order.recalled(over, now);
-                order.asked = Some((order.back() + cents, since));
+                order.pending_refunds = Some((order.back() + cents, since));
                 cents
             }
             Wanted::Cancel(_) | Wanted::Resume => {
@@ -221,7 +221,7 @@ impl Model {
                 0
             }
         };
-        let stage = InstructionStage::Asked;
+        let stage = InstructionStage::Requested;
         let kept = ModelInstruction {
             wanted,
             cents,
@@ -234,7 +234,7 @@ impl Model {
     fn close_instruction(&mut self, verb: Verb, name: u8, stage: InstructionStage) -> bool {
         self.touch();
         let kept = self.desk.kept.get_mut(&(verb, name));
-        let Some(kept) = kept.filter(|kept| kept.stage == InstructionStage::Asked) else {
+        let Some(kept) = kept.filter(|kept| kept.stage == InstructionStage::Requested) else {
             return false;
         };
         kept.stage = stage;
@@ -245,10 +245,12 @@ impl Model {
             let now = self.now;
             let order = self.till.orders.get_mut(&order).unwrap();
             order.recalled(over, now);
-            if let Some((asked, _)) = &mut order.asked {
-                *asked -= cents;
+            if let Some((in_total, _)) = &mut order.pending_refunds {
+                *in_total -= cents;
             }
-            order.asked = order.asked.filter(|(asked, _)| *asked > order.away.0);
+            order.pending_refunds = order
+                .pending_refunds
+                .filter(|(in_total, _)| *in_total > order.away.0);
         }
         true
     }
@@ -257,7 +259,9 @@ impl Model {
 impl ModelOrder {
     /// What is refunded in total once all requested refunds went through.
     fn back(&self) -> i64 {
-        self.away.0.max(self.asked.map_or(0, |(cents, _)| cents))
+        self.away
+            .0
+            .max(self.pending_refunds.map_or(0, |(cents, _)| cents))
     }
 
     fn left(&self) -> i64 {
@@ -274,7 +278,7 @@ impl ModelOrder {
     pub(super) fn see(&mut self) {
         let (refunded, _, asked_at) = self.away;
         let waited = |&(cents, since): &(i64, i64)| cents > refunded && asked_at < since + HOUR;
-        self.asked = self.asked.filter(waited);
+        self.pending_refunds = self.pending_refunds.filter(waited);
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct ModelOrder {
     /// Refunded cents, disputed cents, and when they were read.
     pub(super) away: ModelReversal,
     /// What is refunded in total once all requested refunds went through, and when the last was requested.
-    pub(super) asked: Option<(i64, i64)>,
+    pub(super) pending_refunds: Option<(i64, i64)>,
     pub(super) granted: i64,
     pub(super) taken: i64,
     credits_end: i64,
@@ -62,7 +62,7 @@ pub(super) struct ModelSubscription {
     switches: Vec<(u128, usize, usize, i64)>,
     /// The highest of them: order, tier, when.
     top: Option<(u128, usize, i64)>,
-    said: Option<usize>,
+    reported_tier: Option<usize>,
     pub(super) status: SubscriptionStatus,
     /// When its cycle began.
     start: i64,
@@ -161,7 +161,7 @@ impl ModelSubscription {
     fn bill(&mut self, told: ModelReport) {
         if told.reported > self.reported {
             self.status = told.status();
-            (self.said, self.grace_end, self.canceling) = (None, None, false);
+            (self.reported_tier, self.grace_end, self.canceling) = (None, None, false);
             (self.period_end, self.reported) = (told.period_end, told.reported);
         }
     }
@@ -181,7 +181,7 @@ impl ModelReport {
             paid,
             switches: Vec::new(),
             top: None,
-            said: None,
+            reported_tier: None,
             status: self.status(),
             start: self.start,
             period_end: self.period_end,
@@ -414,9 +414,12 @@ impl Model {
         let paid = top.map_or(known.paid, |(_, tier, _)| tier.max(known.paid));
         let gone = known.top.filter(|&(order, ..)| self.went_back(order));
         let gone = gone.map(|(_, tier, _)| tier);
-        let said = known.said.filter(|&said| gone != Some(said)).unwrap_or(0);
+        let reported = known
+            .reported_tier
+            .filter(|&tier| gone != Some(tier))
+            .unwrap_or(0);
         if known.status == SubscriptionStatus::Active {
-            paid.max(said)
+            paid.max(reported)
         } else {
             paid
         }
@@ -440,7 +443,7 @@ impl Model {
         };
         let grace = known.grace_end.unwrap_or(self.now + 7 * DAY);
         let next = ModelSubscription {
-            said: Some(told.tier),
+            reported_tier: Some(told.tier),
             status,
             period_end: told.period_end,
             canceling,
@@ -499,7 +502,7 @@ impl Model {
             stage: OrderStatus::Pending,
             end: self.now + DAY,
             away,
-            asked: None,
+            pending_refunds: None,
             granted: 0,
             taken: 0,
             credits_end: i64::MAX,

@@ -20,7 +20,7 @@ use domain::{
 
 use super::{World, wallet_key};
 use crate::{
-    Called, OrderPosition,
+    OrderPosition, ProviderId,
     contract::Books,
     format::append::{LogEvent, Note},
 };
@@ -70,7 +70,7 @@ fn customer(number: u64) -> CustomerId {
 /// An instruction under one of a few keys, each of which changes its stage again and again.
 fn instructed(number: u64) -> Change {
     let stages = [
-        InstructionStage::Asked,
+        InstructionStage::Requested,
         InstructionStage::Refused,
         InstructionStage::Done,
     ];
@@ -243,9 +243,9 @@ impl World {
         let subscription = Subscription {
             id,
             customer: None,
-            paid: terms(),
-            switched: None,
-            said: None,
+            paid_tier: terms(),
+            tier_switch: None,
+            reported_tier: None,
             status: match end {
                 Some(_) => SubscriptionStatus::Active,
                 None => SubscriptionStatus::Canceled,
@@ -330,21 +330,23 @@ impl World {
                 let Some(checkout) = &order.checkout else {
                     continue;
                 };
-                let name = Called::Checkout(checkout);
-                assert_eq!(books.called(project, name).unwrap(), Some(id));
+                let name = ProviderId::Checkout(checkout);
+                assert_eq!(books.order_by_provider_id(project, name).unwrap(), Some(id));
                 let other = ProjectId(project.0 ^ 3);
-                assert_eq!(books.called(other, name).unwrap(), None);
+                assert_eq!(books.order_by_provider_id(other, name).unwrap(), None);
             }
             for (id, order) in self.orders(project) {
                 let payment = payment(id.serial);
-                let found = books.called(project, Called::Payment(&payment)).unwrap();
+                let found = books
+                    .order_by_provider_id(project, ProviderId::Payment(&payment))
+                    .unwrap();
                 assert_eq!(found, order.paid_at.map(|_| id));
             }
             for customer in (0..3).map(customer) {
                 let paid = self.orders(project);
                 let paid = paid.filter(|(_, order)| order.customer.as_ref() == Some(&customer));
                 let wallets: BTreeSet<_> = paid.map(|(id, _)| id.wallet).collect();
-                let name = Called::Customer(&customer);
+                let name = ProviderId::Customer(&customer);
                 let found = books
                     .orders_by_provider_id(project, name, usize::MAX)
                     .unwrap();

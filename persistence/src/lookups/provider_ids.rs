@@ -14,7 +14,7 @@ use super::{
 
 /// Key: hash of project and identifier, wallet. Value: serial. A customer may have several wallets, and what somebody
 /// wrote on a subscription may have led to two.
-pub(super) const CALLED: LookUpSpec = LookUpSpec {
+pub(super) const PROVIDER_IDS: LookUpSpec = LookUpSpec {
     name: "called",
     key: 32,
     value: 16,
@@ -23,7 +23,7 @@ pub(super) const CALLED: LookUpSpec = LookUpSpec {
 
 /// The provider's identifier of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Called<'a> {
+pub enum ProviderId<'a> {
     /// A checkout session: the order that was placed with it.
     Checkout(&'a CheckoutId),
     /// A payment: the order that it paid.
@@ -46,7 +46,10 @@ fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     match &event.change {
         Change::OrderPlaced(order) => {
             if let Some(checkout) = &order.checkout {
-                put(Called::Checkout(checkout).hash(order.project), order.order);
+                put(
+                    ProviderId::Checkout(checkout).hash(order.project),
+                    order.order,
+                );
             }
         }
         Change::OrderPaid(paid) => names(paid, &mut |name| put(name, paid.order)),
@@ -65,22 +68,22 @@ fn names(paid: &OrderPaid, put: &mut dyn FnMut([u8; 16])) {
         ..
     } = paid;
     let names = [
-        payment.as_ref().map(Called::Payment),
-        invoice.as_ref().map(Called::Invoice),
-        customer.as_ref().map(Called::Customer),
+        payment.as_ref().map(ProviderId::Payment),
+        invoice.as_ref().map(ProviderId::Invoice),
+        customer.as_ref().map(ProviderId::Customer),
     ];
     for name in names.into_iter().flatten() {
         put(name.hash(*project));
     }
     if let Some(subscription) = subscription {
         put(match kind {
-            OrderKind::Checkout => Called::Subscription(subscription).hash(*project),
+            OrderKind::Checkout => ProviderId::Subscription(subscription).hash(*project),
             OrderKind::Renewal | OrderKind::Switch => billed(*project, subscription),
         });
     }
 }
 
-impl Called<'_> {
+impl ProviderId<'_> {
     pub(crate) fn hash(self, project: ProjectId) -> [u8; 16] {
         let (label, name): (&[u8], &str) = match self {
             Self::Checkout(name) => (b"checkout", name.as_str()),

@@ -22,7 +22,7 @@ const ONE: ProjectId = ProjectId(1);
 const TWO: ProjectId = ProjectId(2);
 
 fn credited(project: ProjectId, delta: i64) -> LogEvent {
-    LogEvent::Notice(ProjectEvent {
+    LogEvent::ProjectEvent(ProjectEvent {
         project,
         at: Timestamp(1000 + delta),
         recorded: Timestamp(1000 + delta),
@@ -50,7 +50,9 @@ fn deltas(books: &dyn Books, project: ProjectId, after: u64, limit: usize) -> (V
     (found.iter().map(|(_, it)| delta(it)).collect(), last)
 }
 
-pub(super) fn notices_are_shown_in_the_logs_order_each_to_its_project(subject: &mut dyn Subject) {
+pub(super) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
+    subject: &mut dyn Subject,
+) {
     let mut teller = Teller::default();
     let appends = [
         vec![teller.created(1), credited(ONE, 1), credited(TWO, 2)],
@@ -61,7 +63,7 @@ pub(super) fn notices_are_shown_in_the_logs_order_each_to_its_project(subject: &
         assert_eq!(deltas(books, ONE, 0, 10).0, [1, 3, 5]);
         assert_eq!(deltas(books, TWO, 0, 10).0, [2, 4]);
         assert_eq!(deltas(books, ProjectId(3), 0, 10).0, [0; 0]);
-        assert!(deltas(books, ONE, 0, 10).1 <= books.last_notice());
+        assert!(deltas(books, ONE, 0, 10).1 <= books.last_project_event());
     };
     let store = subject.store();
     subject.hold_folds(true);
@@ -77,7 +79,7 @@ pub(super) fn notices_are_shown_in_the_logs_order_each_to_its_project(subject: &
     look(&*subject.store().books);
 }
 
-pub(super) fn whoever_reads_on_misses_no_notice(subject: &mut dyn Subject) {
+pub(super) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject) {
     let store = subject.store();
     let (mut seen, mut last) = (Vec::new(), 0);
     let mut read = |limit| {
@@ -102,12 +104,12 @@ pub(super) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
     let store = subject.store();
     let told = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&told);
-    store.books.on_notices(Arc::new(move || {
+    store.books.on_project_events(Arc::new(move || {
         count.fetch_add(1, Ordering::AcqRel);
     }));
     commit(&*store.log, &[credited(ONE, 1)]);
     assert_eq!(told.load(Ordering::Acquire), 1);
-    let before = store.books.last_notice();
+    let before = store.books.last_project_event();
     subject.hold(true);
     let (done, outcome) = waiter();
     store
@@ -115,7 +117,7 @@ pub(super) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
         .append(append(&[credited(ONE, 2)]), Some(done))
         .unwrap();
     assert_eq!(deltas(&*store.books, ONE, 0, 10).0, [1]);
-    assert_eq!(store.books.last_notice(), before);
+    assert_eq!(store.books.last_project_event(), before);
     subject.hold(false);
     outcome.recv().unwrap();
     assert_eq!(told.load(Ordering::Acquire), 2);

@@ -50,68 +50,68 @@ struct Setup {
 
 impl Bench {
     /// The suite of webhooks.
-    pub(crate) fn told(&mut self, per_second: f64) -> Result<()> {
-        let data = self.place.data("told");
+    pub(crate) fn webhooks(&mut self, per_second: f64) -> Result<()> {
+        let data = self.place.data("webhooks");
         let near = ("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true".to_owned());
         let mut server = self.server(&data, &[near])?;
         server.ready()?;
         let project = Project::create(&server)?;
-        eprintln!("told: funding {WALLETS} wallets");
+        eprintln!("webhooks: funding {WALLETS} wallets");
         project.fund(&server, self.args.load_threads, WALLETS)?;
         server.folded()?;
-        let mut ground = Setup {
+        let mut setup = Setup {
             server,
             project,
             threads: self.args.load_threads,
             warm_up: self.args.warm_up(),
             length: self.args.round(),
         };
-        self.beside_deductions(&mut ground, per_second)?;
-        self.beside_hanging(&mut ground)?;
-        ground.server.folded()?;
-        ground.server.terminate()?;
+        self.beside_deductions(&mut setup, per_second)?;
+        self.beside_hanging(&mut setup)?;
+        setup.server.folded()?;
+        setup.server.terminate()?;
         self.on_disk(&data)
     }
 
-    fn beside_deductions(&mut self, ground: &mut Setup, per_second: f64) -> Result<()> {
+    fn beside_deductions(&mut self, setup: &mut Setup, per_second: f64) -> Result<()> {
         let receiver = Receiver::start()?;
         let (mut without, mut with) = (Series::new()?, Series::new()?);
         let (mut delivered, mut drained) = (Vec::new(), Vec::new());
         for round in 1..=self.args.rounds() {
-            for told in [false, true] {
-                let endpoint = match told {
-                    true => Some(ground.add(&receiver.url)?),
+            for delivers in [false, true] {
+                let endpoint = match delivers {
+                    true => Some(setup.add(&receiver.url)?),
                     false => None,
                 };
-                let watch = Watch::start(ground.server.pid())?;
-                let (outcome, heard) = ground.load(per_second, &receiver)?;
+                let watch = Watch::start(setup.server.pid())?;
+                let (outcome, received) = setup.load(per_second, &receiver)?;
                 let busy = watch.stop()?;
-                let series = if told { &mut with } else { &mut without };
+                let series = if delivers { &mut with } else { &mut without };
                 series.add(&outcome)?;
                 let mut late = Duration::ZERO;
                 if let Some(endpoint) = endpoint {
-                    delivered.push(heard);
-                    late = ground.drained()?;
+                    delivered.push(received);
+                    late = setup.drained()?;
                     drained.push(late.as_secs_f64());
-                    ground.remove(&endpoint)?;
+                    setup.remove(&endpoint)?;
                 }
-                let how = if told { "told" } else { "untold" };
+                let how = if delivers { "webhooks" } else { "no webhooks" };
                 let rate = thousands(outcome.rate());
                 eprintln!(
-                    "told round {round}: {rate} deductions/s, {how}: {} deliveries/s, the rest after {}; \
+                    "webhooks round {round}: {rate} deductions/s, {how}: {} deliveries/s, the rest after {}; \
                      cores: server {:.2}, load and receiver {:.2}, others {:.2}",
-                    thousands(heard),
+                    thousands(received),
                     milliseconds(late),
                     busy.server,
                     busy.generator,
                     busy.others,
                 );
                 self.report.detail(json!({
-                    "suite": "told", "round": round, "told": told, "deductionsPerSecond": outcome.rate(),
-                    "deliveriesPerSecond": heard, "drainedSeconds": late.as_secs_f64(),
+                    "suite": "webhooks", "round": round, "delivers": delivers, "deductionsPerSecond": outcome.rate(),
+                    "deliveriesPerSecond": received, "drainedSeconds": late.as_secs_f64(),
                     "coresServer": busy.server, "coresOthers": busy.others,
                 }));
-                ground.server.folded()?;
+                setup.server.folded()?;
             }
         }
         let report = &mut self.report;
@@ -128,7 +128,7 @@ impl Bench {
             at(&receiver.latency(), 50.0),
             at(&receiver.latency(), 99.0),
         ));
-        for (series, name) in [(&without, "nobody told"), (&with, "told")] {
+        for (series, name) in [(&without, "no webhooks"), (&with, "webhooks")] {
             report.add(
                 format!("deductions beside the same grants, {name}"),
                 series.rate(),
@@ -142,7 +142,7 @@ impl Bench {
             ));
         }
         report.add(
-            "deductions, told / nobody told",
+            "deductions, with / without webhooks",
             with.rate() / without.rate().max(1e-9),
             "",
             Target::None,
@@ -150,31 +150,33 @@ impl Bench {
         Ok(())
     }
 
-    fn beside_hanging(&mut self, ground: &mut Setup) -> Result<()> {
+    fn beside_hanging(&mut self, setup: &mut Setup) -> Result<()> {
         let hanging = HangingServer::start()?;
         let mut of = Vec::new();
         for hangs in [false, true] {
             let receiver = Receiver::start()?;
             let mut endpoints = (1..ENDPOINTS)
-                .map(|_| ground.add(&receiver.url))
+                .map(|_| setup.add(&receiver.url))
                 .collect::<Result<Vec<_>>>()?;
             if hangs {
-                endpoints.push(ground.add(&hanging.url)?);
+                endpoints.push(setup.add(&hanging.url)?);
             }
             let length = self.args.round() * self.args.rounds() as u32;
-            let grants = ground.grants(GRANTS_BESIDE_HANGING, length);
+            let grants = setup.grants(GRANTS_BESIDE_HANGING, length);
             receiver.count(true);
             let granted = grants.run()?;
             // The rest is for the endpoint that hangs: wait some seconds, but not for all.
             std::thread::sleep(Duration::from_secs(1));
             receiver.count(false);
             let expected = granted.answers * (ENDPOINTS as u64 - 1);
-            if receiver.heard() < expected {
-                let heard = receiver.heard();
-                return Err(Error(format!("{heard} of {expected} deliveries arrived")));
+            if receiver.received() < expected {
+                let received = receiver.received();
+                return Err(Error(format!(
+                    "{received} of {expected} deliveries arrived"
+                )));
             }
             for endpoint in endpoints {
-                ground.remove(&endpoint)?;
+                setup.remove(&endpoint)?;
             }
             of.push(receiver.latency());
         }
@@ -195,27 +197,33 @@ impl Bench {
     }
 
     fn on_disk(&mut self, data: &Path) -> Result<()> {
-        let found = persistence::verify::verify(data).context("verifying")?;
-        if let Some(problem) = found.problems.first() {
+        let verified = persistence::verify::verify(data).context("verifying")?;
+        if let Some(problem) = verified.problems.first() {
             return Err(Error(problem.clone()));
         }
         let report = &mut self.report;
         let each = |bytes: u64, of: u64| bytes as f64 / (of as f64).max(1.0);
-        let ledger = each(found.ledger_bytes, found.records);
+        let ledger = each(verified.ledger_bytes, verified.records);
         report.add("ledger, each entry", ledger, "bytes", Target::None);
         report.note(format!(
             "{} entries, as stored, with wallets and without the index of keys",
-            thousands(found.records as f64)
+            thousands(verified.records as f64)
         ));
-        let event = each(found.notice_bytes, found.project_events);
+        let event = each(verified.project_event_bytes, verified.project_events);
         report.add("event, each", event, "bytes", Target::None);
-        report.note(format!("{} events", thousands(found.project_events as f64)));
-        let told = each(found.notice_bytes + found.usage_bytes, found.records);
-        let name = "events and usage / ledger";
-        report.add(name, told / ledger.max(1e-9), "", Target::AtMost(2.0));
         report.note(format!(
-            "{told:.1} bytes an entry; usage is {} bytes in all",
-            thousands(found.usage_bytes as f64)
+            "{} events",
+            thousands(verified.project_events as f64)
+        ));
+        let both = each(
+            verified.project_event_bytes + verified.usage_bytes,
+            verified.records,
+        );
+        let name = "events and usage / ledger";
+        report.add(name, both / ledger.max(1e-9), "", Target::AtMost(2.0));
+        report.note(format!(
+            "{both:.1} bytes an entry; usage is {} bytes in all",
+            thousands(verified.usage_bytes as f64)
         ));
         Ok(())
     }
@@ -229,8 +237,8 @@ impl Setup {
     /// Adds an endpoint, which gets the events from now on.
     fn add(&self, url: &str) -> Result<String> {
         let body = json!({"url": url, "events": ["wallet.credited"]});
-        let made = self.server.admin().post(&self.webhooks(), &body)?;
-        text(&made, "id")
+        let endpoint = self.server.admin().post(&self.webhooks(), &body)?;
+        text(&endpoint, "id")
     }
 
     fn remove(&self, endpoint: &str) -> Result<()> {
@@ -241,7 +249,7 @@ impl Setup {
     /// A load of grants at this rate, for this long.
     fn grants(&self, per_second: f64, length: Duration) -> Paced<'_> {
         Paced {
-            ground: self,
+            setup: self,
             per_second,
             warm_up: Duration::ZERO,
             length,
@@ -271,12 +279,12 @@ impl Setup {
             let granting = scope.spawn(|| grants.run());
             let counting = scope.spawn(|| {
                 std::thread::sleep(self.warm_up);
-                let before = receiver.heard_ever();
+                let before = receiver.received_ever();
                 receiver.count(true);
                 std::thread::sleep(self.length);
                 receiver.count(false);
-                let heard = receiver.heard_ever() - before;
-                heard as f64 / self.length.as_secs_f64()
+                let received = receiver.received_ever() - before;
+                received as f64 / self.length.as_secs_f64()
             });
             let outcome = deductions.run();
             let ended = |_| Error("a thread of the load panicked".into());
@@ -287,21 +295,21 @@ impl Setup {
 
     /// Waits until everything is delivered; returns how long that took.
     fn drained(&self) -> Result<Duration> {
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while self.server.gauge("scrip_webhook_deliveries_pending ")? > 0 {
             stop::check()?;
-            if begun.elapsed() > DRAINED_WITHIN {
+            if started.elapsed() > DRAINED_WITHIN {
                 return Err(Error("deliveries do not end".into()));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(begun.elapsed())
+        Ok(started.elapsed())
     }
 }
 
 /// Grants at a fixed rate.
 struct Paced<'a> {
-    ground: &'a Setup,
+    setup: &'a Setup,
     per_second: f64,
     warm_up: Duration,
     length: Duration,
@@ -309,9 +317,9 @@ struct Paced<'a> {
 
 impl Paced<'_> {
     fn run(&self) -> Result<Outcome> {
-        let template = self.ground.project.credit();
+        let template = self.setup.project.credit();
         let load = Load {
-            server: self.ground.server.address(),
+            server: self.setup.server.address(),
             connections: GRANTING,
             threads: 1,
             template: &template,

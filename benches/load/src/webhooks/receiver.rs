@@ -23,11 +23,11 @@ const DAY_MILLIS: u64 = 24 * 3600 * 1000;
 /// Accepts and counts deliveries, and measures their latency. Dropping it stops it.
 pub(super) struct Receiver {
     pub(super) url: String,
-    heard: Arc<Heard>,
+    counts: Arc<Counts>,
     _runtime: Runtime,
 }
 
-struct Heard {
+struct Counts {
     ever: AtomicU64,
     counting: AtomicBool,
     counted: AtomicU64,
@@ -36,7 +36,7 @@ struct Heard {
 
 impl Receiver {
     pub(super) fn start() -> Result<Self> {
-        let heard = Arc::new(Heard {
+        let counts = Arc::new(Counts {
             ever: AtomicU64::new(0),
             counting: AtomicBool::new(false),
             counted: AtomicU64::new(0),
@@ -47,52 +47,55 @@ impl Receiver {
             .enable_all()
             .build()
             .context("a runtime")?;
-        let router = Router::new().fallback(take).with_state(Arc::clone(&heard));
+        let router = Router::new().fallback(take).with_state(Arc::clone(&counts));
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = runtime.block_on(tokio::net::TcpListener::bind(anywhere))?;
         let url = format!("http://{}/hooks", listener.local_addr()?);
         runtime.spawn(async move { axum::serve(listener, router).await });
         Ok(Self {
             url,
-            heard,
+            counts,
             _runtime: runtime,
         })
     }
 
     /// Sets whether deliveries are counted from now on.
     pub(super) fn count(&self, yes: bool) {
-        self.heard.counting.store(yes, Ordering::Relaxed);
+        self.counts.counting.store(yes, Ordering::Relaxed);
     }
 
     /// Number of deliveries that were counted.
-    pub(super) fn heard(&self) -> u64 {
-        self.heard.counted.load(Ordering::Relaxed)
+    pub(super) fn received(&self) -> u64 {
+        self.counts.counted.load(Ordering::Relaxed)
     }
 
     /// Number of deliveries, counted or not.
-    pub(super) fn heard_ever(&self) -> u64 {
-        self.heard.ever.load(Ordering::Relaxed)
+    pub(super) fn received_ever(&self) -> u64 {
+        self.counts.ever.load(Ordering::Relaxed)
     }
 
     /// Nanoseconds from event to arrival of the counted deliveries, to the millisecond.
     pub(super) fn latency(&self) -> Histogram<u64> {
-        let latency = self.heard.latency.lock();
+        let latency = self.counts.latency.lock();
         latency.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-async fn take(State(heard): State<Arc<Heard>>, body: Bytes) {
-    heard.ever.fetch_add(1, Ordering::Relaxed);
-    if !heard.counting.load(Ordering::Relaxed) {
+async fn take(State(counts): State<Arc<Counts>>, body: Bytes) {
+    counts.ever.fetch_add(1, Ordering::Relaxed);
+    if !counts.counting.load(Ordering::Relaxed) {
         return;
     }
-    heard.counted.fetch_add(1, Ordering::Relaxed);
+    counts.counted.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_millis() as u64 % DAY_MILLIS);
     if let Some(then) = time_of_day(&body) {
         let took = (now + DAY_MILLIS - then) % DAY_MILLIS;
         let nanoseconds = Duration::from_millis(took).as_nanos() as u64;
-        let mut latency = heard.latency.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latency = counts
+            .latency
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         latency.saturating_record(nanoseconds);
     }
 }
@@ -100,8 +103,8 @@ async fn take(State(heard): State<Arc<Heard>>, body: Bytes) {
 /// Milliseconds since midnight of `"timestamp":"2026-11-18T11:06:40.000Z"`.
 fn time_of_day(body: &[u8]) -> Option<u64> {
     let name = b"\"timestamp\":\"";
-    let found = memchr::memmem::find(body, name)?;
-    let instant = body.get(found + name.len()..)?.get(..24)?;
+    let start = memchr::memmem::find(body, name)?;
+    let instant = body.get(start + name.len()..)?.get(..24)?;
     let number = |from: usize, length: usize| -> Option<u64> {
         let digits = instant.get(from..from + length)?;
         std::str::from_utf8(digits).ok()?.parse().ok()
