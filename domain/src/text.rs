@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-
 /// The text breaks its kind's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TextError(pub &'static str);
 
+/// Defines a text whose bounds a function checks, also when it is deserialized.
+#[macro_export]
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident, $check:path) => {
         $(#[$doc])*
@@ -20,8 +20,8 @@ macro_rules! text {
             ///
             /// # Errors
             ///
-            /// [`TextError`], one sentence that names the bound that is broken.
-            pub fn new(text: impl Into<Box<str>>) -> Result<Self, TextError> {
+            /// One sentence that names the bound that is broken.
+            pub fn new(text: impl Into<Box<str>>) -> Result<Self, $crate::text::TextError> {
                 let text = text.into();
                 $check(&text)?;
                 Ok(Self(text))
@@ -34,20 +34,21 @@ macro_rules! text {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Debug::fmt(&self.0, f)
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                Self::new(Box::<str>::deserialize(from)?).map_err(D::Error::custom)
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text: Box<str> = ::serde::Deserialize::deserialize(from)?;
+                Self::new(text).map_err(::serde::de::Error::custom)
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.serialize_str(&self.0)
             }
         }

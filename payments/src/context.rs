@@ -34,6 +34,19 @@ pub trait Providers: Send + Sync {
     fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
 }
 
+/// A project with its account at the provider.
+#[derive(Clone, Copy)]
+pub(crate) struct ProjectAccount<'a> {
+    pub(crate) project: &'a ProjectCatalog,
+    pub(crate) provider: &'a dyn Provider,
+}
+
+impl<'a> ProjectAccount<'a> {
+    pub(crate) const fn new(project: &'a ProjectCatalog, provider: &'a dyn Provider) -> Self {
+        Self { project, provider }
+    }
+}
+
 /// What all parts of this crate share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {

@@ -1,6 +1,6 @@
 //! Why a request to payments failed, or an event could not be processed.
 
-/// Why payments could not do what was asked. What failed left no visible effect.
+/// Why a request to payments failed. A failed request has no visible effect.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The project has no payment provider.
@@ -12,7 +12,7 @@ pub enum Error {
     /// The provider refused or failed.
     #[error(transparent)]
     Provider(#[from] port::Error),
-    /// The wallet refused, or could not be asked.
+    /// The wallet refused the request, or could not be reached.
     #[error(transparent)]
     Wallet(#[from] actors::Error),
     /// Money went back for an order that is not known yet.

@@ -14,11 +14,11 @@ use domain::{Timestamp, id::ProjectId};
 use port::{ObjectRef, Span};
 
 use super::{
-    context::Context,
+    context::{Context, ProjectAccount},
     error::Error,
     inbox::Inbox,
     note_kinds::{EventKey, Position, PositionNote, StoredEvent},
-    sweep::{ProjectRun, Source, Sweep},
+    sweep::{Source, Sweep},
 };
 
 /// The pause between readings soon after a checkout, or while no webhook has ever come.
@@ -142,8 +142,8 @@ impl EventList {
         Ok(first.plus_seconds(-BEFORE_THE_FIRST_SECONDS))
     }
 
-    async fn slice(&self, work: ProjectRun<'_>, span: Span) -> Result<Slice, Error> {
-        let id = work.project.project.id;
+    async fn slice(&self, account: ProjectAccount<'_>, span: Span) -> Result<Slice, Error> {
+        let id = account.project.project.id;
         let outages = self.context.fulfilment.outages();
         let is_instant = span.until.is_some_and(|until| until <= span.since);
         let mut unseen: BTreeMap<(Timestamp, String), UnseenEvents> = BTreeMap::new();
@@ -153,27 +153,29 @@ impl EventList {
         let mut next: Option<String> = None;
         let mut pages = 0_usize;
         loop {
-            let page = work.provider.events(span, next.as_deref()).await;
+            let page = account.provider.events(span, next.as_deref()).await;
             outages.note(id, self.context.handle.now(), &page);
             let page = page?;
-            newest = newest.max(page.events.iter().map(|event| event.at).max());
-            for event in page.events {
+            newest = newest.max(page.items.iter().map(|event| event.at).max());
+            for event in page.items {
                 let key = EventKey::new(id, &event.id);
                 if self.inbox.knows(key) || !seen.insert(key) {
                     continue;
                 }
                 let about = event.about.clone();
                 let is_of_money = matches!(about, ObjectRef::Payment(_));
-                if !is_of_money && self.inbox.is_foreign(work.project, &event)? {
+                if !is_of_money && self.inbox.is_foreign(account.project, &event)? {
                     self.inbox.remember(key);
                     continue;
                 }
-                let at = (event.at, event.id.clone());
-                let place = subjects.entry(about.clone()).or_insert(at);
-                let events = Vec::new();
-                let of = unseen.entry(place.clone());
-                let of = of.or_insert(UnseenEvents { about, events });
-                of.events.push(StoredEvent {
+                // An object's place is that of the first event about it.
+                let place = (event.at, event.id.clone());
+                let place = subjects.entry(about.clone()).or_insert(place);
+                let of_object = unseen.entry(place.clone()).or_insert(UnseenEvents {
+                    about,
+                    events: Vec::new(),
+                });
+                of_object.events.push(StoredEvent {
                     key,
                     content: event,
                 });
@@ -185,7 +187,7 @@ impl EventList {
             if next.is_none() || is_cut {
                 let unseen = unseen.into_values();
                 let (money, bought) =
-                    unseen.partition(|it| matches!(it.about, ObjectRef::Payment(_)));
+                    unseen.partition(|unseen| matches!(unseen.about, ObjectRef::Payment(_)));
                 return Ok(Slice {
                     bought,
                     money,
@@ -198,23 +200,25 @@ impl EventList {
     }
 
     /// Drops the events of other products.
-    fn of_ours(
+    fn without_foreign(
         &self,
         project: &ProjectCatalog,
         unseen: Vec<UnseenEvents>,
     ) -> Result<Vec<UnseenEvents>, Error> {
         let mut ours = Vec::new();
         for UnseenEvents { about, events } in unseen {
-            let mut left = Vec::new();
+            let mut our_events = Vec::new();
             for event in events {
                 match self.inbox.is_foreign(project, &event.content)? {
                     true => self.inbox.remember(event.key),
-                    false => left.push(event),
+                    false => our_events.push(event),
                 }
             }
-            if !left.is_empty() {
-                let events = left;
-                ours.push(UnseenEvents { about, events });
+            if !our_events.is_empty() {
+                ours.push(UnseenEvents {
+                    about,
+                    events: our_events,
+                });
             }
         }
         Ok(ours)
@@ -259,7 +263,7 @@ impl Source for EventList {
 
     async fn next(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         run: &mut TimeSlices,
     ) -> Result<Option<Vec<UnseenEvents>>, Error> {
         if run.is_over {
@@ -267,26 +271,26 @@ impl Source for EventList {
         }
         let money = std::mem::take(&mut run.money);
         if !money.is_empty() {
-            return self.of_ours(work.project, money).map(Some);
+            return self.without_foreign(account.project, money).map(Some);
         }
         let mut span = match run.next {
             Some(span) => span,
             None => {
-                let reading = self.reading(work.project.project.id);
-                let since = self.since(work.project, reading)?;
+                let reading = self.reading(account.project.project.id);
+                let since = self.since(account.project, reading)?;
                 let until = None;
                 Span { since, until }
             }
         };
         loop {
-            let slice = self.slice(work, span).await?;
+            let slice = self.slice(account, span).await?;
             if !slice.is_cut {
                 (run.next, run.newest) = (Some(span), slice.newest);
                 run.is_long = slice.is_long;
                 run.money = slice.money;
                 return Ok(Some(slice.bought));
             }
-            // The newest come first, and are to be handled last.
+            // The list begins with the newest events, and they are to be handled last: so the older half is read.
             run.last = run.last.max(slice.newest);
             let until = span.until.or(slice.newest).unwrap_or(span.since);
             let half = until.0.saturating_sub(span.since.0) / 2;
@@ -295,10 +299,9 @@ impl Source for EventList {
         }
     }
 
-    async fn look(&self, work: ProjectRun<'_>, unseen: &UnseenEvents) -> Result<(), Error> {
-        let ProjectRun { project, provider } = work;
+    async fn look(&self, account: ProjectAccount<'_>, unseen: &UnseenEvents) -> Result<(), Error> {
         let fulfilment = &self.context.fulfilment;
-        fulfilment.look(project, provider, &unseen.about).await?;
+        fulfilment.look(account, &unseen.about).await?;
         for event in &unseen.events {
             self.inbox.remember(event.key);
         }
@@ -307,7 +310,7 @@ impl Source for EventList {
 
     async fn keep(
         &self,
-        _: ProjectRun<'_>,
+        _: ProjectAccount<'_>,
         unseen: UnseenEvents,
         error: Error,
     ) -> Result<(), Error> {
@@ -322,11 +325,15 @@ impl Source for EventList {
         Ok(())
     }
 
-    async fn advance(&self, work: ProjectRun<'_>, run: &mut TimeSlices) -> Result<(), Error> {
+    async fn advance(
+        &self,
+        account: ProjectAccount<'_>,
+        run: &mut TimeSlices,
+    ) -> Result<(), Error> {
         let Some(span) = run.next.filter(|_| run.money.is_empty()) else {
             return Ok(());
         };
-        let id = work.project.project.id;
+        let id = account.project.project.id;
         // Without events the position is the slice's end or start: the next reading need not find the start again.
         self.note(id, run.newest.max(span.until).or(Some(span.since)))
             .await?;

@@ -16,12 +16,12 @@ use super::Error;
 /// A semaphore with `number` permits over all projects.
 #[derive(Debug, Clone)]
 pub(super) struct FairSemaphore {
-    taken: Arc<Mutex<Taken>>,
+    held: Arc<Mutex<HeldPermits>>,
     number: usize,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct HeldPermits {
     /// Permits by the project that holds them.
     by_project: HashMap<ProjectId, usize>,
     all: usize,
@@ -31,13 +31,13 @@ struct Taken {
 #[derive(Debug)]
 struct FairPermit {
     project: ProjectId,
-    taken: Arc<Mutex<Taken>>,
+    held: Arc<Mutex<HeldPermits>>,
 }
 
 impl FairSemaphore {
     pub(super) fn new(number: usize) -> Self {
         Self {
-            taken: Arc::default(),
+            held: Arc::default(),
             number,
         }
     }
@@ -64,26 +64,26 @@ impl FairSemaphore {
 
     /// A permit for this project; `None`: it holds its share.
     fn take(&self, project: ProjectId) -> Option<FairPermit> {
-        let mut taken = self.taken.lock();
-        let left = self.number.saturating_sub(taken.all);
-        let has = taken.by_project.get(&project).copied().unwrap_or(0);
+        let mut held = self.held.lock();
+        let left = self.number.saturating_sub(held.all);
+        let has = held.by_project.get(&project).copied().unwrap_or(0);
         if has >= left {
             return None;
         }
-        taken.by_project.insert(project, has.saturating_add(1));
-        taken.all = taken.all.saturating_add(1);
+        held.by_project.insert(project, has.saturating_add(1));
+        held.all = held.all.saturating_add(1);
         Some(FairPermit {
             project,
-            taken: Arc::clone(&self.taken),
+            held: Arc::clone(&self.held),
         })
     }
 }
 
 impl Drop for FairPermit {
     fn drop(&mut self) {
-        let mut taken = self.taken.lock();
-        taken.all = taken.all.saturating_sub(1);
-        if let Entry::Occupied(mut number) = taken.by_project.entry(self.project) {
+        let mut held = self.held.lock();
+        held.all = held.all.saturating_sub(1);
+        if let Entry::Occupied(mut number) = held.by_project.entry(self.project) {
             *number.get_mut() = number.get().saturating_sub(1);
             if *number.get() == 0 {
                 number.remove();
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(all(&places, 1).len(), 80);
         assert_eq!(all(&places, 3).len(), 64);
         drop((second, third));
-        assert_eq!(places.taken.lock().all, 0);
-        assert!(places.taken.lock().by_project.is_empty());
+        assert_eq!(places.held.lock().all, 0);
+        assert!(places.held.lock().by_project.is_empty());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use domain::{
     wallet::{
         Currency, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
-        pay::{PaidCycle, Pay, Payment},
+        pay::{PaidCycle, Pay},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
@@ -21,11 +21,13 @@ use domain::{
 };
 use port::{
     InvoiceName, NoOrderReason, ObjectRef, Owners, PaidInvoice, PaidOrder, PaymentReversal,
-    PaymentTarget, PaymentWithoutOrder, Provider, Report, SubscriptionState,
+    PaymentTarget, PaymentWithoutOrder, Report, SubscriptionState,
 };
 
 use super::{
-    Error, failpoint,
+    Error,
+    context::ProjectAccount,
+    failpoint,
     named_locks::{NamedLock, NamedLocks},
     outages::Outages,
     provider_locks::ProviderLocks,
@@ -45,7 +47,7 @@ pub(crate) struct Fulfilment {
 
 /// How far the buyer of a checkout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CheckoutProgress {
+pub enum CheckoutProgress {
     /// The buyer has not paid, and still may.
     Open,
     /// The buyer has finished the checkout, and the payment has not settled yet.
@@ -65,7 +67,7 @@ impl Fulfilment {
         }
     }
 
-    /// Since when each project's provider has answered nothing at all.
+    /// Since when each project's provider has not answered any request.
     pub(crate) const fn outages(&self) -> &Outages {
         &self.outages
     }
@@ -77,25 +79,24 @@ impl Fulfilment {
     /// See [`Error`]: part of it may have been applied, and the same call goes on.
     pub(crate) async fn look(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        account: ProjectAccount<'_>,
         subject: &ObjectRef,
     ) -> Result<CheckoutProgress, Error> {
-        let _at_work = self.provider_locks.begin(project).await?;
+        let _at_work = self.provider_locks.begin(account.project).await?;
         // If two fetches of one payment overlapped, nobody could say which answer is the newer one.
         let _turn = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
             ObjectRef::Checkout(_) | ObjectRef::Subscription(_) | ObjectRef::Invoice(_) => None,
         };
-        let applier = self.applier(project, provider, subject);
+        let applier = self.applier(account, subject);
         let mut progress = CheckoutProgress::Settled;
         let owners = WalletOwners {
             handle: &self.handle,
-            project,
+            project: account.project,
         };
-        let reports = provider.look(subject, &owners).await;
-        self.outages
-            .note(project.project.id, self.handle.now(), &reports);
+        let reports = account.provider.look(subject, &owners).await;
+        let id = account.project.project.id;
+        self.outages.note(id, self.handle.now(), &reports);
         for report in reports? {
             match &report {
                 Report::Open(_) => progress = CheckoutProgress::Open,
@@ -114,29 +115,27 @@ impl Fulfilment {
     /// The same as [`Fulfilment::look`].
     pub(crate) async fn place(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        account: ProjectAccount<'_>,
         subject: &ObjectRef,
         paid: PaidOrder,
     ) -> Result<(), Error> {
-        let _at_work = self.provider_locks.begin(project).await?;
-        let applier = self.applier(project, provider, subject);
+        let _at_work = self.provider_locks.begin(account.project).await?;
+        let applier = self.applier(account, subject);
         applier.paid(paid).await
     }
 
     fn applier<'a>(
         &'a self,
-        project: &'a ProjectCatalog,
-        provider: &'a dyn Provider,
+        account: ProjectAccount<'a>,
         subject: &'a ObjectRef,
     ) -> ReportApplier<'a> {
         ReportApplier {
             handle: &self.handle,
             unfulfilled: &self.unfulfilled,
-            provider,
-            project,
+            account,
+            project: account.project,
             subject,
-            at: self.handle.now_in(&project.scope),
+            at: self.handle.now_in(&account.project.scope),
         }
     }
 }
@@ -144,8 +143,8 @@ impl Fulfilment {
 /// The two orders that one invoice of a subscription may make: one for the cycle that it bills, and one for the
 /// switches of the cycle before, if it settles any.
 pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -> [OrderSerial; 2] {
-    let switches = InvoiceId::new(format!("{}/switches", invoice.id.as_str()));
-    let switches = switches.unwrap_or_else(|_| invoice.id.clone());
+    let switches = InvoiceId::new(format!("{}/switches", invoice.id.as_str()))
+        .unwrap_or_else(|_| invoice.id.clone());
     [&invoice.id, &switches].map(|id| handle.renewal_order(scope, id, invoice.created))
 }
 
@@ -192,7 +191,7 @@ impl Owners for WalletOwners<'_> {
 struct ReportApplier<'a> {
     handle: &'a Handle,
     unfulfilled: &'a List,
-    provider: &'a dyn Provider,
+    account: ProjectAccount<'a>,
     project: &'a ProjectCatalog,
     subject: &'a ObjectRef,
     /// When the fetch began, by the project's clock.
@@ -232,9 +231,8 @@ impl ReportApplier<'_> {
             price,
             user,
             quantity,
-            amount_cents,
-            currency,
             payment,
+            currency,
             billing,
             subscription,
         } = report;
@@ -257,12 +255,7 @@ impl ReportApplier<'_> {
             order: order.serial,
             code: self.handle.mint_code(scope),
             placed,
-            payment: Payment {
-                amount_cents: amount_cents
-                    .or(ours.map(|price| quantity.of(price.amount_cents)))
-                    .unwrap_or_default(),
-                ..payment
-            },
+            payment,
             billing: billing.map(|billing| PaidCycle {
                 reported_at: self.at,
                 ..billing
@@ -285,10 +278,10 @@ impl ReportApplier<'_> {
         }
         let done = self.handle.pay(scope, order.wallet, user, pay).await;
         if matches!(done, Ok(false)) {
-            let it = self.handle.order(scope, order).await?.order;
+            let stored = self.handle.order(scope, order).await?.order;
             let billing = unplaced.billing.as_ref();
             let subscription = billing.map(|billing| &billing.subscription);
-            if it.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
+            if stored.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
                 unplaced.why = NoOrderReason::AlreadyPaid;
                 return self.unplaced(unplaced).await;
             }
@@ -354,9 +347,9 @@ impl ReportApplier<'_> {
         self.settle(first, outcome, unplaced).await
     }
 
-    /// Waits until nobody else works on a payment. `None` means that there is nothing to do: by now the payment
-    /// belongs to another order, or a person has decided about it. An order that cost nothing has no payment and
-    /// needs no turn.
+    /// Waits for the lock of a payment. The outer `None` means that there is nothing to do: by now the payment
+    /// belongs to another order, or a person has decided about it. The inner `None` means that no lock is needed: an
+    /// order that cost nothing has no payment.
     async fn lock(
         &self,
         of: &PaymentWithoutOrder,
@@ -399,8 +392,7 @@ impl ReportApplier<'_> {
 
     async fn unplaced(&self, unplaced: PaymentWithoutOrder) -> Result<(), Error> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
-        list.keep(self.project, self.provider, unplaced, checkout)
-            .await
+        list.keep(self.account, unplaced, checkout).await
     }
 
     /// Applies the paid invoices first, so that the rest of the report is about a cycle that the wallet knows. An
@@ -447,9 +439,9 @@ impl ReportApplier<'_> {
             // dashboard): a refund of it takes nothing from that order.
             if let (None, PaymentTarget::Order(order)) = (placed, &money.of) {
                 let answer = self.handle.order(&self.project.scope, *order).await;
-                if answer.is_ok_and(|it| {
-                    let same = it.order.subscription.as_ref();
-                    it.order.is_paid_by_another(Some(payment), same)
+                if answer.is_ok_and(|answer| {
+                    let subscription = answer.order.subscription.as_ref();
+                    answer.order.is_paid_by_another(Some(payment), subscription)
                 }) {
                     return Ok(());
                 }

@@ -20,12 +20,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
     backlog::{Backlog, BacklogEntry},
-    context::Context,
+    context::{Context, ProjectAccount},
     error::Error,
     failpoint,
     fulfilment::CheckoutProgress,
     note_kinds::{EventKey, EventNote, StoredEvent},
-    sweep::{ProjectRun, Source},
+    sweep::Source,
 };
 
 /// Processed events that are remembered, so that a duplicate costs nothing.
@@ -56,7 +56,8 @@ pub struct Inbox(Arc<Inner>);
 struct Inner {
     context: Context,
     state: Mutex<State>,
-    /// Events that buyers wait for, and all others, thousands of which may wait for the provider's rate limit.
+    /// Events that buyers wait for. They have a lane of their own, since thousands of others may wait for the
+    /// provider's rate limit.
     waited_for: Lane,
     others: Lane,
     backlog: Backlog,
@@ -67,14 +68,14 @@ struct Inner {
 /// Limits how many events are processed at once.
 struct Lane {
     at_once: Arc<Semaphore>,
-    of: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
+    by_project: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
 }
 
 impl Default for Lane {
     fn default() -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
-            of: dashmap::DashMap::new(),
+            by_project: dashmap::DashMap::new(),
         }
     }
 }
@@ -82,10 +83,12 @@ impl Default for Lane {
 impl Lane {
     /// Waits for permits. A project whose provider hangs leaves some for the others.
     async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
-        let of = self.of.entry(project);
-        let of = Arc::clone(&of.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
+        let entry = self.by_project.entry(project);
+        // The map is not locked while this waits.
+        let of_project =
+            Arc::clone(&entry.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
         // The semaphores are never closed.
-        let own = of.acquire_owned().await.ok();
+        let own = of_project.acquire_owned().await.ok();
         let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
         [own, any]
     }
@@ -124,7 +127,7 @@ impl State {
 
     fn end(&mut self, key: EventKey) {
         let ended = self.current.remove(&key);
-        if ended.is_some_and(|it| it.may_be_purchase)
+        if ended.is_some_and(|event| event.may_be_purchase)
             && let Entry::Occupied(mut purchases) = self.purchases.entry(key.project)
         {
             *purchases.get_mut() = purchases.get().saturating_sub(1);
@@ -188,7 +191,7 @@ impl Inbox {
         self.0.state.lock().finished(key);
     }
 
-    /// Whether a project has a provider that may send webhooks: asked before a body is read.
+    /// Whether a project has a provider that may send webhooks. Checked before a body is read.
     #[must_use]
     pub fn expects(&self, project: ProjectId) -> bool {
         let context = &self.0.context;
@@ -411,7 +414,10 @@ impl Inbox {
     /// Forgets the unprocessed events of a project's former provider, which cannot be asked about their objects
     /// any more.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        self.0.left.lock().retain(|it| it.key.project != project);
+        self.0
+            .left
+            .lock()
+            .retain(|event| event.key.project != project);
         let keys: Vec<EventKey> = {
             let mut state = self.0.state.lock();
             let current = state.current.keys().copied();
@@ -447,7 +453,8 @@ impl Inbox {
         if !is_waited_for {
             provider = provider.in_background();
         }
-        let looked = context.fulfilment.look(&project, &*provider, &event.about);
+        let account = ProjectAccount::new(&project, &*provider);
+        let looked = context.fulfilment.look(account, &event.about);
         looked.await.map(drop)
     }
 
@@ -473,18 +480,18 @@ impl Source for Inbox {
 
     async fn next(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         (): &mut (),
     ) -> Result<Option<Vec<BacklogEntry>>, Error> {
-        let (now, id) = (self.0.context.handle.now(), work.project.project.id);
-        let missing = work.provider.missing_permissions();
+        let (now, id) = (self.0.context.handle.now(), account.project.project.id);
+        let missing = account.provider.missing_permissions();
         let due = self.0.backlog.due(id, now, &missing);
         Ok(Some(due).filter(|due| !due.is_empty()))
     }
 
-    async fn look(&self, work: ProjectRun<'_>, waiting: &BacklogEntry) -> Result<(), Error> {
+    async fn look(&self, account: ProjectAccount<'_>, waiting: &BacklogEntry) -> Result<(), Error> {
         let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
-        let progress = fulfilment.look(work.project, work.provider, about).await?;
+        let progress = fulfilment.look(account, about).await?;
         if progress == CheckoutProgress::Processing {
             return Err(Error::OnItsWay);
         }
@@ -495,7 +502,7 @@ impl Source for Inbox {
 
     async fn keep(
         &self,
-        _: ProjectRun<'_>,
+        _: ProjectAccount<'_>,
         waiting: BacklogEntry,
         error: Error,
     ) -> Result<(), Error> {

@@ -7,21 +7,25 @@ use std::sync::Arc;
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
 use domain::{text::IdempotencyKey, wallet::InstructionStage};
-use port::{ObjectRef, Operation, Provider};
+use port::{ObjectRef, Operation};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Payments};
+use super::{Error, Payments, context::ProjectAccount};
+
+/// The outcome of a call under a caller's key.
+#[derive(Debug, Clone)]
+pub struct KeyedResult<T> {
+    /// The order or subscription afterwards.
+    pub after: T,
+    /// Whether an earlier call under the same key did it.
+    pub replayed: bool,
+}
 
 impl Payments {
     /// Fetches an object that was just changed, so that the answer shows the change. If that fails, an event
     /// will bring it later.
-    pub(super) async fn refresh_quietly(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        subject: &ObjectRef,
-    ) {
-        let looked = self.0.context.fulfilment.look(project, provider, subject);
+    pub(super) async fn refresh_quietly(&self, account: ProjectAccount<'_>, subject: &ObjectRef) {
+        let looked = self.0.context.fulfilment.look(account, subject);
         if let Err(error) = looked.await {
             tracing::warn!(%error, ?subject, "An object that a caller changed at the payment provider cannot be fetched yet");
         }

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use actors::EndedCounts;
 use catalog::ProjectCatalog;
 use domain::id::{ProjectId, WalletKey};
 use futures_util::{StreamExt as _, stream};
@@ -17,13 +18,6 @@ use super::{Error, Payments, failpoint};
 const PAGE: usize = 256;
 /// Wallets that work concurrently: each waits for a sync, which all of them share.
 const AT_ONCE: usize = 64;
-
-/// How many orders and subscriptions were ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct EndedCounts {
-    orders: usize,
-    subscriptions: usize,
-}
 
 impl Payments {
     /// Ends all orders and subscriptions of a project's former provider, if it is being left.
@@ -57,11 +51,7 @@ impl Payments {
             tracing::error!(%error, %project, "The end of a payment provider's change could not be stored");
             Error::Wallet(actors::Error::Unavailable)
         })?;
-        let EndedCounts {
-            orders,
-            subscriptions,
-        } = ended;
-        tracing::warn!(%project, orders, subscriptions, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
+        tracing::warn!(%project, orders = ended.orders, subscriptions = ended.subscriptions, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
         Ok(())
     }
 
@@ -69,18 +59,22 @@ impl Payments {
     async fn end_all(&self, project: &ProjectCatalog) -> Result<EndedCounts, Error> {
         let handle = &self.0.context.handle;
         let scope = &project.scope;
-        let (mut ended, mut before) = (EndedCounts::default(), None);
+        let mut ended = EndedCounts {
+            orders: 0,
+            subscriptions: 0,
+        };
+        let mut before = None;
         loop {
             let page = handle.order_positions(scope, before, PAGE)?;
             let wallets: HashSet<WalletKey> = page.iter().map(|place| place.order.wallet).collect();
-            let each = wallets.into_iter().map(|key| handle.leave(scope, key));
-            let mut each = stream::iter(each).buffer_unordered(AT_ONCE);
-            while let Some(left) = each.next().await {
-                match left {
-                    Ok(left) => {
-                        ended.orders = ended.orders.saturating_add(left.orders);
-                        let subscriptions = left.subscriptions;
-                        ended.subscriptions = ended.subscriptions.saturating_add(subscriptions);
+            let calls = wallets.into_iter().map(|key| handle.leave(scope, key));
+            let mut calls = stream::iter(calls).buffer_unordered(AT_ONCE);
+            while let Some(outcome) = calls.next().await {
+                match outcome {
+                    Ok(of_wallet) => {
+                        ended.orders = ended.orders.saturating_add(of_wallet.orders);
+                        ended.subscriptions =
+                            ended.subscriptions.saturating_add(of_wallet.subscriptions);
                     }
                     // The order was never logged: its wallet does not exist.
                     Err(actors::Error::Rejected(_)) => {}

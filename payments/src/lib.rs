@@ -51,22 +51,21 @@ pub use self::{
     context::Providers,
     error::Error,
     event_poller::EventPoller,
+    fulfilment::CheckoutProgress,
     inbox::{Inbox, ReceiveError},
+    instructions::KeyedResult,
     named_locks::{NamedLock, NamedLocks},
     note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
-    order_refresh::{OrderRefresh, RefreshOutcome},
+    order_refresh::OrderRefresh,
     pending_orders::PendingOrderSweep,
     proof::{
         CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
     },
-    refund::RefundResult,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
-    subscriptions::{InstructionResult, SubscriptionInstruction},
+    subscriptions::SubscriptionInstruction,
     sweep::Sweep,
-    unfulfilled::{
-        Assignment, AssignmentRequest, List, State as UnfulfilledState, UnfulfilledPayment,
-    },
+    unfulfilled::{Assignment, List, State as UnfulfilledState, UnfulfilledPayment},
 };
 use self::{
     context::Context,

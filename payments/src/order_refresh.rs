@@ -9,28 +9,17 @@ use domain::{
 };
 use port::ObjectRef;
 
-use super::{Context, Error, Payments, fulfilment::CheckoutProgress};
+use super::{Context, Error, Payments, context::ProjectAccount, fulfilment::CheckoutProgress};
 
 /// The outcome of a refresh.
 #[derive(Debug, Clone)]
 pub struct OrderRefresh {
     /// The order after the refresh.
     pub order: OrderAnswer,
-    /// What the refresh found.
-    pub outcome: RefreshOutcome,
-}
-
-/// What a refresh found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefreshOutcome {
-    /// Something about the order changed.
-    Changed,
-    /// The buyer has finished the checkout, and the payment has not settled yet.
-    Processing,
-    /// The buyer has not paid, and still may.
-    Open,
-    /// Nothing about the order changed.
-    Same,
+    /// Whether anything about the order changed that people would notice.
+    pub changed: bool,
+    /// How far the buyer is.
+    pub progress: CheckoutProgress,
 }
 
 impl Payments {
@@ -61,23 +50,16 @@ impl Payments {
             return Ok(None);
         }
         let provider = providers.of(project)?.in_background();
+        let account = ProjectAccount::new(project, &*provider);
         let mut progress = CheckoutProgress::Settled;
         for subject in &subjects {
-            progress = fulfilment.look(project, &*provider, subject).await?;
+            progress = fulfilment.look(account, subject).await?;
         }
-        let now = handle.order(&project.scope, order).await?;
-        let outcome = if facts(&now.order) != facts(&before) {
-            RefreshOutcome::Changed
-        } else {
-            match progress {
-                CheckoutProgress::Processing => RefreshOutcome::Processing,
-                CheckoutProgress::Open => RefreshOutcome::Open,
-                CheckoutProgress::Settled => RefreshOutcome::Same,
-            }
-        };
+        let after = handle.order(&project.scope, order).await?;
         Ok(Some(OrderRefresh {
-            order: now,
-            outcome,
+            changed: facts(&after.order) != facts(&before),
+            progress,
+            order: after,
         }))
     }
 }

@@ -1,5 +1,5 @@
-//! Since when a project's provider gives no answer at all. A refused request or an error about one object counts
-//! as an answer; a rejected key does not.
+//! Since when a project's provider has not answered any request. A refusal or an error about one object counts as an
+//! answer; a rejected key does not.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! Asks the provider about subscriptions whose periods ended more than a day ago without any event since, also
-//! at the start. Where it no longer has them, or gives no answer at all for the days of grace, they lose their
-//! features then, and not before.
+//! Asks the provider about subscriptions that are overdue: their period ended more than a day ago, and no event has
+//! come since. A subscription loses its features only where the provider no longer has it, or does not answer any
+//! request for the days of grace.
 //!
-//! They are found by the ends of their periods, among subscriptions that have not ended. Each is asked about
-//! once, and those that are still overdue once a day.
+//! Overdue subscriptions are found in the books by the ends of their periods. Each is asked about once, also after a
+//! start, and again once a day while it stays overdue.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -21,13 +21,13 @@ use port::ObjectRef;
 
 use super::{
     Inbox,
-    context::Context,
+    context::{Context, ProjectAccount},
     error::Error,
-    sweep::{ProjectRun, Source},
+    sweep::Source,
 };
 
 /// How often the walk over all of them begins again.
-const ANEW_SECONDS: i64 = 24 * 3600;
+const RESTART_SECONDS: i64 = 24 * 3600;
 /// Ends of periods that are read from the books at once.
 const PAGE: usize = 64;
 /// Wallets that are asked for their overdue subscriptions concurrently.
@@ -40,8 +40,10 @@ type Overdue = (WalletKey, SubscriptionId);
 pub(crate) struct OverdueSubscriptions {
     context: Context,
     inbox: Inbox,
+    /// The walks that ask the provider.
     overdue: DashMap<ProjectId, Cursor>,
-    missed: DashMap<ProjectId, Cursor>,
+    /// The walks that end features after an outage.
+    unanswered: DashMap<ProjectId, Cursor>,
 }
 
 /// How far the walk over a project's overdue subscriptions has come.
@@ -49,13 +51,15 @@ pub(crate) struct OverdueSubscriptions {
 struct Cursor {
     to: Option<PeriodCursor>,
     /// When the walk begins again.
-    anew: Timestamp,
+    restart_at: Timestamp,
 }
 
-/// The position after the last page that was read, and whether that was the last one.
+/// How far one run has come.
 #[derive(Debug, Default)]
-pub(crate) struct Pages {
+pub(crate) struct WalkProgress {
+    /// The position after the last page that was read.
     to: Option<PeriodCursor>,
+    /// Whether that was the last page.
     is_over: bool,
 }
 
@@ -65,26 +69,29 @@ impl OverdueSubscriptions {
             context,
             inbox,
             overdue: DashMap::new(),
-            missed: DashMap::new(),
+            unanswered: DashMap::new(),
         }
     }
 
-    /// Where the provider gave no answer at all for the days of grace, subscriptions that are overdue for as long
-    /// lose their features.
-    pub(crate) async fn miss(&self, project: &ProjectCatalog) -> Result<(), Error> {
+    /// Ends the features of subscriptions that are overdue for longer than the days of grace, if the provider has
+    /// not answered any request for as long.
+    pub(crate) async fn lapse_unanswered(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
-        let grace = i64::from(project.project.subscription_grace_days).saturating_mul(24 * 3600);
-        let grace = grace.max(LAPSES_AFTER_SECONDS);
-        let silent = self.context.fulfilment.outages().since(id);
-        if silent.is_none_or(|since| self.context.handle.now() < since.plus_seconds(grace)) {
+        let days = i64::from(project.project.subscription_grace_days);
+        let grace = days.saturating_mul(24 * 3600).max(LAPSES_AFTER_SECONDS);
+        let outage = self.context.fulfilment.outages().since(id);
+        if outage.is_none_or(|since| self.context.handle.now() < since.plus_seconds(grace)) {
             return Ok(());
         }
-        let mut run = Pages::default();
-        while let Some(overdue) = self.page(&self.missed, project, grace, &mut run).await? {
+        let mut run = WalkProgress::default();
+        while let Some(overdue) = self
+            .page(&self.unanswered, project, grace, &mut run)
+            .await?
+        {
             for (wallet, subscription) in overdue {
                 self.lapse(project, wallet, subscription).await?;
             }
-            self.note(&self.missed, project, &run);
+            self.note(&self.unanswered, project, &run);
         }
         Ok(())
     }
@@ -95,7 +102,7 @@ impl OverdueSubscriptions {
         cursors: &DashMap<ProjectId, Cursor>,
         project: &ProjectCatalog,
         seconds: i64,
-        run: &mut Pages,
+        run: &mut WalkProgress,
     ) -> Result<Option<Vec<Overdue>>, Error> {
         if run.is_over {
             return Ok(None);
@@ -107,11 +114,11 @@ impl OverdueSubscriptions {
         let ended = handle.periods_ended(scope, after, until, PAGE)?;
         run.to = ended.last().map(|end| end.place()).or(after);
         run.is_over = ended.len() < PAGE;
-        let wallets: Vec<_> = ended
+        let questions: Vec<_> = ended
             .into_iter()
-            .map(|end| self.of(project, end.wallet, until))
+            .map(|end| self.overdue_of(project, end.wallet, until))
             .collect();
-        let mut answers = stream::iter(wallets).buffered(WALLETS_AT_ONCE);
+        let mut answers = stream::iter(questions).buffered(WALLETS_AT_ONCE);
         let mut overdue = Vec::new();
         while let Some(of_wallet) = answers.next().await {
             overdue.extend(of_wallet?);
@@ -119,30 +126,27 @@ impl OverdueSubscriptions {
         Ok(Some(overdue))
     }
 
-    async fn of(
+    async fn overdue_of(
         &self,
         project: &ProjectCatalog,
         wallet: WalletKey,
         until: Timestamp,
     ) -> Result<Vec<Overdue>, Error> {
-        let lapsed = self
-            .context
-            .handle
-            .lapsed(&project.scope, wallet, until)
-            .await?;
+        let handle = &self.context.handle;
+        let lapsed = handle.lapsed(&project.scope, wallet, until).await?;
         Ok(lapsed.into_iter().map(|id| (wallet, id)).collect())
     }
 
-    fn note(&self, cursors: &DashMap<ProjectId, Cursor>, project: &ProjectCatalog, run: &Pages) {
+    fn note(
+        &self,
+        cursors: &DashMap<ProjectId, Cursor>,
+        project: &ProjectCatalog,
+        run: &WalkProgress,
+    ) {
         let now = self.context.handle.now_in(&project.scope);
-        let cursor = cursor(cursors, project, now);
-        cursors.insert(
-            project.project.id,
-            Cursor {
-                to: run.to,
-                ..cursor
-            },
-        );
+        let mut cursor = cursor(cursors, project, now);
+        cursor.to = run.to;
+        cursors.insert(project.project.id, cursor);
     }
 
     async fn lapse(
@@ -167,37 +171,35 @@ fn cursor(
     project: &ProjectCatalog,
     now: Timestamp,
 ) -> Cursor {
-    let anew = now.plus_seconds(ANEW_SECONDS);
+    let restart_at = now.plus_seconds(RESTART_SECONDS);
+    let is_current = |cursor: &Cursor| now < cursor.restart_at && cursor.restart_at <= restart_at;
     let cursor = cursors.get(&project.project.id).map(|cursor| *cursor);
-    let cursor = cursor.filter(|cursor| now < cursor.anew && cursor.anew <= anew);
-    cursor.unwrap_or(Cursor { to: None, anew })
+    cursor.filter(is_current).unwrap_or(Cursor {
+        to: None,
+        restart_at,
+    })
 }
 
 impl Source for OverdueSubscriptions {
     type Candidate = Overdue;
-    type Run = Pages;
+    type Run = WalkProgress;
 
     const AT_ONCE: usize = 16;
 
     async fn next(
         &self,
-        work: ProjectRun<'_>,
-        run: &mut Pages,
+        account: ProjectAccount<'_>,
+        run: &mut WalkProgress,
     ) -> Result<Option<Vec<Overdue>>, Error> {
-        self.page(&self.overdue, work.project, LAPSES_AFTER_SECONDS, run)
+        self.page(&self.overdue, account.project, LAPSES_AFTER_SECONDS, run)
             .await
     }
 
-    async fn look(&self, work: ProjectRun<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
-        let ProjectRun { project, provider } = work;
+    async fn look(&self, account: ProjectAccount<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
         let subject = ObjectRef::Subscription(id.clone());
-        match self
-            .context
-            .fulfilment
-            .look(project, provider, &subject)
-            .await
-        {
-            // It was of a former account, or was deleted with the account's test data.
+        let fulfilment = &self.context.fulfilment;
+        match fulfilment.look(account, &subject).await {
+            // It belonged to a former account, or was deleted with the account's test data.
             Err(Error::Provider(port::Error::Missing(what))) => {
                 tracing::warn!(
                     subscription = id.as_str(),
@@ -205,7 +207,7 @@ impl Source for OverdueSubscriptions {
                     "The payment provider has no such subscription; its features end"
                 );
                 self.context.give_up();
-                self.lapse(project, *wallet, id.clone()).await
+                self.lapse(account.project, *wallet, id.clone()).await
             }
             looked => looked.map(drop),
         }
@@ -213,22 +215,26 @@ impl Source for OverdueSubscriptions {
 
     async fn keep(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         (_, id): Overdue,
         error: Error,
     ) -> Result<(), Error> {
-        let (project, subject) = (work.project.project.id, ObjectRef::Subscription(id));
+        let (project, subject) = (account.project.project.id, ObjectRef::Subscription(id));
         self.inbox.keep_subject(project, subject, &error).await
     }
 
-    async fn advance(&self, work: ProjectRun<'_>, run: &mut Pages) -> Result<(), Error> {
-        self.note(&self.overdue, work.project, run);
+    async fn advance(
+        &self,
+        account: ProjectAccount<'_>,
+        run: &mut WalkProgress,
+    ) -> Result<(), Error> {
+        self.note(&self.overdue, account.project, run);
         Ok(())
     }
 
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.overdue.remove(&project);
-        self.missed.remove(&project);
+        self.unanswered.remove(&project);
         Ok(())
     }
 }

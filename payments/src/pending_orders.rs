@@ -2,8 +2,8 @@
 //! hours after the buyer was sent off, and shortly before the order expires. Where the buyer has paid and the
 //! payment has not settled, a stored event takes over and asks until it succeeds or fails.
 //!
-//! Orders are found in the books by the time at which they expire: each is looked at once for each
-//! age, and no others are read. The progress is not stored: after a start each order is asked about once.
+//! Orders are found in the books by the time at which they expire, so that only those are read whose turn it is.
+//! The progress is not stored: after a start each order is asked about once.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -18,13 +18,13 @@ use port::ObjectRef;
 
 use super::{
     Inbox,
-    context::Context,
+    context::{Context, ProjectAccount},
     error::Error,
     fulfilment::CheckoutProgress,
-    sweep::{ProjectRun, Source, Sweep},
+    sweep::{Source, Sweep},
 };
 
-/// How long before they expire orders are asked about, in seconds, the next to expire first.
+/// How many seconds before its expiry an order is asked about, the next to expire first.
 const BEFORE_THEY_EXPIRE: [i64; 3] = [45, PENDING_SECONDS - 2 * 3600, PENDING_SECONDS - 600];
 /// How far back the first walk begins: it asks about every order that may still be pending.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
@@ -78,7 +78,7 @@ impl PendingOrders {
         }
     }
 
-    /// Until when overdue orders may be expired: not those that are yet to be asked about.
+    /// Orders due before this instant may be expired: the sweep has asked about them.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
         let now = self.context.handle.now_in(&project.scope);
         let account = project.provider().map(|provider| &provider.account);
@@ -92,10 +92,15 @@ impl PendingOrders {
     /// The checkout that an order waits for; `None`: its outcome is known.
     async fn checkout(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         order: OrderId,
     ) -> Result<Option<CheckoutId>, Error> {
-        let order = match self.context.handle.order(&work.project.scope, order).await {
+        let order = match self
+            .context
+            .handle
+            .order(&account.project.scope, order)
+            .await
+        {
             Ok(answer) => answer.order,
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -115,11 +120,11 @@ impl Source for PendingOrders {
 
     async fn next(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         run: &mut Option<SweepPass>,
     ) -> Result<Option<Vec<OrderId>>, Error> {
-        let (handle, scope) = (&self.context.handle, &work.project.scope);
-        let id = work.project.project.id;
+        let (handle, scope) = (&self.context.handle, &account.project.scope);
+        let id = account.project.project.id;
         let walk = run.get_or_insert_with(|| self.walk(id, handle.now_in(scope)));
         while let Some(before) = BEFORE_THEY_EXPIRE.get(walk.done) {
             let first = (walk.from.plus_seconds(*before), OrderSerial(u128::MAX));
@@ -142,13 +147,13 @@ impl Source for PendingOrders {
         Ok(None)
     }
 
-    async fn look(&self, work: ProjectRun<'_>, order: &OrderId) -> Result<(), Error> {
-        let Some(checkout) = self.checkout(work, *order).await? else {
+    async fn look(&self, account: ProjectAccount<'_>, order: &OrderId) -> Result<(), Error> {
+        let Some(checkout) = self.checkout(account, *order).await? else {
             return Ok(());
         };
         let subject = ObjectRef::Checkout(checkout);
         let fulfilment = &self.context.fulfilment;
-        match fulfilment.look(work.project, work.provider, &subject).await {
+        match fulfilment.look(account, &subject).await {
             Ok(CheckoutProgress::Processing) => Err(Error::OnItsWay),
             // A checkout of the project's former provider.
             Err(Error::Provider(port::Error::Missing(what))) => {
@@ -160,21 +165,26 @@ impl Source for PendingOrders {
         }
     }
 
-    async fn keep(&self, work: ProjectRun<'_>, order: OrderId, error: Error) -> Result<(), Error> {
-        let Some(checkout) = self.checkout(work, order).await? else {
+    async fn keep(
+        &self,
+        account: ProjectAccount<'_>,
+        order: OrderId,
+        error: Error,
+    ) -> Result<(), Error> {
+        let Some(checkout) = self.checkout(account, order).await? else {
             return Ok(());
         };
-        let (project, subject) = (work.project.project.id, ObjectRef::Checkout(checkout));
+        let (project, subject) = (account.project.project.id, ObjectRef::Checkout(checkout));
         self.inbox.keep_subject(project, subject, &error).await
     }
 
     async fn advance(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         run: &mut Option<SweepPass>,
     ) -> Result<(), Error> {
         if let Some(walk) = *run {
-            self.projects.insert(work.project.project.id, walk);
+            self.projects.insert(account.project.project.id, walk);
         }
         Ok(())
     }

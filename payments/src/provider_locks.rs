@@ -20,7 +20,7 @@ pub(crate) struct ProviderLocks {
 }
 
 /// Held during work for the current provider.
-pub(crate) type AtWork = OwnedRwLockReadGuard<()>;
+pub(crate) type WorkGuard = OwnedRwLockReadGuard<()>;
 
 impl ProviderLocks {
     pub(crate) fn new(catalog: Arc<CatalogStore>) -> Self {
@@ -35,7 +35,7 @@ impl ProviderLocks {
     /// # Errors
     ///
     /// [`Error::Changing`] when the project's provider has changed since, or is being changed.
-    pub(crate) async fn begin(&self, project: &ProjectCatalog) -> Result<AtWork, Error> {
+    pub(crate) async fn begin(&self, project: &ProjectCatalog) -> Result<WorkGuard, Error> {
         let id = project.project.id;
         let at_work = self.of(id).read_owned().await;
         let now = self.catalog.project(id);

@@ -11,21 +11,14 @@ use domain::{
     text::{IdempotencyKey, PaymentId},
     wallet::{Instruction, InstructionRecord, refund::Refund},
 };
-use port::{ObjectRef, Provider, RefundRequest};
+use port::{ObjectRef, RefundRequest};
 
 use super::{
-    Error, Payments, failpoint,
-    instructions::{operation, stage},
+    Error, Payments,
+    context::ProjectAccount,
+    failpoint,
+    instructions::{KeyedResult, operation, stage},
 };
-
-/// The outcome of a refund.
-#[derive(Debug, Clone)]
-pub struct RefundResult {
-    /// The order after the refund.
-    pub order: OrderAnswer,
-    /// Whether an earlier call did it.
-    pub replayed: bool,
-}
 
 impl Payments {
     /// Refunds an amount of an order, in the currency's minor unit, once under this key; without an amount, all
@@ -41,7 +34,7 @@ impl Payments {
         order: OrderId,
         amount_cents: Option<i64>,
         key: IdempotencyKey,
-    ) -> Result<RefundResult, Error> {
+    ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let payments = self.clone();
         let of = project.project.id;
         let refund = Refund {
@@ -58,7 +51,7 @@ impl Payments {
         project: &Arc<ProjectCatalog>,
         order: OrderId,
         refund: Refund,
-    ) -> Result<RefundResult, Error> {
+    ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let about = order.to_string();
         let name = operation("refund", project, &about, &refund.key)?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
@@ -74,11 +67,11 @@ impl Payments {
                 };
             }
         };
-        let provider = &*provider;
+        let account = ProjectAccount::new(project, &*provider);
         // A full refund is tried once more where less is left than the wallet knew.
         let mut asks_again = refund.amount_cents.is_none();
         loop {
-            let (record, payment) = self.ask_refund(project, provider, order, &refund).await?;
+            let (record, payment) = self.ask_refund(account, order, &refund).await?;
             if record.is_done() {
                 return self.refund_answer(project, order, true).await;
             }
@@ -91,13 +84,13 @@ impl Payments {
                 amount_cents: cents,
                 operation: name.clone(),
             };
-            let answer = provider.refund(&request).await;
+            let answer = account.provider.refund(&request).await;
             failpoint::reached("refund.given");
             if let Some(stage) = stage(&answer) {
                 let outcome = InstructionRecord { stage, ..record };
                 handle.close_refund(scope, order, outcome).await?;
                 failpoint::reached("refund.noted");
-                self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
+                self.refresh_quietly(account, &ObjectRef::Payment(payment))
                     .await;
             }
             let Err(error) = answer else {
@@ -120,12 +113,11 @@ impl Payments {
     /// earlier requests with unknown outcome, the payment is fetched first: it shows whether they happened.
     async fn ask_refund(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        account: ProjectAccount<'_>,
         order: OrderId,
         refund: &Refund,
     ) -> Result<(InstructionRecord, PaymentId), Error> {
-        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let (handle, scope) = (&self.0.context.handle, &account.project.scope);
         let decided = handle.ask_refund(scope, order, refund.clone(), true).await;
         let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = decided else {
             return Ok(decided?);
@@ -133,7 +125,7 @@ impl Payments {
         let stored = handle.order(scope, order).await?.order;
         match stored.payment.filter(|_| stored.pending_refunds.is_some()) {
             Some(payment) => {
-                self.refresh_quietly(project, provider, &ObjectRef::Payment(payment))
+                self.refresh_quietly(account, &ObjectRef::Payment(payment))
                     .await;
                 Ok(handle
                     .ask_refund(scope, order, refund.clone(), true)
@@ -148,9 +140,12 @@ impl Payments {
         project: &ProjectCatalog,
         order: OrderId,
         replayed: bool,
-    ) -> Result<RefundResult, Error> {
+    ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let order = self.0.context.handle.order(&project.scope, order).await?;
-        Ok(RefundResult { order, replayed })
+        Ok(KeyedResult {
+            after: order,
+            replayed,
+        })
     }
 }
 

@@ -66,10 +66,12 @@ impl Payments {
                 busy.retain(|_, task| !task.is_finished());
                 let catalog = &payments.0.context.catalog;
                 let projects: Vec<_> = catalog.current().projects().cloned().collect();
-                for project in projects.iter().filter(|it| it.provider().is_some()) {
+                for project in projects
+                    .iter()
+                    .filter(|project| project.provider().is_some())
+                {
                     for task in Task::ALL {
-                        let of = (project.project.id, task);
-                        busy.entry(of).or_insert_with(|| {
+                        busy.entry((project.project.id, task)).or_insert_with(|| {
                             under_way.spawn(payments.clone().due(Arc::clone(project), task))
                         });
                     }
@@ -112,7 +114,7 @@ impl Payments {
             }
             Task::Subscriptions => {
                 self.0.overdue.tick(project).await;
-                if let Err(error) = self.0.overdue.source().miss(project).await {
+                if let Err(error) = self.0.overdue.source().lapse_unanswered(project).await {
                     tracing::warn!(%error, project = %project.project.id, "Overdue subscriptions whose provider does not answer could not be ended yet");
                 }
             }

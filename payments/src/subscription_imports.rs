@@ -12,9 +12,9 @@ use domain::{
     terms::Terms,
     text::{ExternalUserId, InvoiceId, SubscriptionId},
 };
-use port::{BillingTerms, ObjectRef, OrderReference, RunningSubscription};
+use port::{BillingTerms, ListPage, ObjectRef, OrderReference, RunningSubscription};
 
-use super::{Error, Payments, failpoint};
+use super::{Error, Payments, context::ProjectAccount, failpoint};
 
 /// A subscription that runs at the provider, and its order here, if it has one.
 #[derive(Debug, Clone)]
@@ -28,8 +28,8 @@ pub struct ImportCandidate {
 }
 
 impl Payments {
-    /// Subscriptions to one of the provider's prices that have not ended, a page at a time, with the cursor of the
-    /// next page. If `ours` is given, their billing terms are compared with it.
+    /// Subscriptions to one of the provider's prices that have not ended, a page at a time. If `ours` is given, their
+    /// billing terms are compared with it.
     ///
     /// # Errors
     ///
@@ -40,12 +40,12 @@ impl Payments {
         price: &str,
         ours: Option<&Price>,
         page: Option<&str>,
-    ) -> Result<(Vec<ImportCandidate>, Option<String>), Error> {
+    ) -> Result<ListPage<ImportCandidate>, Error> {
+        let handle = &self.0.context.handle;
         let provider = self.0.context.providers.of(project)?;
-        let (running, next) = provider.running(price, page).await?;
-        let mut candidates = Vec::with_capacity(running.len());
-        for running in running {
-            let handle = &self.0.context.handle;
+        let subscriptions = provider.running(price, page).await?;
+        let mut candidates = Vec::with_capacity(subscriptions.items.len());
+        for running in subscriptions.items {
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
             let mismatch = ours.and_then(|ours| mismatch(&running, ours));
             candidates.push(ImportCandidate {
@@ -54,7 +54,10 @@ impl Payments {
                 mismatch,
             });
         }
-        Ok((candidates, next))
+        Ok(ListPage {
+            items: candidates,
+            next: subscriptions.next,
+        })
     }
 
     /// Imports a subscription for a user under one of our prices; its order, and whether this call imported it. A
@@ -83,7 +86,7 @@ impl Payments {
             Err(port::Error::Missing(_)) => None,
             running => running?,
         };
-        let running = running.filter(|it| it.runs).ok_or_else(missing)?;
+        let running = running.filter(|running| running.runs).ok_or_else(missing)?;
         let ours = project.any_price(&price);
         let ours = ours.ok_or(Error::Defect("the price is not this project's"))?;
         if let Some(mismatch) = mismatch(&running, ours) {
@@ -116,12 +119,9 @@ impl Payments {
         let paid = provider.adopt(&subscription, &reference).await?;
         // The order is placed before the metadata is written: events about a subscription with metadata need its order.
         let subject = ObjectRef::Subscription(subscription.clone());
-        let place = self
-            .0
-            .context
-            .fulfilment
-            .place(&project, &*provider, &subject, paid);
-        place.await?;
+        let account = ProjectAccount::new(&project, &*provider);
+        let fulfilment = &self.0.context.fulfilment;
+        fulfilment.place(account, &subject, paid).await?;
         handle.order(scope, order).await?;
         failpoint::reached("subscription.placed");
         provider.mark(&subscription, order).await?;

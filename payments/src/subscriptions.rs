@@ -15,18 +15,11 @@ use domain::{
 use port::ObjectRef;
 
 use super::{
-    Error, Payments, failpoint,
-    instructions::{operation, stage},
+    Error, Payments,
+    context::ProjectAccount,
+    failpoint,
+    instructions::{KeyedResult, operation, stage},
 };
-
-/// The outcome of a cancellation or resumption.
-#[derive(Debug, Clone)]
-pub struct InstructionResult {
-    /// The subscription afterwards.
-    pub subscription: SubscriptionSnapshot,
-    /// Whether an earlier call did it.
-    pub replayed: bool,
-}
 
 /// What a caller wants done to a subscription, once under its key.
 #[derive(Debug, Clone)]
@@ -80,7 +73,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         address: Address,
         wanted: SubscriptionInstruction,
-    ) -> Result<InstructionResult, Error> {
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
         let payments = self.clone();
         let of = project.project.id;
         let work = async move { payments.instructed(&project, &address, &wanted).await };
@@ -92,7 +85,7 @@ impl Payments {
         project: &Arc<ProjectCatalog>,
         address: &Address,
         wanted: &SubscriptionInstruction,
-    ) -> Result<InstructionResult, Error> {
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
         // A recovery code does not leak: the name is a hash.
         let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
@@ -110,9 +103,10 @@ impl Payments {
                 .await;
         }
         let provider = provider?;
-        let provider = &*provider;
+        let account = ProjectAccount::new(project, &*provider);
         let subject = ObjectRef::Subscription(subscription.clone());
         failpoint::reached("subscription.asked");
+        let provider = account.provider;
         let answer = match wanted {
             SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
                 provider.cancel(&subscription, *at_period_end, &name).await
@@ -133,11 +127,11 @@ impl Payments {
             Some(InstructionStage::Refused) => {
                 // A provider may refuse to cancel what is already canceled, as after a first attempt whose
                 // answer was lost.
-                self.refresh_quietly(project, provider, &subject).await;
+                self.refresh_quietly(account, &subject).await;
                 let result = self
                     .instruction_result(project, address, subscription.clone(), false)
                     .await?;
-                if wanted.holds(&result.subscription) {
+                if wanted.holds(&result.after) {
                     close(InstructionStage::Done).await?;
                     return Ok(result);
                 }
@@ -146,7 +140,7 @@ impl Payments {
             Some(stage) => {
                 close(stage).await?;
                 failpoint::reached("subscription.noted");
-                self.refresh_quietly(project, provider, &subject).await;
+                self.refresh_quietly(account, &subject).await;
             }
         }
         answer?;
@@ -179,11 +173,11 @@ impl Payments {
         address: &Address,
         subscription: SubscriptionId,
         replayed: bool,
-    ) -> Result<InstructionResult, Error> {
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let detail = handle.subscription(scope, address, subscription).await?;
-        Ok(InstructionResult {
-            subscription: detail.subscription,
+        Ok(KeyedResult {
+            after: detail.subscription,
             replayed,
         })
     }

@@ -15,22 +15,17 @@ use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
 use futures_util::{StreamExt as _, stream};
-use port::Provider;
 
-use super::{context::Context, error::Error};
+use super::{
+    context::{Context, ProjectAccount},
+    error::Error,
+};
 
 /// A sweep stops after this many candidates in a row without an answer.
 const UNANSWERED_IN_A_ROW: u32 = 3;
 /// How long a sweep rests after it stopped; longer where the provider asks for it.
 const REST_SECONDS: i64 = 30;
 const LONGEST_REST_SECONDS: i64 = 600;
-
-/// The project and provider of one run.
-#[derive(Clone, Copy)]
-pub(crate) struct ProjectRun<'a> {
-    pub(crate) project: &'a ProjectCatalog,
-    pub(crate) provider: &'a dyn Provider,
-}
 
 /// Where candidates come from, and how one is looked at.
 pub(crate) trait Source: Send + Sync {
@@ -50,21 +45,21 @@ pub(crate) trait Source: Send + Sync {
     /// The next page of candidates, oldest first; `None`: there are no more for now.
     fn next(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         run: &mut Self::Run,
     ) -> impl Future<Output = Result<Option<Vec<Self::Candidate>>, Error>> + Send;
 
     /// Fetches a candidate's state from the provider and applies it.
     fn look(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         candidate: &Self::Candidate,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Stores a candidate that could not be looked at, so that it is retried.
     fn keep(
         &self,
-        work: ProjectRun<'_>,
+        account: ProjectAccount<'_>,
         candidate: Self::Candidate,
         error: Error,
     ) -> impl Future<Output = Result<(), Error>> + Send;
@@ -72,7 +67,7 @@ pub(crate) trait Source: Send + Sync {
     /// Notes that every candidate of the page was looked at or stored.
     fn advance(
         &self,
-        _work: ProjectRun<'_>,
+        _account: ProjectAccount<'_>,
         _run: &mut Self::Run,
     ) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
@@ -109,15 +104,15 @@ impl<S: Source> Sweep<S> {
     /// Runs over a project's candidates if it is time for that; a failure is logged, and the sweep rests.
     pub(crate) async fn tick(&self, project: &ProjectCatalog) {
         let (id, now) = (project.project.id, self.context.handle.now());
-        let rests = self.resting.get(&id).is_some_and(|until| now < *until);
-        if rests || !self.source.is_due(id) {
+        let is_resting = self.resting.get(&id).is_some_and(|until| now < *until);
+        if is_resting || !self.source.is_due(id) {
             return;
         }
         match self.run(project).await {
             Ok(_) | Err(Error::NotConfigured | Error::Changing) => drop(self.resting.remove(&id)),
             Err(error) => {
                 tracing::warn!(%error, project = %id, "A sweep over the payment provider's objects stopped; trying again later");
-                let pause = asked_for(&error).max(REST_SECONDS);
+                let pause = retry_after(&error).max(REST_SECONDS);
                 self.resting.insert(id, now.plus_seconds(pause));
             }
         }
@@ -130,24 +125,24 @@ impl<S: Source> Sweep<S> {
     /// [`Error`] when the run stopped early; the next one goes on from there.
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let provider = self.context.providers.of(project)?.in_background();
-        let provider = &*provider;
-        let work = ProjectRun { project, provider };
-        let done = self.go_over(work).await;
+        let account = ProjectAccount::new(project, &*provider);
+        let looked = self.go_over(account).await;
         let missing = provider.missing_permissions();
         self.context.missing.insert(project.project.id, missing);
-        done
+        looked
     }
 
-    async fn go_over(&self, work: ProjectRun<'_>) -> Result<usize, Error> {
+    async fn go_over(&self, account: ProjectAccount<'_>) -> Result<usize, Error> {
         let mut run = S::Run::default();
         let (mut looked, mut unanswered) = (0_usize, 0_u32);
-        while let Some(candidates) = self.source.next(work, &mut run).await? {
+        while let Some(candidates) = self.source.next(account, &mut run).await? {
             let mut failed = Vec::new();
-            let places = candidates.iter().enumerate();
-            let looks = places.map(|(place, candidate)| self.look(work, place, candidate));
-            let looks: Vec<_> = looks.collect();
-            let mut looks = stream::iter(looks).buffer_unordered(S::AT_ONCE);
-            while let Some((place, outcome)) = looks.next().await {
+            let numbered = candidates.iter().enumerate();
+            let looks: Vec<_> = numbered
+                .map(|(index, candidate)| self.look(account, index, candidate))
+                .collect();
+            let mut outcomes = stream::iter(looks).buffer_unordered(S::AT_ONCE);
+            while let Some((index, outcome)) = outcomes.next().await {
                 match outcome {
                     Ok(()) => (looked, unanswered) = (looked.saturating_add(1), 0),
                     Err(error) if error.is_about_the_account() => return Err(error),
@@ -159,30 +154,30 @@ impl<S: Source> Sweep<S> {
                         if unanswered >= UNANSWERED_IN_A_ROW {
                             return Err(error);
                         }
-                        failed.push((place, error));
+                        failed.push((index, error));
                     }
                 }
             }
-            drop(looks);
-            failed.sort_by_key(|(place, _)| *place);
+            drop(outcomes);
+            failed.sort_by_key(|(index, _)| *index);
             let mut failed = failed.into_iter().peekable();
-            for (place, candidate) in candidates.into_iter().enumerate() {
-                if let Some((_, error)) = failed.next_if(|(of, _)| *of == place) {
-                    self.source.keep(work, candidate, error).await?;
+            for (index, candidate) in candidates.into_iter().enumerate() {
+                if let Some((_, error)) = failed.next_if(|(failed, _)| *failed == index) {
+                    self.source.keep(account, candidate, error).await?;
                 }
             }
-            self.source.advance(work, &mut run).await?;
+            self.source.advance(account, &mut run).await?;
         }
         Ok(looked)
     }
 
     async fn look(
         &self,
-        work: ProjectRun<'_>,
-        place: usize,
+        account: ProjectAccount<'_>,
+        index: usize,
         candidate: &S::Candidate,
     ) -> (usize, Result<(), Error>) {
-        (place, self.source.look(work, candidate).await)
+        (index, self.source.look(account, candidate).await)
     }
 
     /// Forgets everything about a project's former provider, its failures included.
@@ -194,14 +189,14 @@ impl<S: Source> Sweep<S> {
 }
 
 /// How long the provider asked to wait, in seconds.
-fn asked_for(error: &Error) -> i64 {
+fn retry_after(error: &Error) -> i64 {
     match error {
         Error::Provider(port::Error::Unavailable {
             retry_after_seconds: Some(seconds),
             ..
-        }) => {
-            i64::try_from(*seconds).map_or(LONGEST_REST_SECONDS, |it| it.min(LONGEST_REST_SECONDS))
-        }
+        }) => i64::try_from(*seconds).map_or(LONGEST_REST_SECONDS, |seconds| {
+            seconds.min(LONGEST_REST_SECONDS)
+        }),
         _ => 0,
     }
 }

@@ -122,12 +122,12 @@ pub(super) async fn list(
     let ours = ours.transpose()?;
     let payments = &app.payments;
     let listed = payments.running(&project, &wanted.price, ours, wanted.cursor.as_deref());
-    let (found, next_cursor) = listed
+    let page = listed
         .await
         .map_err(|error| Error::from_payments(error, &project))?;
     Ok(Json(RunningSubscriptions {
-        subscriptions: found.into_iter().map(Into::into).collect(),
-        next_cursor,
+        subscriptions: page.items.into_iter().map(Into::into).collect(),
+        next_cursor: page.next,
     }))
 }
 

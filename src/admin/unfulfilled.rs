@@ -16,7 +16,7 @@ use crate::{
         subject::{NamedWallet, WalletChoice},
         view::{Instant, Order},
     },
-    payments::{AssignmentRequest, NoOrderReason, UnfulfilledPayment as Kept},
+    payments::{NoOrderReason, UnfulfilledPayment as Kept},
     state::App,
 };
 
@@ -174,7 +174,7 @@ pub(super) async fn assign(
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let to = wallet.map(NamedWallet::address).transpose()?;
     let payments = &app.payments;
-    let order = payments.assign(project.clone(), payment, AssignmentRequest { price, to });
+    let order = payments.assign(project.clone(), payment, price, to);
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;

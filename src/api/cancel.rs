@@ -93,6 +93,6 @@ pub(super) async fn instruct(
         .instruct(project, wallet.address()?, instruction)
         .await
         .map_err(|error| Error::from_instruction(error, key))?;
-    let subscription = Subscription::from(&result.subscription);
+    let subscription = Subscription::from(&result.after);
     respond::replayable(&subscription, result.replayed)
 }

@@ -77,6 +77,6 @@ pub(super) async fn refund_order(
     let refunded = refunded
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;
-    let order = Order::of(&refunded.order, KeyKind::Secret);
+    let order = Order::of(&refunded.after, KeyKind::Secret);
     respond::replayable(&order, refunded.replayed)
 }

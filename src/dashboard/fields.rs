@@ -143,7 +143,7 @@ impl Fields {
     }
 
     /// Parses an amount of money as people write it, into the currency's minor unit.
-    pub(super) fn money(&self, name: &'static str, decimals: u32) -> Result<i64, Error> {
+    pub(super) fn money(&self, name: &'static str, decimals: usize) -> Result<i64, Error> {
         let text = self.some(name).ok_or_else(|| Error::missing(name))?;
         minor(text, decimals).ok_or_else(|| wanted(name, "an amount, such as 9 or 9.50"))
     }
@@ -195,7 +195,7 @@ fn wanted(name: &str, what: &str) -> Error {
 }
 
 /// Parses digits, with at most `decimals` of them behind a point or comma, into minor units.
-fn minor(text: &str, decimals: u32) -> Option<i64> {
+fn minor(text: &str, decimals: usize) -> Option<i64> {
     let (whole, part) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let places = usize::try_from(decimals).ok()?;

@@ -1,22 +1,6 @@
-//! Amounts of money as people read and write them. Stripe counts in minor units: a hundredth of the currency
-//! except for these currencies, which have none or thousandths.
+//! Amounts of money as people read and write them.
 
-const NONE: [&str; 15] = [
-    "BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF",
-    "XOF", "XPF",
-];
-const THREE: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
-
-/// Number of digits behind the decimal point.
-pub(super) fn decimals(currency: &str) -> u32 {
-    if NONE.contains(&currency) {
-        0
-    } else if THREE.contains(&currency) {
-        3
-    } else {
-        2
-    }
-}
+pub(super) use domain::catalog::decimals;
 
 /// An amount with its currency, as in `9.00 EUR`.
 pub(crate) fn money(cents: i64, currency: &str) -> String {
@@ -25,7 +9,7 @@ pub(crate) fn money(cents: i64, currency: &str) -> String {
 
 /// An amount without its currency.
 pub(super) fn amount(cents: i64, currency: &str) -> String {
-    let places = usize::try_from(decimals(currency)).unwrap_or(0);
+    let places = decimals(currency);
     let sign = if cents < 0 { "−" } else { "" };
     let digits = format!(
         "{:0>width$}",

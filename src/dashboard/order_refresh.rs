@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Error, ErrorCode},
-    payments::RefreshOutcome,
+    payments::CheckoutProgress,
     state::App,
 };
 
@@ -38,8 +38,8 @@ pub(super) async fn ask(State(app): State<App>, posted: FormPost) -> Result<Resp
     let FormPost { request, .. } = posted;
     let project = request.project(&app)?;
     let order: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
-    let told = app.payments.refresh_order(&project, order).await;
-    let told = told.map_err(|error| {
+    let refreshed = app.payments.refresh_order(&project, order).await;
+    let refresh = refreshed.map_err(|error| {
         let refusal = Error::from_payments(error, &project);
         match refusal.code() {
             ErrorCode::ProviderError => refusal.saying(
@@ -48,13 +48,13 @@ pub(super) async fn ask(State(app): State<App>, posted: FormPost) -> Result<Resp
             _ => refusal,
         }
     })?;
-    let (said, found) = match told.map(|told| told.outcome) {
+    let (message, outcome) = match refresh.map(|refresh| (refresh.changed, refresh.progress)) {
         None => ("asked_nothing", "there is nothing to ask about"),
-        Some(RefreshOutcome::Changed) => ("asked_changed", "it changed"),
-        Some(RefreshOutcome::Processing) => ("asked_processing", "the money is on its way"),
-        Some(RefreshOutcome::Open) => ("asked_open", "it is not paid"),
-        Some(RefreshOutcome::Same) => ("asked_same", "it is as it was"),
+        Some((true, _)) => ("asked_changed", "it changed"),
+        Some((_, CheckoutProgress::Processing)) => ("asked_processing", "the money is on its way"),
+        Some((_, CheckoutProgress::Open)) => ("asked_open", "it is not paid"),
+        Some((_, CheckoutProgress::Settled)) => ("asked_same", "it is as it was"),
     };
-    let what = format!("Asked the payment provider about order {order}: {found}");
-    Ok(request.done(&path(&project, order), said, what))
+    let what = format!("Asked the payment provider about order {order}: {outcome}");
+    Ok(request.done(&path(&project, order), message, what))
 }

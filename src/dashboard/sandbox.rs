@@ -46,13 +46,6 @@ const GROUPS: [(&str, &[Switch]); 5] = [
     (
         "Refusals",
         &[
-            ("unknown_locales_refused", "Unknown locales", ""),
-            ("invalid_emails_refused", "Invalid e-mail addresses", ""),
-            (
-                "large_amounts_refused",
-                "Amounts of more than eight digits",
-                "",
-            ),
             (
                 "denied",
                 "Permissions that the key lacks",

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     catalog::ProjectCatalog,
     http::{Error, ErrorCode, cursor::PaymentCursor},
-    payments::{AssignmentRequest, NoOrderReason, Proof, UnfulfilledPayment},
+    payments::{NoOrderReason, Proof, UnfulfilledPayment},
     state::App,
 };
 
@@ -269,9 +269,10 @@ pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<R
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {
-        let (payments, id, to) = (&app.payments, &known.payment, assignment(&fields)?);
-        let price = to.price;
-        let order = payments.assign(project.clone(), id.clone(), to).await;
+        let (payments, id, (price, to)) = (&app.payments, &known.payment, assignment(&fields)?);
+        let order = payments
+            .assign(project.clone(), id.clone(), price, to)
+            .await;
         let order = order.map_err(|error| Error::from_instruction(error, &project))?;
         let path = orders::path(&project, order.id);
         let what = format!("Assigned payment {id} to {price} as order {}", order.id);
@@ -282,7 +283,8 @@ pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<R
     Ok(done.unwrap_or_else(again))
 }
 
-fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
+/// The price that was bought, and the wallet that gets the credits, if one is named.
+fn assignment(fields: &Fields) -> Result<(PriceId, Option<Address>), Error> {
     fields.confirmed()?;
     let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
     let price = price.ok_or_else(|| Error::missing("priceId"))?;
@@ -300,7 +302,7 @@ fn assignment(fields: &Fields) -> Result<AssignmentRequest, Error> {
         }
         (None, None) => None,
     };
-    Ok(AssignmentRequest { price, to })
+    Ok((price, to))
 }
 
 /// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.

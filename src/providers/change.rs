@@ -154,7 +154,7 @@ impl Accounts {
                 .all(|missing| missing.need != PermissionNeed::Sale);
             let said = missing
                 .first()
-                .map(|missing| missing.said.replace(key, "…"));
+                .map(|missing| missing.message.replace(key, "…"));
             let missing: Vec<String> = missing.into_iter().map(|it| it.permission).collect();
             if let Some(said) = said.filter(|_| !sells) {
                 return Err(format!("it lacks {}: {said}", missing.join(", ")));

@@ -42,8 +42,34 @@ const MAXIMUMS: [(&str, i64); 3] = [
 const MAXIMUM: i64 = 99_999_999;
 /// Currencies without decimals whose amounts are written with two.
 const WHOLE_UNITS: [&str; 2] = ["ISK", "UGX"];
+/// Currencies without a minor unit.
+const ZERO_DECIMALS: [&str; 15] = [
+    "BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF",
+    "XOF", "XPF",
+];
 /// Currencies with three decimals, the last of which has to be 0.
 const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
+
+/// Digits behind the decimal point of a currency (ISO 4217, in capitals), as Stripe counts its minor unit.
+#[must_use]
+pub fn decimals(currency: &str) -> usize {
+    if ZERO_DECIMALS.contains(&currency) {
+        0
+    } else if THREE_DECIMALS.contains(&currency) {
+        3
+    } else {
+        2
+    }
+}
+
+/// The smallest amount above zero that can be charged in a currency (ISO 4217, in capitals), in its minor unit, where
+/// Stripe documents one.
+#[must_use]
+pub fn minimum(currency: &str) -> Option<i64> {
+    let mut minimums = MINIMUMS.iter();
+    let (_, least) = minimums.find(|(code, _)| *code == currency)?;
+    Some(*least)
+}
 
 /// The largest amount that can be charged at once in a currency (ISO 4217, in capitals), in its minor unit.
 #[must_use]
@@ -58,9 +84,8 @@ pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
     if amount_cents == 0 {
         return Ok(());
     }
-    let minimum = MINIMUMS.iter().find(|(code, _)| *code == currency);
-    if let Some((_, least)) = minimum
-        && amount_cents < *least
+    if let Some(least) = minimum(currency)
+        && amount_cents < least
     {
         return refused(format!(
             "In {currency} amountCents is 0 or at least {least}: no payment provider takes less."

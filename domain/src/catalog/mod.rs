@@ -24,6 +24,7 @@ mod tests;
 mod verify;
 
 pub use self::{
+    charge::{decimals, minimum},
     checkout::{CheckoutChange, CheckoutSettings},
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
     epoch::{AccountCheck, ProviderAccount, ProviderEpoch},

@@ -70,12 +70,3 @@ pub enum Movement {
         currency: Box<str>,
     },
 }
-
-/// One page of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ProviderListPage {
-    /// The newest first. Items that took no money are left out.
-    pub entries: Vec<ProviderListItem>,
-    /// The cursor of the next page, with older items, if there is one.
-    pub next: Option<String>,
-}

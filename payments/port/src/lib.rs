@@ -21,7 +21,7 @@ use domain::{
 };
 
 pub use self::{
-    books::{Movement, ProviderCharge, ProviderList, ProviderListItem, ProviderListPage},
+    books::{Movement, ProviderCharge, ProviderList, ProviderListItem},
     error::{Error, WebhookError},
     report::{
         BillingTerms, InvoiceName, NoOrderReason, ObjectRef, Origin, PaidInvoice, PaidOrder,
@@ -65,7 +65,7 @@ pub struct Span {
 }
 
 /// Look-ups of orders that Scrip has placed, and of its prices' terms. They decide which order an object at the
-/// provider belongs to; metadata there can be edited by anybody with access to the account, so it counts only for
+/// provider belongs to. Anybody with access to the account can edit metadata there, so it counts only for
 /// objects that no order was placed for.
 pub trait Owners: Send + Sync {
     /// The order of a checkout page; the first order of a subscription; the order that an invoice or payment paid.
@@ -79,12 +79,12 @@ pub trait Owners: Send + Sync {
     fn terms(&self, price: PriceId) -> Option<Terms>;
 }
 
-/// One page of a provider's list of events.
+/// One page of a provider's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventPage {
-    /// In any order. Events that Scrip does not act on are left out.
-    pub events: Vec<ProviderEvent>,
-    /// The cursor of the next page, with older events, if there is one.
+pub struct ListPage<T> {
+    /// The items of this page.
+    pub items: Vec<T>,
+    /// The cursor of the next page, with older items, if there is one.
     pub next: Option<String>,
 }
 
@@ -109,9 +109,13 @@ pub trait Provider: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<ProviderEvent>, WebhookError>;
 
-    /// The provider's events in a span of its own time, both ends included, newest first, a page at
-    /// a time.
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, EventPage>;
+    /// The provider's events in a span of its own time, both ends included, the newest page first. Within a page
+    /// they are in any order; events that Scrip does not act on are left out.
+    fn events<'a>(
+        &'a self,
+        span: Span,
+        page: Option<&'a str>,
+    ) -> ProviderFuture<'a, ListPage<ProviderEvent>>;
 
     /// Permissions that the account's key lacked when last needed, by the provider's names. One is
     /// removed as soon as a request that needs it succeeds.
@@ -131,14 +135,14 @@ pub trait Provider: Send + Sync {
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>>;
 
     /// One of the provider's lists: items created at or after `from` and before `until`, the newest first,
-    /// a page at a time.
+    /// a page at a time. Items that took no money are left out.
     fn book<'a>(
         &'a self,
         book: ProviderList,
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ProviderListPage>;
+    ) -> ProviderFuture<'a, ListPage<ProviderListItem>>;
 
     /// Opens a checkout page, on which a buyer pays.
     fn open_checkout<'a>(
@@ -158,12 +162,12 @@ pub trait Provider: Send + Sync {
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String>;
 
     /// Subscriptions to one of the provider's prices that have not ended, whether or not they began with an order
-    /// here, a page at a time; with the cursor of the next page.
+    /// here, a page at a time.
     fn running<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, (Vec<RunningSubscription>, Option<String>)>;
+    ) -> ProviderFuture<'a, ListPage<RunningSubscription>>;
 
     /// One subscription with its newest invoice; `None`: the provider has none under this id.
     fn running_one<'a>(
@@ -171,7 +175,7 @@ pub trait Provider: Send + Sync {
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>>;
 
-    /// Writes into the metadata of a subscription's price which price of ours it is. The subscription is reported
+    /// Writes the id of our price into the metadata of a subscription's price. The subscription is reported
     /// as an order that was paid with an amount of zero.
     fn adopt<'a>(
         &'a self,
@@ -179,7 +183,7 @@ pub trait Provider: Send + Sync {
         reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder>;
 
-    /// Writes into a subscription's metadata which order of ours it began with.
+    /// Writes the id of the order that it began with into a subscription's metadata.
     fn mark<'a>(
         &'a self,
         subscription: &'a SubscriptionId,

@@ -113,7 +113,7 @@ pub enum NoOrderReason {
     UnclearBill,
     /// The metadata that names the wallet was replaced at the provider.
     UnknownWallet,
-    /// The order that it names was paid by another payment: somebody copied that one's metadata.
+    /// Another payment paid the order that it names: its metadata was copied from that payment.
     AlreadyPaid,
     /// It was paid in another currency than its price's.
     OtherCurrency,
@@ -141,12 +141,10 @@ pub struct PaidOrder {
     pub user: Option<ExternalUserId>,
     /// How many of the price were bought.
     pub quantity: Quantity,
-    /// The amount charged, in the currency's minor unit; `None`: the provider does not say.
-    pub amount_cents: Option<i64>,
-    /// The currency of the charge; `None`: the provider does not say.
-    pub currency: Option<Currency>,
-    /// The rest of the payment.
+    /// Its amount, its receipt and who paid.
     pub payment: Payment,
+    /// The currency of the payment; `None`: the provider does not say.
+    pub currency: Option<Currency>,
     /// The first cycle of the subscription that it starts.
     pub billing: Option<PaidCycle>,
     /// The subscription's state, unless a report of its own carries it.
@@ -174,7 +172,7 @@ pub struct SubscriptionState {
     pub current_period_end: Option<Timestamp>,
     /// Whether it ends with its current period.
     pub cancel_at_period_end: bool,
-    /// The paid invoices of its current cycle, and those that were asked for, the oldest first. The first
+    /// The paid invoices of its current cycle, and the invoice that was fetched, the oldest first. The first
     /// invoice of all is reported as the order that it pays.
     pub paid: Vec<PaidInvoice>,
 }
@@ -219,7 +217,7 @@ pub enum PaymentTarget {
 pub struct PaymentReversal {
     /// What the payment was for.
     pub of: PaymentTarget,
-    /// The reversed amounts, dated by when the provider was asked.
+    /// The reversed amounts, dated by the request to the provider.
     pub away: Reversal,
     /// The part of the payment that settles switches of the cycle before, where its invoice does so: they
     /// are an order of their own.

@@ -3,7 +3,7 @@
 use domain::id::OrderId;
 use port::{Movement, ProviderListItem};
 
-use super::result::{ChargeOwner, Difference, DifferenceKind};
+use super::result::{Difference, DifferenceKind};
 
 /// What is known here of an item's charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,34 +31,32 @@ pub(super) struct OrderAmounts {
     pub(super) disputed_cents: i64,
 }
 
-/// What an item belongs to, or how it differs.
-pub(super) fn judge(
-    entry: &ProviderListItem,
-    attribution: &Attribution,
-) -> Result<ChargeOwner, Difference> {
+/// How an item differs from what is known here; `None`: it matches.
+pub(super) fn judge(entry: &ProviderListItem, attribution: &Attribution) -> Option<Difference> {
     let charge = &entry.charge;
-    match attribution {
-        Attribution::Nothing => Ok(ChargeOwner::Other),
-        Attribution::Unfulfilled => Ok(ChargeOwner::Unfulfilled),
+    let (order, (kind, provider_cents, order_cents)) = match attribution {
+        Attribution::Nothing | Attribution::Unfulfilled => return None,
         // All of it was refunded: nobody is owed anything for it.
-        Attribution::Ours(_) if charge.refunded_cents >= charge.amount_cents => {
-            Ok(ChargeOwner::Unfulfilled)
-        }
+        Attribution::Ours(_) if charge.refunded_cents >= charge.amount_cents => return None,
         Attribution::Ours(order) => {
-            let order = order.map(|order| order.to_string());
-            Err(Difference {
-                order,
-                ..difference(entry, DifferenceKind::Unplaced, charge.amount_cents, None)
-            })
+            let unplaced = (DifferenceKind::Unplaced, charge.amount_cents, None);
+            (*order, unplaced)
         }
-        Attribution::Order(facts) => match misfit(entry, facts) {
-            None => Ok(ChargeOwner::Order),
-            Some((kind, provider, order)) => Err(Difference {
-                order: Some(facts.order.to_string()),
-                ..difference(entry, kind, provider, order)
-            }),
-        },
-    }
+        Attribution::Order(facts) => (Some(facts.order), misfit(entry, facts)?),
+    };
+    let currency = match (&entry.movement, kind) {
+        (Movement::Disputed { currency, .. }, DifferenceKind::Dispute) => currency,
+        _ => &charge.currency,
+    };
+    Some(Difference {
+        kind,
+        id: entry.id.clone(),
+        payment: charge.payment.clone(),
+        order: order.map(|order| order.to_string()),
+        provider_cents,
+        order_cents,
+        currency: currency.clone(),
+    })
 }
 
 /// How an item differs from its order, with the provider's amount and the order's.
@@ -106,27 +104,6 @@ fn misfit(
     }
 }
 
-fn difference(
-    entry: &ProviderListItem,
-    kind: DifferenceKind,
-    provider_cents: i64,
-    order_cents: Option<i64>,
-) -> Difference {
-    let currency = match (&entry.movement, kind) {
-        (Movement::Disputed { currency, .. }, DifferenceKind::Dispute) => currency,
-        _ => &entry.charge.currency,
-    };
-    Difference {
-        kind,
-        id: entry.id.clone(),
-        payment: entry.charge.payment.clone(),
-        order: None,
-        provider_cents,
-        order_cents,
-        currency: currency.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use domain::{
@@ -136,7 +113,7 @@ mod tests {
     };
     use port::ProviderCharge;
 
-    use super::*;
+    use super::{super::result::Proof, *};
 
     const ORDER: OrderId = OrderId {
         serial: OrderSerial(1),
@@ -172,8 +149,8 @@ mod tests {
         }
     }
 
-    fn kind(entry: &ProviderListItem, facts: OrderAmounts) -> Result<ChargeOwner, DifferenceKind> {
-        judge(entry, &Attribution::Order(facts)).map_err(|it| it.kind)
+    fn kind(entry: &ProviderListItem, facts: OrderAmounts) -> Option<DifferenceKind> {
+        judge(entry, &Attribution::Order(facts)).map(|difference| difference.kind)
     }
 
     fn disputed(withheld_cents: i64, currency: &str) -> ProviderListItem {
@@ -197,26 +174,26 @@ mod tests {
             change(&mut facts);
             kind(&taken, facts)
         };
-        assert_eq!(with(|_| ()), Ok(ChargeOwner::Order));
-        assert_eq!(with(|it| it.paid = false), Err(Unpaid));
-        assert_eq!(with(|it| it.amount_cents = 499), Err(Amount));
-        assert_eq!(with(|it| it.amount_cents = 900), Err(Amount));
-        assert_eq!(with(|it| it.currency = "USD".into()), Err(Currency));
-        assert_eq!(with(|it| it.refunded_cents = 1), Err(Refund));
+        assert_eq!(with(|_| ()), None);
+        assert_eq!(with(|facts| facts.paid = false), Some(Unpaid));
+        assert_eq!(with(|facts| facts.amount_cents = 499), Some(Amount));
+        assert_eq!(with(|facts| facts.amount_cents = 900), Some(Amount));
+        assert_eq!(with(|facts| facts.currency = "USD".into()), Some(Currency));
+        assert_eq!(with(|facts| facts.refunded_cents = 1), Some(Refund));
         // One of two payments of an invoice.
         let part = |cents| OrderAmounts {
             whole: false,
             ..facts(cents, 0, 0)
         };
-        assert_eq!(kind(&taken, part(900)), Ok(ChargeOwner::Order));
-        assert_eq!(kind(&taken, part(499)), Err(Amount));
+        assert_eq!(kind(&taken, part(900)), None);
+        assert_eq!(kind(&taken, part(499)), Some(Amount));
     }
 
     #[test]
     fn what_went_back_is_what_the_order_says() {
         let back = |cents| entry(500, cents, Movement::Refunded { cents });
-        assert_eq!(kind(&back(200), facts(500, 200, 0)), Ok(ChargeOwner::Order));
-        let differs = judge(&back(200), &Attribution::Order(facts(500, 0, 0))).unwrap_err();
+        assert_eq!(kind(&back(200), facts(500, 200, 0)), None);
+        let differs = judge(&back(200), &Attribution::Order(facts(500, 0, 0))).unwrap();
         assert_eq!(differs.kind, DifferenceKind::Refund);
         assert_eq!(
             (differs.provider_cents, differs.order_cents),
@@ -227,53 +204,60 @@ mod tests {
         let failed = entry(500, 0, Movement::Refunded { cents: 200 });
         assert_eq!(
             kind(&failed, facts(500, 200, 0)),
-            Err(DifferenceKind::Refund)
+            Some(DifferenceKind::Refund)
         );
     }
 
     #[test]
     fn what_a_bank_withholds_is_in_the_order_and_never_compared_across_currencies() {
         use DifferenceKind::Dispute;
-        assert_eq!(
-            kind(&disputed(500, "EUR"), facts(500, 0, 500)),
-            Ok(ChargeOwner::Order)
-        );
+        assert_eq!(kind(&disputed(500, "EUR"), facts(500, 0, 500)), None);
         assert_eq!(
             kind(&disputed(500, "EUR"), facts(500, 0, 400)),
-            Err(Dispute)
+            Some(Dispute)
         );
         // Several disputes add up, at most to the whole.
-        assert_eq!(
-            kind(&disputed(510, "EUR"), facts(500, 0, 500)),
-            Ok(ChargeOwner::Order)
-        );
-        assert_eq!(
-            kind(&disputed(540, "USD"), facts(500, 0, 500)),
-            Ok(ChargeOwner::Order)
-        );
-        assert_eq!(kind(&disputed(540, "USD"), facts(500, 0, 0)), Err(Dispute));
+        assert_eq!(kind(&disputed(510, "EUR"), facts(500, 0, 500)), None);
+        assert_eq!(kind(&disputed(540, "USD"), facts(500, 0, 500)), None);
+        assert_eq!(kind(&disputed(540, "USD"), facts(500, 0, 0)), Some(Dispute));
         // A dispute that was won, or an inquiry.
-        assert_eq!(
-            kind(&disputed(0, "EUR"), facts(500, 0, 0)),
-            Ok(ChargeOwner::Order)
-        );
+        assert_eq!(kind(&disputed(0, "EUR"), facts(500, 0, 0)), None);
+    }
+
+    #[test]
+    fn a_charge_is_summed_by_what_it_belongs_to() {
+        let charge = entry(500, 0, Movement::Taken).charge;
+        let order = Attribution::Order(facts(500, 0, 0));
+        let mut proof = Proof::default();
+        for (attribution, differs) in [
+            (&order, false),
+            (&Attribution::Unfulfilled, false),
+            (&Attribution::Nothing, false),
+            (&order, true),
+        ] {
+            proof.add_charge(&charge, attribution, differs);
+        }
+        let [sum] = proof.sums.as_slice() else {
+            panic!("one currency has one sum: {:?}", proof.sums)
+        };
+        let parts = [
+            sum.orders_cents,
+            sum.unfulfilled_cents,
+            sum.other_cents,
+            sum.differing_cents,
+        ];
+        assert_eq!(parts, [500; 4]);
     }
 
     #[test]
     fn what_is_no_orders_waits_for_a_person_or_is_nobodys_here() {
         let taken = entry(500, 0, Movement::Taken);
-        assert_eq!(judge(&taken, &Attribution::Nothing), Ok(ChargeOwner::Other));
-        assert_eq!(
-            judge(&taken, &Attribution::Unfulfilled),
-            Ok(ChargeOwner::Unfulfilled)
-        );
-        let differs = judge(&taken, &Attribution::Ours(Some(ORDER))).unwrap_err();
+        assert_eq!(judge(&taken, &Attribution::Nothing), None);
+        assert_eq!(judge(&taken, &Attribution::Unfulfilled), None);
+        let differs = judge(&taken, &Attribution::Ours(Some(ORDER))).unwrap();
         assert_eq!(differs.kind, DifferenceKind::Unplaced);
         assert_eq!(differs.provider_cents, 500);
         let gone = entry(500, 500, Movement::Taken);
-        assert_eq!(
-            judge(&gone, &Attribution::Ours(None)),
-            Ok(ChargeOwner::Unfulfilled)
-        );
+        assert_eq!(judge(&gone, &Attribution::Ours(None)), None);
     }
 }

@@ -21,16 +21,18 @@ use domain::{
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use port::{
-    InvoiceName, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, Provider,
-    ProviderCharge, ProviderList, ProviderListItem, Report,
+    InvoiceName, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, ProviderCharge,
+    ProviderList, ProviderListItem, Report,
 };
 
+use self::judge::{Attribution, OrderAmounts, judge};
 pub use self::result::{CurrencySum, Difference, DifferenceKind, Proof};
-use self::{
-    judge::{Attribution, OrderAmounts, judge},
-    result::ChargeOwner,
+use crate::{
+    Error, Payments,
+    context::{Context, ProjectAccount},
+    fulfilment::orders_of,
+    note_kinds::ProofNote,
 };
-use crate::{Error, Payments, context::Context, fulfilment::orders_of, note_kinds::ProofNote};
 
 /// How many days back the lists are read: an event that takes longer counts as lost.
 pub const DAYS: i64 = 3;
@@ -109,7 +111,7 @@ impl Proofs {
         let (mut oldest, mut differences) = (None::<i64>, 0_u64);
         for state in &self.0.projects {
             if let Some(last) = &state.last {
-                oldest = Some(oldest.map_or(last.ended_at, |it| it.min(last.ended_at)));
+                oldest = Some(oldest.map_or(last.ended_at, |oldest| oldest.min(last.ended_at)));
                 differences = differences.saturating_add(last.differences);
             }
         }
@@ -160,15 +162,15 @@ impl Proofs {
         let ending = RunningGuard(self.clone(), id);
         tokio::spawn(async move {
             let _ending = ending;
-            proofs.run(&project, &*provider, &running).await;
+            let account = ProjectAccount::new(&project, &*provider);
+            proofs.run(account, &running).await;
         });
         Ok(true)
     }
 
-    async fn run(&self, project: &ProjectCatalog, provider: &dyn Provider, proof: &Mutex<Proof>) {
-        let id = project.project.id;
-        let read = self.read(project, provider, proof).await;
-        let ended = match read {
+    async fn run(&self, account: ProjectAccount<'_>, proof: &Mutex<Proof>) {
+        let id = account.project.project.id;
+        let ended = match self.read(account, proof).await {
             Ok(()) => {
                 proof.lock().ended_at = self.0.context.handle.now().0;
                 let ended = proof.lock().clone();
@@ -191,12 +193,7 @@ impl Proofs {
         }
     }
 
-    async fn read(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        proof: &Mutex<Proof>,
-    ) -> Result<(), Error> {
+    async fn read(&self, account: ProjectAccount<'_>, proof: &Mutex<Proof>) -> Result<(), Error> {
         let (from, until) = {
             let proof = proof.lock();
             (Timestamp(proof.from), Timestamp(proof.until))
@@ -210,14 +207,15 @@ impl Proofs {
         ] {
             let mut page = None;
             loop {
-                let some = provider.book(book, from, until, page.as_deref()).await?;
-                let lines = stream::iter(some.entries)
-                    .map(|entry| self.compare(project, provider, book, entry, proof));
-                let mut lines = lines.buffer_unordered(AT_ONCE);
-                while let Some(compared) = lines.next().await {
-                    compared?;
+                let read = account.provider.book(book, from, until, page.as_deref());
+                let entries = read.await?;
+                let comparisons = stream::iter(entries.items)
+                    .map(|entry| self.compare(account, book, entry, proof));
+                let mut comparisons = comparisons.buffer_unordered(AT_ONCE);
+                while let Some(outcome) = comparisons.next().await {
+                    outcome?;
                 }
-                page = some.next;
+                page = entries.next;
                 if page.is_none() {
                     break;
                 }
@@ -228,21 +226,20 @@ impl Proofs {
 
     async fn compare(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        account: ProjectAccount<'_>,
         book: ProviderList,
         entry: ProviderListItem,
         proof: &Mutex<Proof>,
     ) -> Result<(), Error> {
-        let attribution = self.attribution(project, &entry.charge).await?;
+        let mut attribution = self.attribution(account.project, &entry.charge).await?;
         if book == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
             return Ok(());
         }
-        let mut judged = judge(&entry, &attribution);
-        let differed = judged.is_err();
+        let mut difference = judge(&entry, &attribution);
+        let differed = difference.is_some();
         if differed {
-            let attribution = self.refetch(project, provider, &entry).await?;
-            judged = judge(&entry, &attribution);
+            attribution = self.refetch(account, &entry).await?;
+            difference = judge(&entry, &attribution);
         }
         let mut proof = proof.lock();
         match book {
@@ -251,14 +248,13 @@ impl Proofs {
             ProviderList::Disputes => proof.disputes = proof.disputes.saturating_add(1),
             ProviderList::Bills => {}
         }
-        if differed && judged.is_ok() {
+        if differed && difference.is_none() {
             proof.mended = proof.mended.saturating_add(1);
         }
         if book == ProviderList::Charges {
-            let owner = *judged.as_ref().unwrap_or(&ChargeOwner::Nobody);
-            proof.took(owner, entry.charge.amount_cents, &entry.charge.currency);
+            proof.add_charge(&entry.charge, &attribution, difference.is_some());
         }
-        if let Err(difference) = judged {
+        if let Some(difference) = difference {
             proof.differs(difference);
         }
         Ok(())
@@ -300,51 +296,50 @@ impl Proofs {
     /// Fetches every object that a charge may belong to, as after an event; returns what is known of the charge then.
     async fn refetch(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        account: ProjectAccount<'_>,
         entry: &ProviderListItem,
     ) -> Result<Attribution, Error> {
-        let charge = &entry.charge;
+        let (project, charge) = (account.project, &entry.charge);
         let Some(payment) = &charge.payment else {
             return Ok(Attribution::Nothing);
         };
         let (context, scope) = (&self.0.context, &project.scope);
-        let looked = ObjectRef::Payment(payment.clone());
+        let subject = ObjectRef::Payment(payment.clone());
         let owners = crate::fulfilment::WalletOwners {
             handle: &context.handle,
             project,
         };
-        let reports = provider.look(&looked, &owners).await?;
-        let mut of = None;
+        let reports = account.provider.look(&subject, &owners).await?;
+        let mut paid_order = None;
         for report in reports {
             let Report::Reversed(reversal) = report else {
                 continue;
             };
-            let subject = match reversal.of {
+            let paid_object = match reversal.of {
                 PaymentTarget::Order(order) => {
-                    of = Some(order);
+                    paid_order = Some(order);
                     let stored = order_of(&context.handle, project, order).await?;
                     stored.and_then(|stored| stored.checkout.map(ObjectRef::Checkout))
                 }
                 PaymentTarget::Invoice(first, invoice) => {
                     let handle = &context.handle;
-                    of = Some(OrderId {
+                    paid_order = Some(OrderId {
                         serial: handle.renewal_order(scope, &invoice.id, invoice.created),
                         wallet: first.wallet,
                     });
                     Some(ObjectRef::Invoice(invoice.id))
                 }
             };
-            if let Some(subject) = subject {
-                self.look(project, provider, &subject).await?;
+            if let Some(paid_object) = paid_object {
+                self.look(account, &paid_object).await?;
             }
         }
-        self.look(project, provider, &looked).await?;
+        self.look(account, &subject).await?;
         let attribution = self.attribution(project, charge).await?;
         let Attribution::Ours(_) = attribution else {
             return Ok(attribution);
         };
-        let Some(order) = of.or(charge.order) else {
+        let Some(order) = paid_order.or(charge.order) else {
             // A known customer bought another product of the same account.
             return Ok(Attribution::Nothing);
         };
@@ -364,27 +359,13 @@ impl Proofs {
             },
             billing: None,
         };
-        context
-            .unfulfilled
-            .keep(project, provider, unplaced, None)
-            .await?;
+        context.unfulfilled.keep(account, unplaced, None).await?;
         self.attribution(project, charge).await
     }
 
     /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
-    async fn look(
-        &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
-        subject: &ObjectRef,
-    ) -> Result<(), Error> {
-        match self
-            .0
-            .context
-            .fulfilment
-            .look(project, provider, subject)
-            .await
-        {
+    async fn look(&self, account: ProjectAccount<'_>, subject: &ObjectRef) -> Result<(), Error> {
+        match self.0.context.fulfilment.look(account, subject).await {
             Err(error) if error.is_about_the_account() || error.is_silence() => Err(error),
             Err(error) => {
                 tracing::warn!(%error, ?subject, "An object whose amounts differ cannot be fetched again");
@@ -457,12 +438,12 @@ async fn facts(
         let created = order.serial.made_at();
         let name = InvoiceName { id, created };
         let serials = orders_of(handle, &project.scope, &name);
-        for serial in serials.into_iter().filter(|it| *it != order.serial) {
+        for serial in serials.into_iter().filter(|serial| *serial != order.serial) {
             if let Some(other) = order_of(handle, project, OrderId { serial, ..order }).await? {
-                let sum = |of: &mut i64, more: i64| *of = of.saturating_add(more);
-                sum(&mut facts.amount_cents, other.amount_cents);
-                sum(&mut facts.refunded_cents, other.reversal.refunded_cents);
-                sum(&mut facts.disputed_cents, other.reversal.disputed_cents);
+                let add = |sum: &mut i64, cents: i64| *sum = sum.saturating_add(cents);
+                add(&mut facts.amount_cents, other.amount_cents);
+                add(&mut facts.refunded_cents, other.reversal.refunded_cents);
+                add(&mut facts.disputed_cents, other.reversal.disputed_cents);
             }
         }
         // An invoice may be paid by several payments, and from the customer's balance.

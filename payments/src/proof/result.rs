@@ -1,7 +1,10 @@
 //! The result of reconciling the provider's lists with the orders, as it is stored and shown.
 
 use domain::text::PaymentId;
+use port::ProviderCharge;
 use serde::{Deserialize, Serialize};
+
+use super::judge::Attribution;
 
 /// Differences that are stored one by one; further ones are only counted.
 const MOST_KEPT: usize = 100;
@@ -35,7 +38,7 @@ pub struct Proof {
 }
 
 /// The amounts charged in one currency, in its minor unit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CurrencySum {
     /// The ISO 4217 code, in capitals.
@@ -103,15 +106,6 @@ pub struct Difference {
     pub currency: Box<str>,
 }
 
-/// What the money of a charge belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChargeOwner {
-    Order,
-    Unfulfilled,
-    Other,
-    Nobody,
-}
-
 impl Proof {
     /// Whether every cent is accounted for.
     #[must_use]
@@ -119,28 +113,34 @@ impl Proof {
         self.differences == 0
     }
 
-    pub(super) fn took(&mut self, owner: ChargeOwner, cents: i64, currency: &str) {
-        let known = self.sums.iter().position(|sum| *sum.currency == *currency);
-        let place = known.unwrap_or_else(|| {
+    /// Adds a charge to the sum of its currency.
+    pub(super) fn add_charge(
+        &mut self,
+        charge: &ProviderCharge,
+        attribution: &Attribution,
+        differs: bool,
+    ) {
+        let currency = &*charge.currency;
+        let mut sums = self.sums.iter().map(|sum| &*sum.currency);
+        let index = sums.position(|known| known == currency);
+        let index = index.unwrap_or_else(|| {
             self.sums.push(CurrencySum {
                 currency: currency.into(),
-                orders_cents: 0,
-                unfulfilled_cents: 0,
-                other_cents: 0,
-                differing_cents: 0,
+                ..CurrencySum::default()
             });
             self.sums.len().saturating_sub(1)
         });
-        let Some(sum) = self.sums.get_mut(place) else {
+        let Some(sum) = self.sums.get_mut(index) else {
             return;
         };
-        let of = match owner {
-            ChargeOwner::Order => &mut sum.orders_cents,
-            ChargeOwner::Unfulfilled => &mut sum.unfulfilled_cents,
-            ChargeOwner::Other => &mut sum.other_cents,
-            ChargeOwner::Nobody => &mut sum.differing_cents,
+        let part = match attribution {
+            _ if differs => &mut sum.differing_cents,
+            Attribution::Order(_) => &mut sum.orders_cents,
+            // One that should be an order's and does not differ was refunded in full.
+            Attribution::Unfulfilled | Attribution::Ours(_) => &mut sum.unfulfilled_cents,
+            Attribution::Nothing => &mut sum.other_cents,
         };
-        *of = of.saturating_add(cents);
+        *part = part.saturating_add(charge.amount_cents);
     }
 
     pub(super) fn differs(&mut self, difference: Difference) {

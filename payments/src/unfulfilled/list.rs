@@ -11,11 +11,12 @@ use domain::{
     text::{CheckoutId, PaymentId},
 };
 use parking_lot::RwLock;
-use port::{PaymentWithoutOrder, Provider};
+use port::PaymentWithoutOrder;
 
 use super::{State, UnfulfilledPayment};
 use crate::{
     Error,
+    context::ProjectAccount,
     named_locks::{NamedLock, NamedLocks},
     note_kinds::UnfulfilledNote,
 };
@@ -45,8 +46,8 @@ impl List {
     /// Puts a payment into memory, after its note was read or written.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
         let mut payments = self.0.payments.write();
-        let of = payments.entry(project).or_default();
-        of.insert(payment.payment.clone(), payment);
+        let of_project = payments.entry(project).or_default();
+        of_project.insert(payment.payment.clone(), payment);
     }
 
     /// Waits for the exclusive turn at a payment, which fulfilment and people's decisions both take.
@@ -57,7 +58,7 @@ impl List {
             .await
     }
 
-    /// One payment of the list, whatever was decided about it.
+    /// A payment on the list, whether open or decided.
     #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
         self.0.payments.read().get(&project)?.get(payment).cloned()
@@ -77,12 +78,12 @@ impl List {
         limit: usize,
     ) -> Vec<UnfulfilledPayment> {
         let payments = self.0.payments.read();
-        let all = payments
+        let entries = payments
             .get(&project)
             .into_iter()
             .flat_map(BTreeMap::values);
-        let mut open: Vec<_> = all
-            .filter(|it| it.is_open() && before.is_none_or(|before| it.place() < before))
+        let mut open: Vec<_> = entries
+            .filter(|entry| entry.is_open() && before.is_none_or(|before| entry.place() < before))
             .collect();
         open.sort_unstable_by(|one, other| other.place().cmp(&one.place()));
         open.into_iter().take(limit).cloned().collect()
@@ -92,11 +93,11 @@ impl List {
     #[must_use]
     pub fn count(&self, project: Option<ProjectId>) -> usize {
         let payments = self.0.payments.read();
-        let of = payments
+        payments
             .iter()
-            .filter(|(of, _)| project.is_none_or(|wanted| wanted == **of));
-        of.flat_map(|(_, all)| all.values())
-            .filter(|it| it.is_open())
+            .filter(|(id, _)| project.is_none_or(|project| project == **id))
+            .flat_map(|(_, entries)| entries.values())
+            .filter(|entry| entry.is_open())
             .count()
     }
 
@@ -119,8 +120,7 @@ impl List {
     /// Adds a payment that leads to no order, unless all of it was refunded or it is on the list already.
     pub(crate) async fn keep(
         &self,
-        project: &ProjectCatalog,
-        provider: &dyn Provider,
+        ProjectAccount { project, provider }: ProjectAccount<'_>,
         unplaced: PaymentWithoutOrder,
         checkout: Option<CheckoutId>,
     ) -> Result<(), Error> {
@@ -137,7 +137,8 @@ impl List {
             None => None,
         };
         let charge = provider.charge(&payment).await?;
-        let Some(charge) = charge.filter(|it| it.refunded_cents < it.amount_cents) else {
+        let Some(charge) = charge.filter(|charge| charge.refunded_cents < charge.amount_cents)
+        else {
             return Ok(());
         };
         if self.count(Some(id)) >= MOST_OPEN {
@@ -181,8 +182,8 @@ impl List {
         }
         let note = notes::forget::<UnfulfilledNote>(&(project, payment.clone()));
         self.0.handle.put_notes(vec![note]).await?;
-        if let Some(of) = self.0.payments.write().get_mut(&project) {
-            of.remove(payment);
+        if let Some(of_project) = self.0.payments.write().get_mut(&project) {
+            of_project.remove(payment);
         }
         Ok(())
     }
@@ -215,9 +216,9 @@ impl List {
         let id = project.project.id;
         let old: Vec<PaymentId> = {
             let payments = self.0.payments.read();
-            let all = payments.get(&id).into_iter().flat_map(BTreeMap::values);
-            let old = all.filter(|it| it.is_forgotten(now));
-            old.map(|it| it.payment.clone()).collect()
+            let entries = payments.get(&id).into_iter().flat_map(BTreeMap::values);
+            let old = entries.filter(|entry| entry.is_forgotten(now));
+            old.map(|entry| entry.payment.clone()).collect()
         };
         for payment in old {
             self.placed(id, &payment).await?;

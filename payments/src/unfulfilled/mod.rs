@@ -20,19 +20,11 @@ use port::{ObjectRef, RefundRequest};
 
 pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
-use crate::{Error, Payments, failpoint, instructions::operation};
-
-/// A person's request to assign a payment.
-#[derive(Debug, Clone)]
-pub struct AssignmentRequest {
-    /// The price that it bought.
-    pub price: PriceId,
-    /// The wallet that gets the credits; `None`: a new anonymous wallet.
-    pub to: Option<Address>,
-}
+use crate::{Error, Payments, context::ProjectAccount, failpoint, instructions::operation};
 
 impl Payments {
-    /// Makes an order of a payment; a repeated call returns the same order.
+    /// Makes an order of a payment that bought this price; its credits go to a wallet, or to a new anonymous one
+    /// where none is given. A repeated call returns the same order.
     ///
     /// # Errors
     ///
@@ -42,10 +34,11 @@ impl Payments {
         &self,
         project: Arc<ProjectCatalog>,
         payment: PaymentId,
-        to: AssignmentRequest,
+        price: PriceId,
+        wallet: Option<Address>,
     ) -> Result<OrderAnswer, Error> {
         let (this, id) = (self.clone(), project.project.id);
-        let work = async move { this.assigned(&project, &payment, to).await };
+        let work = async move { this.assigned(&project, &payment, price, wallet).await };
         self.0.instructions.carry_out(id, work).await
     }
 
@@ -53,7 +46,8 @@ impl Payments {
         &self,
         project: &Arc<ProjectCatalog>,
         payment: &PaymentId,
-        to: AssignmentRequest,
+        price: PriceId,
+        wallet: Option<Address>,
     ) -> Result<OrderAnswer, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let (list, id) = (self.unfulfilled(), project.project.id);
@@ -65,14 +59,13 @@ impl Payments {
                 .await?);
         };
         let order = handle
-            .order_of_assignment(scope, payment, entry.paid_at, to.to.as_ref())
+            .order_of_assignment(scope, payment, entry.paid_at, wallet.as_ref())
             .await?;
-        let user = to.to.as_ref().and_then(Address::user);
-        let user = user.map(|user| user.as_str().to_owned());
+        let user = wallet.as_ref().and_then(Address::user);
         let assignment = Assignment {
             order,
-            price: to.price,
-            user,
+            price,
+            user: user.map(|user| user.as_str().to_owned()),
         };
         match &entry.state {
             State::Open | State::Dismissed(_) => {
@@ -94,7 +87,8 @@ impl Payments {
         // Some of it may have been refunded before.
         if let Ok(provider) = self.0.context.providers.of(project) {
             let subject = ObjectRef::Payment(payment.clone());
-            self.refresh_quietly(project, &*provider, &subject).await;
+            let account = ProjectAccount::new(project, &*provider);
+            self.refresh_quietly(account, &subject).await;
         }
         Ok(handle.order(scope, order).await?)
     }
@@ -169,16 +163,16 @@ impl Payments {
         }
         let provider = self.0.context.providers.of(project)?;
         let charge = provider.charge(payment).await?;
-        let left = charge
-            .as_ref()
-            .map_or(0, |it| it.amount_cents.saturating_sub(it.refunded_cents));
+        let left = charge.as_ref().map_or(0, |charge| {
+            charge.amount_cents.saturating_sub(charge.refunded_cents)
+        });
         if left > 0 {
             // A refund after one that the bank returned needs a key of its own: the amount may be the same.
-            let key = match entry.came_back {
+            let name = match entry.came_back {
                 None => format!("unfulfilled/{left}"),
-                Some(again) => format!("unfulfilled/{left}/{again}"),
+                Some(times) => format!("unfulfilled/{left}/{times}"),
             };
-            let key = IdempotencyKey::new(key);
+            let key = IdempotencyKey::new(name);
             let key = key.map_err(|_| Error::Defect("a refund's key is invalid"))?;
             let request = RefundRequest {
                 payment: payment.clone(),
@@ -224,6 +218,7 @@ impl Payments {
         let (list, id) = (self.unfulfilled(), project.project.id);
         list.forget_settled(project).await?;
         let provider = self.0.context.providers.of(project)?.in_background();
+        let account = ProjectAccount::new(project, &*provider);
         let now = self.0.context.handle.now_in(&project.scope);
         let mut open = list.open(id, None, AT_ONCE);
         while let Some(last) = open.last().cloned() {
@@ -233,8 +228,7 @@ impl Payments {
                     self.fulfil(project, entry, assignment).await?;
                     continue;
                 }
-                self.refresh_quietly(project, &*provider, &entry.subject())
-                    .await;
+                self.refresh_quietly(account, &entry.subject()).await;
                 if let Some(charge) = provider.charge(&entry.payment).await? {
                     let refunded = charge.refunded_cents;
                     list.went_back(id, &entry.payment, refunded, now).await?;

@@ -52,8 +52,8 @@ pub struct UnfulfilledPayment {
 pub enum State {
     /// Nothing is decided yet.
     Open,
-    /// It is to become this order. Stored before the wallet is told, so that after a crash the same order
-    /// is made.
+    /// It is to become this order. Stored before the wallet pays the order, so that the same order is paid after
+    /// a crash.
     Assigning(Assignment),
     /// All of it was refunded.
     Refunded,

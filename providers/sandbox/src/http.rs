@@ -34,11 +34,11 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
     Router::new()
         .route(
             "/sandbox/{project}/v1/{*path}",
-            any(|state, path, asked| api::call(ApiKind::Api, state, path, asked)),
+            any(|state, path, request| api::call(ApiKind::Api, state, path, request)),
         )
         .route(
             "/sandbox/{project}/script/{*path}",
-            any(|state, path, asked| api::call(ApiKind::Script, state, path, asked)),
+            any(|state, path, request| api::call(ApiKind::Script, state, path, request)),
         )
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)

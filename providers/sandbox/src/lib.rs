@@ -1,9 +1,8 @@
 //! A payment provider for demos and tests: a part of Stripe's API with hosted pages and signed webhooks, served
-//! by this program itself and called by the same client as Stripe. No money moves, and it is no security
-//! boundary between a shop and its buyers: anybody with a page's URL may pay there, which gives credits away.
-//! So it must answer only for projects that chose it.
+//! by this program itself and called by the same client as Stripe. No money moves: anybody who has a page's URL
+//! may pay there, which gives credits away. So it must answer only for projects that chose it.
 //!
-//! `core` decides and is pure; `project_state` keeps a project's objects, one request at a time, and saves a change
+//! `core` decides and is pure; `store` keeps each project's objects, one request at a time, and saves a change
 //! before it is answered; `webhooks` delivers webhooks; `http` and `pages` are the surface. `unkind` adds what
 //! Stripe does to callers beyond answering: limits, delays, refusals.
 
@@ -31,7 +30,7 @@ pub trait Host: Send + Sync + 'static {
     fn settings(&self, project: ProjectId) -> Option<Settings>;
     /// The present instant by the project's own clock.
     fn now(&self, project: ProjectId) -> Timestamp;
-    /// The real present instant, which webhooks are signed with whatever a project's clock says.
+    /// The real present instant. Webhooks are signed with it, since receivers check their age by a real clock.
     fn wall_clock(&self) -> Timestamp;
     /// A project's secrets; `None`: its API answers 404 and no webhooks are sent.
     fn keys(&self, project: ProjectId) -> Option<Keys>;
@@ -85,7 +84,7 @@ pub trait NoteStore: Send + Sync + 'static {
     ) -> BoxFuture<'static, Result<(), NoteStoreError>>;
 }
 
-/// Why the notebook cannot be read or written.
+/// Why notes cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoteStoreError(pub String);
@@ -110,7 +109,7 @@ pub fn check_object(id: &str, json: &str) -> Result<(), String> {
 pub enum Error {
     /// Its objects cannot be read or saved. Whether a change was made is unknown.
     #[error("the sandbox's objects cannot be read or saved: {0}")]
-    Notebook(#[from] NoteStoreError),
+    Notes(#[from] NoteStoreError),
     /// The system has no randomness, or the sandbox itself is defective.
     #[error("the sandbox cannot go on: {0}")]
     Broken(String),
@@ -140,22 +139,14 @@ impl Sandbox {
     /// A project's current unkindness.
     #[must_use]
     pub fn unkindness(&self, project: ProjectId) -> unkind::Unkindness {
-        self.0
-            .project_state(project)
-            .unkind
-            .lock()
-            .settings()
-            .clone()
+        let project_state = self.0.project_state(project);
+        project_state.unkind.lock().settings().clone()
     }
 
     /// Sets a project's unkindness until it is set again or the server restarts.
     pub fn set_unkindness(&self, project: ProjectId, unkindness: unkind::Unkindness) {
-        let now = self.0.now(project);
-        self.0
-            .project_state(project)
-            .unkind
-            .lock()
-            .switch(unkindness, now);
+        let (now, project_state) = (self.0.now(project), self.0.project_state(project));
+        project_state.unkind.lock().switch(unkindness, now);
     }
 
     /// The next instant of the project's clock at which something happens by itself: a session closes, a cycle
@@ -169,14 +160,10 @@ impl Sandbox {
         let Some(settings) = self.0.host.settings(project) else {
             return Ok(None);
         };
-        let work = move |books: &mut core::books::Books| {
-            Ok(core::due::next(books, settings.delay_seconds))
-        };
-        let next = self
-            .0
-            .at(project, work)
-            .await
-            .map_err(store::Failure::plain)?;
+        let delay = settings.delay_seconds;
+        let work = move |books: &mut core::books::Books| Ok(core::due::next(books, delay));
+        let next = self.0.at(project, work).await;
+        let next = next.map_err(store::Failure::plain)?;
         let debit = self.0.project_state(project).unkind.lock().next_debit();
         let next = next.into_iter().chain(debit).min();
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
@@ -192,10 +179,8 @@ impl Sandbox {
         if self.0.host.settings(project).is_none() {
             return Ok(());
         }
-        self.0
-            .catch_up(project)
-            .await
-            .map_err(store::Failure::plain)?;
+        let caught_up = self.0.catch_up(project).await;
+        caught_up.map_err(store::Failure::plain)?;
         webhooks::deliver(&self.0, project).await
     }
 }

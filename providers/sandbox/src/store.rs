@@ -29,8 +29,8 @@ const MAX_SAVE_BYTES: usize = 39_000;
 pub(super) struct Store {
     pub(super) host: Arc<dyn Host>,
     note_store: Arc<dyn NoteStore>,
-    store: DashMap<ProjectId, Arc<ProjectState>>,
-    pub(super) lines: WebhookClients,
+    projects: DashMap<ProjectId, Arc<ProjectState>>,
+    pub(super) clients: WebhookClients,
     /// The unkindness that each project begins with.
     unkindness: Unkindness,
 }
@@ -73,15 +73,15 @@ impl Store {
     ) -> Self {
         Self {
             unkindness,
-            lines: WebhookClients::default(),
+            clients: WebhookClients::default(),
             host,
             note_store,
-            store: DashMap::new(),
+            projects: DashMap::new(),
         }
     }
 
     pub(super) fn project_state(&self, project: ProjectId) -> Arc<ProjectState> {
-        let project_state = self.store.entry(project).or_insert_with(|| {
+        let project_state = self.projects.entry(project).or_insert_with(|| {
             let mut unkind = Unkind::default();
             let now = self.now(project);
             unkind.switch(self.unkindness.clone(), now);
@@ -120,7 +120,7 @@ impl Store {
     {
         let project_state = self.project_state(project);
         let mut slot = project_state.books.lock().await;
-        // Taken out: whatever goes wrong on the way, the books are loaded again.
+        // Taken out, so that the books are loaded again after any failure on the way.
         let mut books = match slot.take() {
             Some(books) => books,
             None => self.load(project).await.map_err(Failure::Broken)?,

@@ -1,8 +1,7 @@
 //! What Stripe does to callers beyond answering: long answers, short lists, missing permissions, rate limits,
-//! late events, and another product's objects in the same account. Works on requests and answers alone, by
-//! method, path, key and time; it does not know how objects are stored, and never changes one.
+//! late events, and another product's objects in the same account. It works on requests and answers alone, by
+//! method, path, key and time: it does not know how objects are stored, and never changes one.
 
-mod checks;
 mod exchange;
 mod foreign;
 mod lists;
@@ -42,10 +41,10 @@ pub struct Unkind {
     /// Objects that an event named, with the number of reads that still find nothing.
     unread: HashMap<String, u32>,
     /// Events whose objects were added to `unread`.
-    told: HashSet<String>,
+    seen_events: HashSet<String>,
     /// Idempotency keys under which a failure is kept.
     failed: HashSet<String>,
-    /// Bank debits to fail: when, in seconds since the Unix epoch, and of which payment.
+    /// Bank debits to fail: the instant in seconds since the Unix epoch, and the payment.
     debits: BTreeSet<(i64, String)>,
 }
 
@@ -69,7 +68,7 @@ impl Unkind {
         &self.settings
     }
 
-    /// Answers a request by asking a provider without unkindness: not at all, once, or for several pages.
+    /// Answers a request. `ask` is the provider without unkindness, which is called never, once, or for several pages.
     ///
     /// # Errors
     ///
@@ -87,7 +86,7 @@ impl Unkind {
             None => ask(request.method, request.path, request.form)?,
         };
         if answer.status < 300 {
-            self.dress(&mut answer.body);
+            self.finish(&mut answer.body);
         }
         Ok(answer.into())
     }
@@ -95,7 +94,7 @@ impl Unkind {
     /// An event as a webhook delivers it. Where `missing_reads` is set, its object cannot be read for a while.
     #[must_use]
     pub fn event(&mut self, mut event: Value) -> Value {
-        self.dress(&mut event);
+        self.finish(&mut event);
         event
     }
 
@@ -103,7 +102,7 @@ impl Unkind {
     #[must_use]
     pub fn foreign_event(&self, number: u32) -> Option<Value> {
         let mut event = self.foreign.object("events", number)?;
-        self.put_on(&mut event);
+        self.pad(&mut event);
         Some(event)
     }
 
@@ -142,13 +141,12 @@ impl Unkind {
 
     /// What is answered without asking the account, checked in Stripe's order.
     fn refuse(&mut self, request: &Request<'_>) -> Option<Outcome> {
-        let away = self.settings.away;
-        let away = (away > 0).then(|| broken(away).into());
-        let outcome = away
+        let status = self.settings.away;
+        let outcome = (status > 0)
+            .then(|| broken(status).into())
             .or_else(|| self.too_many(request))
             .or_else(|| permissions::refuse(&self.settings.denied, request).map(Into::into))
-            .or_else(|| self.failed_before(request))
-            .or_else(|| checks::refuse(&self.settings, request).map(Into::into));
+            .or_else(|| self.failed_before(request));
         if outcome.is_some() {
             return outcome;
         }
@@ -206,9 +204,9 @@ impl Unkind {
         if request.method != "GET" {
             return Ok(None);
         }
-        let found = self.foreign.read(request.path, request.form);
-        if found.is_some() {
-            return Ok(found);
+        let answer = self.foreign.read(request.path, request.form);
+        if answer.is_some() {
+            return Ok(answer);
         }
         let Some(listing) = Listing::of(&self.settings, &self.foreign, request) else {
             return Ok(None);
@@ -217,33 +215,33 @@ impl Unkind {
     }
 
     /// Pads objects to Stripe's size, and remembers which objects new events named.
-    fn dress(&mut self, body: &mut Value) {
-        self.put_on(body);
+    fn finish(&mut self, body: &mut Value) {
+        self.pad(body);
         if self.settings.missing_reads == 0 {
             return;
         }
         let listed = body.get("data").and_then(Value::as_array);
         let events = listed.map_or(std::slice::from_ref(&*body), Vec::as_slice);
         for event in events {
-            let about = event.get("data").and_then(|data| data.get("object"));
-            let (Some(id), Some(about)) = (event.get("id").and_then(Value::as_str), about) else {
+            let object = event.get("data").and_then(|data| data.get("object"));
+            let (Some(id), Some(object)) = (event.get("id").and_then(Value::as_str), object) else {
                 continue;
             };
-            let is_known = self.told.contains(id) || self.told.len() >= MOST_REMEMBERED;
-            if is_known || foreign::number(id).is_some() {
+            let is_full = self.seen_events.len() >= MOST_REMEMBERED;
+            if is_full || self.seen_events.contains(id) || foreign::number(id).is_some() {
                 continue;
             }
-            self.told.insert(id.to_owned());
+            self.seen_events.insert(id.to_owned());
             for field in ["id", "payment_intent"] {
-                if let Some(object) = about.get(field).and_then(Value::as_str) {
+                if let Some(id) = object.get(field).and_then(Value::as_str) {
                     let reads = self.settings.missing_reads;
-                    self.unread.insert(object.to_owned(), reads);
+                    self.unread.insert(id.to_owned(), reads);
                 }
             }
         }
     }
 
-    fn put_on(&self, body: &mut Value) {
+    fn pad(&self, body: &mut Value) {
         if self.settings.real_sizes {
             size::pad(body);
         }

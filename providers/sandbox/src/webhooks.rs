@@ -56,7 +56,7 @@ struct Delivery {
     body: Arc<str>,
     copies: u32,
     /// For each copy that was sent, whether it was accepted.
-    taken: Vec<bool>,
+    accepted: Vec<bool>,
 }
 
 /// Delivers what is due, once a delivery that is under way has ended.
@@ -97,13 +97,13 @@ async fn round(
         let secret = secret.filter(|_| is_allowed_target(&host.public_url(), &url));
         Some(Address { url, secret })
     };
-    let hands = Arc::clone(project_state);
+    let state = Arc::clone(project_state);
     let work = move |books: &mut Books| {
         let mut due = Vec::new();
         for event in events::due(books, delay) {
-            let mut unkind = hands.unkind.lock();
-            let told = unkind.event(event.view(books));
-            let body: Arc<str> = unkind.print(&told).into();
+            let mut unkind = state.unkind.lock();
+            let view = unkind.event(event.view(books));
+            let body: Arc<str> = unkind.print(&view).into();
             due.extend(event.targets_due(books.now, delay).map(|target| Delivery {
                 event: event.head.id.clone(),
                 endpoint: target.endpoint.clone(),
@@ -113,7 +113,7 @@ async fn round(
                     None => copies.saturating_sub(event.delivered),
                     Some(_) => 1,
                 },
-                taken: Vec::new(),
+                accepted: Vec::new(),
             }));
         }
         Ok(due)
@@ -130,29 +130,29 @@ async fn round(
 async fn note(
     store: &Arc<Store>,
     project: ProjectId,
-    mut fared: Vec<Delivery>,
+    mut deliveries: Vec<Delivery>,
     copies: u32,
 ) -> Result<(), Failure> {
-    while !fared.is_empty() {
+    while !deliveries.is_empty() {
         let mut bytes: usize = 0;
-        let fitting = fared.iter().take_while(|delivery| {
+        let fitting = deliveries.iter().take_while(|delivery| {
             bytes = bytes.saturating_add(delivery.body.len());
             bytes <= MAX_NOTED_BYTES
         });
-        let later = fared.split_off(fitting.count().max(1));
-        let now_noted = std::mem::replace(&mut fared, later);
+        let later = deliveries.split_off(fitting.count().max(1));
+        let portion = std::mem::replace(&mut deliveries, later);
         let work = move |books: &mut Books| {
             for Delivery {
                 event,
                 endpoint,
-                taken,
+                accepted,
                 ..
-            } in now_noted
+            } in portion
             {
                 // The event may have been dropped to make room for others.
                 if let Some(mut event) = books.get::<Event>(&event).cloned() {
-                    for taken in taken {
-                        event.told(endpoint.as_deref(), taken, copies, books.now);
+                    for accepted in accepted {
+                        event.record_delivery(endpoint.as_deref(), accepted, copies, books.now);
                     }
                     books.put(event);
                 }
@@ -169,22 +169,22 @@ async fn send_all(store: &Store, due: &mut [Delivery], copies: u32) {
     let mut gone = BTreeSet::new();
     for copy in 0..copies {
         for delivery in &mut *due {
-            if copy >= delivery.copies || delivery.taken.contains(&false) {
+            if copy >= delivery.copies || delivery.accepted.contains(&false) {
                 continue;
             }
-            let taken = match &delivery.address {
+            let accepted = match &delivery.address {
                 None => true,
                 // Nobody answers there: the other deliveries need not try.
                 Some(_) if gone.contains(&delivery.endpoint) => false,
                 Some(address) => {
-                    let taken = send(store, address, delivery.body.to_string()).await;
-                    taken.unwrap_or_else(|| {
+                    let accepted = send(store, address, delivery.body.to_string()).await;
+                    accepted.unwrap_or_else(|| {
                         gone.insert(delivery.endpoint.clone());
                         false
                     })
                 }
             };
-            delivery.taken.push(taken);
+            delivery.accepted.push(accepted);
         }
     }
 }
@@ -217,7 +217,7 @@ fn is_loopback(url: &Url) -> bool {
 async fn send(store: &Store, to: &Address, body: String) -> Option<bool> {
     let secret = to.secret.as_ref()?;
     let url = Url::parse(&to.url).ok()?;
-    let http = store.lines.to(&url)?;
+    let http = store.clients.to(&url)?;
     let now = store.host.wall_clock();
     let request = http
         .post(url)

@@ -92,22 +92,30 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
         invoices,
         terms_of_service,
     } = request.asks;
-    let known = request.customer.is_some();
+    let has_customer = request.customer.is_some();
     // A subscription has invoices anyway, and asking for them is refused.
     let invoices = invoices && is_once;
     let address = "billing_address_collection";
     let terms = "consent_collection[terms_of_service]";
     [
         (automatic_tax, "automatic_tax[enabled]", "true"),
-        (automatic_tax && known, "customer_update[address]", "auto"),
+        (
+            automatic_tax && has_customer,
+            "customer_update[address]",
+            "auto",
+        ),
         (collect_tax_ids, "tax_id_collection[enabled]", "true"),
-        (collect_tax_ids && known, "customer_update[name]", "auto"),
+        (
+            collect_tax_ids && has_customer,
+            "customer_update[name]",
+            "auto",
+        ),
         (collect_billing_address, address, "required"),
         (invoices, "invoice_creation[enabled]", "true"),
         (terms_of_service, terms, "required"),
     ]
     .into_iter()
-    .filter(|(asked, ..)| *asked)
+    .filter(|(is_on, ..)| *is_on)
     .fold(form, |form, (_, name, value)| form.with(name, value))
 }
 

@@ -16,12 +16,12 @@ use super::{
     form::Form,
     key::SecretKey,
     quota::{Quota, Quotas},
-    retry::Failed,
+    retry::FailedAttempt,
 };
 use crate::connect::Kind;
 
-/// The API version of all requests, whatever the account's own default is: forms and responses are those of
-/// this one. Webhooks come in the version of the merchant's endpoint.
+/// The API version of all requests, whose forms and responses this crate knows; it replaces the account's default.
+/// Webhooks come in the version of the merchant's endpoint.
 pub const API_VERSION: &str = "2026-10-28.endive";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -149,7 +149,7 @@ pub(super) struct CallFailure {
     /// a day, without looking at this one.
     replayed: bool,
     /// How the last attempt failed.
-    attempt: Failed,
+    attempt: FailedAttempt,
 }
 
 impl From<CallFailure> for Error {
@@ -163,7 +163,7 @@ impl From<Error> for CallFailure {
         Self {
             error,
             replayed: false,
-            attempt: Failed::default(),
+            attempt: FailedAttempt::default(),
         }
     }
 }
@@ -218,7 +218,7 @@ impl Client {
         Ok(self.try_post(path, form, key).await?)
     }
 
-    /// [`Self::post`] for a caller that must tell a repeated failure from a new one.
+    /// [`Self::post`] for a caller that must distinguish a repeated failure from a new one.
     pub(super) async fn try_post<T: Answer>(
         &self,
         path: &[&str],
@@ -323,21 +323,21 @@ impl Client {
                 Err(why) => self.key.redact(&why),
             };
             return Err(CallFailure {
-                attempt: Failed {
+                attempt: FailedAttempt {
                     status: Some(status.as_u16()),
-                    ..Failed::default()
+                    ..FailedAttempt::default()
                 },
                 ..CallFailure::from(Error::garbage(why))
             });
         }
         let body = body(response).await.map_err(|error| unanswered(&error))?;
-        let said = body
+        let response = body
             .as_ref()
             .and_then(|body| serde_json::from_slice::<ErrorBody>(body).ok())
             .map(|body| body.error);
-        let attempt = Failed {
+        let attempt = FailedAttempt {
             status: Some(status.as_u16()),
-            code: said.as_ref().and_then(|said| said.code.clone()),
+            code: response.as_ref().and_then(|error| error.code.clone()),
             should_retry: match text(&headers, "stripe-should-retry") {
                 Some("true") => Some(true),
                 Some("false") => Some(false),
@@ -347,12 +347,12 @@ impl Client {
                 .and_then(|text| text.trim().parse().ok()),
         };
         let passing = attempt.is_passing() || status.is_server_error();
-        let error = match said {
+        let error = match response {
             _ if passing => {
                 Error::unavailable(format!("it answers {status}"), attempt.retry_after_seconds)
             }
-            Some(said) if status.is_client_error() => {
-                let refusal = said.cleaned(status.as_u16(), |text| self.key.redact(text));
+            Some(response) if status.is_client_error() => {
+                let refusal = response.cleaned(status.as_u16(), |text| self.key.redact(text));
                 match refusal.permission() {
                     // Scrip has another way without this permission.
                     Some(_) if call.is_optional() => {}

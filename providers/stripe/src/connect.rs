@@ -27,8 +27,7 @@ impl Kind {
         self.loopback
     }
 
-    /// A client for addresses of this kind. It follows no redirects: one would hand the request to whatever
-    /// server it names.
+    /// A client for addresses of this kind. It follows no redirects, which would send the request to another server.
     pub fn client(self) -> ClientBuilder {
         // Fails only where a crypto provider is installed already; any will do.
         drop(rustls::crypto::ring::default_provider().install_default());

@@ -81,22 +81,25 @@ impl Dispute {
 
     /// The dispute in the domain's terms; `None`: a refund settled it first, or its status or currency is
     /// unknown.
-    pub(super) fn told(&self) -> Option<domain::wallet::Dispute> {
+    pub(super) fn in_domain(&self) -> Option<domain::wallet::Dispute> {
         let won = match self.money() {
             DisputedMoney::Unclear => return None,
             DisputedMoney::Lost => Some(false),
             _ => matches!(&*self.status, "won" | "warning_closed").then_some(true),
         };
         let waits = self.status.ends_with("needs_response");
-        let due_by = self.evidence_details.as_ref().and_then(|it| it.due_by);
-        let due_by = due_by.filter(|&due_by| waits && due_by > 0);
+        let due_by = self
+            .evidence_details
+            .as_ref()
+            .and_then(|details| details.due_by);
+        let respond_by = due_by.filter(|&due_by| waits && due_by > 0);
         let instant = |seconds: i64| Timestamp(seconds.saturating_mul(1000));
         Some(domain::wallet::Dispute {
             opened_at: instant(self.created),
             amount_cents: self.amount.max(0),
             currency: Currency::new(&self.currency)?,
             reason: DisputeReason::named(self.reason.as_deref().unwrap_or_default()),
-            respond_by: due_by.map(instant),
+            respond_by: respond_by.map(instant),
             inquiry: self.status.starts_with("warning_"),
             won,
         })

@@ -97,7 +97,7 @@ impl From<RawEvent> for StripeEvent {
             // An invoice names its subscription under `parent` since API version 2025-03-31, at the top level
             // before.
             let places = [object.get("parent"), Some(object)].into_iter().flatten();
-            let mut details = places.filter_map(|it| it.get("subscription_details"));
+            let mut details = places.filter_map(|place| place.get("subscription_details"));
             let details = details.find(|details| details.is_object());
             metadata = details.and_then(|details| details.get("metadata"));
             subscription = details.and_then(|details| details.get("subscription"));
@@ -133,7 +133,7 @@ fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
         SubscriptionId::new(id).map(ObjectRef::Subscription)
     } else {
         // None of our payments is without a payment intent.
-        let intent = object.get("payment_intent").filter(|it| !it.is_null())?;
+        let intent = object.get("payment_intent").filter(|id| !id.is_null())?;
         PaymentId::new(text(intent)).map(ObjectRef::Payment)
     })
 }
@@ -154,8 +154,8 @@ impl StripeEvent {
             return Ok(None);
         };
         let about = about.map_err(|_| format!("the event {kind} does not name its object"))?;
-        let is_ours = self.metadata.as_ref();
-        let is_ours = is_ours.map(|metadata| metadata.project == Some(project));
+        let metadata = self.metadata.as_ref();
+        let is_ours = metadata.map(|metadata| metadata.project == Some(project));
         // Refunds and disputes have metadata of their own. A charge has its payment's if that was a single one;
         // for a subscription it has none, but names the customer.
         let is_of_payment = matches!(about, ObjectRef::Payment(_));

@@ -192,8 +192,9 @@ impl Invoice {
 
     /// When it was paid, in seconds since the Unix epoch; when it was created, where Stripe does not say.
     pub(super) fn paid_at(&self) -> i64 {
-        let said = self.status_transitions.and_then(|it| it.paid_at);
-        said.unwrap_or(self.created)
+        let transitions = self.status_transitions.as_ref();
+        let paid_at = transitions.and_then(|transitions| transitions.paid_at);
+        paid_at.unwrap_or(self.created)
     }
 
     /// Its successful payments; `None`: they were not expanded.

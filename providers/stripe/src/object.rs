@@ -139,9 +139,9 @@ impl Client {
     /// The referenced object: as expanded in the reference, else fetched now.
     pub(super) async fn open<I: Identifier>(
         &self,
-        named: &Expandable<I>,
+        reference: &Expandable<I>,
     ) -> Result<I::Object, Error> {
-        match named {
+        match reference {
             Expandable::Object(object) => Ok((**object).clone()),
             Expandable::Id(id) => self.read(id).await,
         }
@@ -170,8 +170,8 @@ impl Client {
         self.expanded(path, query, expand, true).await
     }
 
-    /// Retries without `expand` where the key may not read the expanded objects: a missing permission must not
-    /// keep anybody from what they paid for.
+    /// Retries without `expand` where the key may not read the expanded objects: a buyer gets what they paid for even
+    /// without that permission.
     async fn expanded<T: Answer>(
         &self,
         path: &[&str],
@@ -190,9 +190,9 @@ impl Client {
 }
 
 /// The quantity of a line, clamped to what Scrip can sell; 1 where there is none.
-pub(crate) fn quantity(said: Option<u32>) -> Quantity {
-    let said = said.map(|said| said.clamp(1, Quantity::MAX));
-    said.and_then(Quantity::new).unwrap_or_default()
+pub(crate) fn quantity(number: Option<u32>) -> Quantity {
+    let clamped = number.map(|number| number.clamp(1, Quantity::MAX));
+    clamped.and_then(Quantity::new).unwrap_or_default()
 }
 
 /// Defines an enum of values that Stripe may extend: unknown ones become `Other`.

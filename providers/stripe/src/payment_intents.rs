@@ -36,6 +36,6 @@ mod tests {
             "latest_charge":"ch_1","customer":"cus_1","metadata":{},"status":"succeeded"}"#;
         let intent: PaymentIntent = serde_json::from_str(json).unwrap();
         let charge = intent.latest_charge.as_ref().map(Expandable::id);
-        assert_eq!(charge, ChargeId::new("ch_1").as_ref());
+        assert_eq!(charge, ChargeId::new("ch_1").as_ref().ok());
     }
 }

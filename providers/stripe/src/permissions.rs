@@ -190,8 +190,8 @@ impl StripeEndpoint {
 pub fn all() -> Vec<Permission> {
     let mut all: Vec<Permission> = Vec::new();
     for needed in ENDPOINTS.iter().map(StripeEndpoint::permission) {
-        match all.iter_mut().find(|known| known.of == needed.of) {
-            Some(known) => known.writes |= needed.writes,
+        match all.iter_mut().find(|listed| listed.of == needed.of) {
+            Some(listed) => listed.writes |= needed.writes,
             None => all.push(needed),
         }
     }
@@ -217,7 +217,7 @@ pub struct MissingPermission {
     /// How badly Scrip needs it.
     pub need: PermissionNeed,
     /// The message of Stripe's refusal.
-    pub said: String,
+    pub message: String,
 }
 
 impl Client {
@@ -237,12 +237,12 @@ impl Client {
                 let client = self.clone();
                 trials.spawn(async move { (at, client.probe_endpoint(endpoint).await) });
             }
-            let mut found = BTreeMap::new();
-            while let Some(tried) = trials.join_next().await {
-                let (at, tried) = tried.map_err(|error| Error::garbage(error.to_string()))?;
-                found.insert(at, tried?);
+            let mut lacking = BTreeMap::new();
+            while let Some(trial) = trials.join_next().await {
+                let (at, outcome) = trial.map_err(|error| Error::garbage(error.to_string()))?;
+                lacking.insert(at, outcome?);
             }
-            missing.extend(found.into_values().flatten());
+            missing.extend(lacking.into_values().flatten());
         }
         let mut names = BTreeSet::new();
         missing.retain(|missing: &MissingPermission| names.insert(missing.permission.clone()));
@@ -292,12 +292,12 @@ impl Client {
         let form = Form::new().with_some("limit", is_list.then_some(1));
         // The tests' double of Stripe recognizes by this name that the call is meant to be refused.
         let key = key::anew("permission-check")?;
-        let tried: Result<Value, Error> = match endpoint.method {
+        let answer: Result<Value, Error> = match endpoint.method {
             Method::GET => self.get(&path, &form, false).await,
             Method::DELETE => self.delete(&path, &key).await,
             _ => self.post(&path, &form, &key).await,
         };
-        match tried {
+        match answer {
             Err(Error::Refused(refusal)) if refusal.status == 403 => {
                 let declared = endpoint.permission().to_string();
                 let named = refusal.permission();
@@ -305,7 +305,7 @@ impl Client {
                 Ok(Some(MissingPermission {
                     permission: named.map_or(declared, ToOwned::to_owned),
                     need: endpoint.of.need,
-                    said: refusal.message,
+                    message: refusal.message,
                 }))
             }
             Err(Error::Refused(refusal)) if refusal.status == 401 => Err(Error::Refused(refusal)),

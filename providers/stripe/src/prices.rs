@@ -131,8 +131,8 @@ impl Client {
     pub async fn find_price(&self, price: &Price) -> Result<Option<StoredPrice>, Error> {
         let query = find_form(price.id);
         let prices = self.list::<StripePriceId>(&query, &[]).await?;
-        let found = prices.data.into_iter().next();
-        Ok(found.filter(|found| found.sells(price)))
+        let stored = prices.data.into_iter().next();
+        Ok(stored.filter(|stored| stored.sells(price)))
     }
 }
 

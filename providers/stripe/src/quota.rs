@@ -97,8 +97,8 @@ impl Rate {
 
     /// Delays background requests by one that goes at once.
     fn go_first(&mut self, now: Instant) {
-        let latest = now.checked_add(LONGEST_DELAY);
-        let latest = latest.unwrap_or(now).max(self.even);
+        let delayed = now.checked_add(LONGEST_DELAY).unwrap_or(now);
+        let latest = delayed.max(self.even);
         self.take(now);
         self.even = self.even.min(latest);
     }
@@ -124,8 +124,8 @@ impl Quotas {
     pub(super) fn of(&self, key: &str) -> Arc<Quota> {
         let account = Sha256::digest(key).into();
         let mut accounts = self.accounts.lock();
-        if let Some(known) = accounts.get(&account) {
-            return Arc::clone(known);
+        if let Some(quota) = accounts.get(&account) {
+            return Arc::clone(quota);
         }
         if accounts.len() >= REMEMBERED {
             accounts.retain(|_, quota| Arc::strong_count(quota) > 1);
@@ -196,11 +196,11 @@ impl Quota {
 
     /// Remembers that the key lacks the permission for a question. Logged once.
     pub(super) fn lacks(&self, question: &str, permission: &str) {
-        let known = self
+        let former = self
             .missing
             .lock()
             .insert(question.into(), permission.into());
-        if known.as_deref() != Some(permission) {
+        if former.as_deref() != Some(permission) {
             tracing::error!(
                 permission,
                 question,

@@ -15,7 +15,7 @@ const LONGEST_OWN_PAUSE_MS: u64 = 4000;
 
 /// A failed attempt, as far as a retry depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(super) struct FailedAttempt {
     /// HTTP status; `None`: no answer at all.
     pub(super) status: Option<u16>,
     /// The `code` in the body.
@@ -26,7 +26,7 @@ pub(super) struct Failed {
     pub(super) retry_after_seconds: Option<u64>,
 }
 
-impl Failed {
+impl FailedAttempt {
     /// Whether the failure is temporary: the same request may succeed later.
     pub(super) fn is_passing(&self) -> bool {
         let Some(status) = self.status else {
@@ -59,8 +59,8 @@ impl Failed {
         let half = whole.min(LONGEST_OWN_PAUSE_MS) / 2;
         let jitter = half.saturating_mul(u64::from(jitter)) / 255;
         let own = Duration::from_millis(half.saturating_add(jitter));
-        let asked = Duration::from_secs(self.retry_after_seconds.unwrap_or(0));
-        (asked <= MAX_PAUSE).then_some(own.max(asked))
+        let requested = Duration::from_secs(self.retry_after_seconds.unwrap_or(0));
+        (requested <= MAX_PAUSE).then_some(own.max(requested))
     }
 }
 
@@ -68,25 +68,25 @@ impl Failed {
 mod tests {
     use super::*;
 
-    fn status(status: u16) -> Failed {
-        Failed {
+    fn status(status: u16) -> FailedAttempt {
+        FailedAttempt {
             status: Some(status),
-            ..Failed::default()
+            ..FailedAttempt::default()
         }
     }
 
     #[test]
     fn only_what_may_pass_is_tried_again() {
-        let code = |code: &str| Failed {
+        let code = |code: &str| FailedAttempt {
             code: Some(code.into()),
             ..status(409)
         };
-        let told = |status_is, should| Failed {
+        let told = |status_is, should| FailedAttempt {
             should_retry: Some(should),
             ..status(status_is)
         };
         for (failed, again) in [
-            (Failed::default(), true),
+            (FailedAttempt::default(), true),
             (status(429), true),
             (status(500), true),
             (status(503), true),
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_end() {
-        let pauses = |jitter| [1, 2, 3].map(|n| Failed::default().pause(n, jitter));
+        let pauses = |jitter| [1, 2, 3].map(|n| FailedAttempt::default().pause(n, jitter));
         let ms = |ms| Some(Duration::from_millis(ms));
         assert_eq!(pauses(0), [ms(250), ms(500), None]);
         assert_eq!(pauses(255), [ms(500), ms(1000), None]);
         for busy in [
             status(429),
-            Failed {
+            FailedAttempt {
                 code: Some("lock_timeout".into()),
                 ..status(409)
             },
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_provider_may_ask_for_a_longer_pause_but_not_for_any() {
-        let asked = |seconds| Failed {
+        let asked = |seconds| FailedAttempt {
             retry_after_seconds: Some(seconds),
             ..status(429)
         };

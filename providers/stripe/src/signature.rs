@@ -79,20 +79,20 @@ pub fn verify(
     secrets: &[SigningSecret],
     now: Timestamp,
 ) -> Result<(), Error> {
-    let Parsed {
+    let SignatureHeader {
         time,
         seconds,
         signatures,
     } = parse(header).ok_or(Error::Malformed)?;
-    let mut found = Choice::from(0);
+    let mut matches = Choice::from(0);
     for secret in secrets {
         let ours = secret.mac(time, body);
-        // No early exit at a match: the duration must not tell which secret it was.
+        // No early exit at a match: the duration must not reveal which secret it was.
         for theirs in &signatures {
-            found |= ours.ct_eq(theirs);
+            matches |= ours.ct_eq(theirs);
         }
     }
-    if !bool::from(found) {
+    if !bool::from(matches) {
         return Err(Error::Mismatch);
     }
     let apart = now.0.div_euclid(1000).abs_diff(seconds);
@@ -110,14 +110,14 @@ pub fn sign(secret: &SigningSecret, body: &[u8], now: Timestamp) -> String {
     format!("t={time},v1={}", HEXLOWER.encode(&mac))
 }
 
-struct Parsed<'a> {
+struct SignatureHeader<'a> {
     /// As it was sent, since that is what was signed.
     time: &'a [u8],
     seconds: i64,
     signatures: Vec<[u8; 32]>,
 }
 
-fn parse(header: &[u8]) -> Option<Parsed<'_>> {
+fn parse(header: &[u8]) -> Option<SignatureHeader<'_>> {
     if header.len() > MAX_HEADER_BYTES {
         return None;
     }
@@ -141,7 +141,7 @@ fn parse(header: &[u8]) -> Option<Parsed<'_>> {
         // `parse` would take a sign.
         .filter(|time| time.iter().all(u8::is_ascii_digit))
         .and_then(|time| std::str::from_utf8(time).ok()?.parse().ok())?;
-    Some(Parsed {
+    Some(SignatureHeader {
         time,
         seconds,
         signatures,

@@ -190,7 +190,7 @@ async fn give(
     shop: &StripeShop,
     order: &str,
     key: &str,
-) -> Result<payments::RefundResult, payments::Error> {
+) -> Result<payments::KeyedResult<actors::OrderAnswer>, payments::Error> {
     let project = shop.service.catalog.project(shop.service.project.id);
     let project: Arc<_> = project.unwrap();
     let key = IdempotencyKey::new(key).unwrap();
@@ -222,7 +222,7 @@ async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
     assert!((20..22).contains(&seconds), "{seconds}");
     let given = give(&shop, &order, "k").await.unwrap();
     assert!(!given.replayed);
-    assert_eq!(given.order.order.reversal.refunded_cents, 200);
+    assert_eq!(given.after.order.reversal.refunded_cents, 200);
     assert!(give(&shop, &order, "k").await.unwrap().replayed);
 }
 

@@ -14,6 +14,6 @@ mod start;
 mod switch;
 mod trial;
 
-pub(crate) use change::{Change, Prorate};
+pub(crate) use change::{Change, ProrationBehavior};
 pub(crate) use switch::{SwitchTiming, how};
 pub(crate) use trial::MAX_TRIAL_DAYS;

@@ -119,8 +119,8 @@ impl Books {
 
     /// A copy to work on; [`put`](Self::put) stores it.
     pub(crate) fn find<T: StoredObject>(&self, id: &str) -> Result<T> {
-        let found = self.get::<T>(id).cloned();
-        found.ok_or_else(|| Refusal::no_such(T::NAME, id))
+        let object = self.get::<T>(id).cloned();
+        object.ok_or_else(|| Refusal::no_such(T::NAME, id))
     }
 
     /// The same for an object that a parameter names.
@@ -134,9 +134,9 @@ impl Books {
 
     /// The objects that pass, newest first.
     pub(crate) fn newest<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
-        let mut found: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
-        found.sort_unstable_by_key(|object| std::cmp::Reverse(object.head().n));
-        found
+        let mut objects: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
+        objects.sort_unstable_by_key(|object| std::cmp::Reverse(object.head().n));
+        objects
     }
 
     /// Copies of the objects that pass to work on, newest first.
@@ -146,31 +146,31 @@ impl Books {
 
     /// The objects that pass as callers see them, newest first.
     pub(crate) fn views<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
-        let found = self.newest(pass).into_iter();
-        found.map(|object| object.view(self)).collect()
+        let objects = self.newest(pass).into_iter();
+        objects.map(|object| object.view(self)).collect()
     }
 
     /// Stores an object as it is now.
     pub(crate) fn put<T: StoredObject>(&mut self, object: T) {
         let text = object.clone().note().text();
         self.changes.insert(object.head().id.clone(), Some(text));
-        self.keep(object);
+        self.insert(object);
     }
 
     /// Stores an object and returns it.
-    pub(crate) fn kept<T: StoredObject>(&mut self, object: T) -> T {
+    pub(crate) fn stored<T: StoredObject>(&mut self, object: T) -> T {
         self.put(object.clone());
         object
     }
 
     /// Stores an object and makes an event about it.
-    pub(crate) fn tell<T: StoredObject>(&mut self, kind: &str, object: &T) {
+    pub(crate) fn put_and_emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         self.put(object.clone());
         self.emit(kind, object);
     }
 
     /// Puts an object into its table and the indexes, without recording a change.
-    pub(super) fn keep<T: StoredObject>(&mut self, object: T) {
+    pub(super) fn insert<T: StoredObject>(&mut self, object: T) {
         let Head { id, n, created } = object.head().clone();
         self.last = self.last.max(n);
         self.unlist::<T>(&id);

@@ -3,8 +3,7 @@
 mod act;
 mod complete;
 mod create;
-mod wishes;
+mod options;
 
 pub(crate) use act::{Action, Buyer, act, close};
 pub(crate) use create::{address, create};
-pub(crate) use wishes::check_locale;

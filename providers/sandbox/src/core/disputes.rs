@@ -66,7 +66,7 @@ pub(crate) fn open(
     }
     charge.dispute = Some(dispute.head.id.clone());
     books.put(charge);
-    books.tell("charge.dispute.created", &dispute);
+    books.put_and_emit("charge.dispute.created", &dispute);
     if !wanted.inquiry {
         books.emit("charge.dispute.funds_withdrawn", &dispute);
     }
@@ -92,7 +92,7 @@ pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Disput
     Refusal::invalid("There is less left of this payment than the inquiry was about.")
         .when(dispute.amount > left(books, &charge))?;
     withdraw(books, &mut dispute);
-    books.tell("charge.dispute.updated", &dispute);
+    books.put_and_emit("charge.dispute.updated", &dispute);
     books.emit("charge.dispute.funds_withdrawn", &dispute);
     Ok(dispute)
 }
@@ -111,7 +111,7 @@ pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute>
         _ => return Err(closed()),
     };
     dispute.answers = dispute.answers.saturating_add(1);
-    books.tell("charge.dispute.updated", &dispute);
+    books.put_and_emit("charge.dispute.updated", &dispute);
     Ok(dispute)
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Resul
             at: books.now,
         });
     }
-    books.tell("charge.dispute.closed", &dispute);
+    books.put_and_emit("charge.dispute.closed", &dispute);
     if status == DisputeStatus::Won {
         books.emit("charge.dispute.funds_reinstated", &dispute);
     }

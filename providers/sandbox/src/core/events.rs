@@ -13,18 +13,20 @@ impl Books {
         if self.most_events == 0 {
             return;
         }
-        let told = ObjectSnapshot::new(&object.clone().note());
-        let wanting = self.all::<Endpoint>().filter(|endpoint| {
+        let snapshot = ObjectSnapshot::new(&object.clone().note());
+        let subscribed = self.all::<Endpoint>().filter(|endpoint| {
             endpoint.enabled && endpoint.kinds.iter().any(|wanted| covers(wanted, kind))
         });
-        let wanting = wanting.map(|endpoint| Some(endpoint.head.id.clone()));
-        let targets = std::iter::once(None).chain(wanting).map(Target::new);
-        let targets = targets.collect();
+        let endpoints = subscribed.map(|endpoint| Some(endpoint.head.id.clone()));
+        let targets = std::iter::once(None)
+            .chain(endpoints)
+            .map(Target::new)
+            .collect();
         let head = self.head("evt_");
         self.put(Event {
             head,
             kind: kind.to_owned(),
-            told,
+            snapshot,
             delivered: 0,
             request: self.request.clone(),
             targets,
@@ -59,14 +61,20 @@ impl Event {
     }
 
     /// Records whether a target accepted it. The project's own URL is done after `copies` accepted ones.
-    pub(crate) fn told(&mut self, endpoint: Option<&str>, taken: bool, copies: u32, now: i64) {
+    pub(crate) fn record_delivery(
+        &mut self,
+        endpoint: Option<&str>,
+        accepted: bool,
+        copies: u32,
+        now: i64,
+    ) {
         let own = endpoint.is_none();
-        if own && taken {
+        if own && accepted {
             self.delivered = self.delivered.saturating_add(1);
         }
         let more = own && self.delivered < copies;
         self.targets.retain_mut(|target| {
-            if target.endpoint.as_deref() != endpoint || taken {
+            if target.endpoint.as_deref() != endpoint || accepted {
                 return target.endpoint.as_deref() != endpoint || more;
             }
             let failures = usize::try_from(target.failures).unwrap_or(usize::MAX);

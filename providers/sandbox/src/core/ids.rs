@@ -32,7 +32,7 @@ impl Ids {
         self.draw(prefix, USUAL_CHARS)
     }
 
-    /// An id that is a secret: whoever knows it may act.
+    /// An id that is a secret: its page is open to anybody who knows it.
     pub(crate) fn secret(&mut self, prefix: &str) -> String {
         self.draw(prefix, SECRET_CHARS)
     }

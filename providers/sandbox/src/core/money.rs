@@ -6,8 +6,7 @@ use crate::core::prelude::*;
 /// Stripe's own bound: eight digits.
 pub(crate) const MAX_AMOUNT: i64 = 99_999_999;
 
-const ZERO_DECIMAL: &str = "bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf";
-const THREE_DECIMAL: &str = "bhd jod kwd omr tnd";
+/// The currencies with two decimals.
 const TWO_DECIMAL: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl \
     bsd bwp byn bzd cad cdf chf cny cop crc cve czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd \
     gtq gyd hkd hnl htg huf idr ils inr isk jmd kes kgs khr kyd kzt lak lbp lkr lrd lsl mad mdl mkd \
@@ -15,17 +14,21 @@ const TWO_DECIMAL: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt b
     rub sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah ugx usd uyu uzs \
     wst xcd xcg yer zar zmw";
 
-fn is_in(list: &str, currency: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == currency)
+/// A currency's code as the catalog writes it, in capitals.
+fn code(currency: &str) -> String {
+    currency.to_ascii_uppercase()
+}
+
+/// Digits behind the decimal point of a currency.
+fn decimals(currency: &str) -> usize {
+    domain::catalog::decimals(&code(currency))
 }
 
 /// The currency in lower case, where Stripe knows it.
 pub(crate) fn currency(text: &str, param: &str) -> Result<String> {
     let lower = text.to_ascii_lowercase();
-    if [TWO_DECIMAL, ZERO_DECIMAL, THREE_DECIMAL]
-        .iter()
-        .any(|list| is_in(list, &lower))
-    {
+    let mut two_decimal = TWO_DECIMAL.split_ascii_whitespace();
+    if decimals(&lower) != 2 || two_decimal.any(|currency| currency == lower) {
         return Ok(lower);
     }
     Err(Refusal::param(param, format!("Invalid currency: {text}.")))
@@ -44,16 +47,9 @@ pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
     Ok(amount)
 }
 
-/// The least that can be charged, in minor units, where Stripe documents it.
-const MINIMA: &str = "aed 200, aud 50, bgn 100, brl 50, cad 50, chf 50, czk 1500, dkk 250, eur 50, gbp 30, hkd \
-    400, huf 17500, inr 50, jpy 50, mxn 1000, myr 200, nok 300, nzd 50, pln 200, ron 200, sek \
-    300, sgd 50, thb 1000, usd 50";
-
 /// Refuses a total that cannot be charged: it has to be zero, or at least the currency's minimum.
 pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
-    let mut minima = MINIMA.split(", ").filter_map(|one| one.split_once(' '));
-    let least = minima.find(|(known, _)| *known == currency);
-    let least: i64 = least.and_then(|(_, least)| least.parse().ok()).unwrap_or(0);
+    let least = domain::catalog::minimum(&code(currency)).unwrap_or(0);
     if amount == 0 || amount >= least {
         return Ok(());
     }
@@ -66,7 +62,7 @@ pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
 
 /// Refuses amounts finer than Stripe's step for a currency, which may be coarser than the minor unit.
 pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<()> {
-    let step = if is_in(THREE_DECIMAL, currency) {
+    let step = if decimals(currency) == 3 {
         10
     } else if matches!(currency, "isk" | "ugx") {
         100
@@ -96,20 +92,9 @@ pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     i64::try_from(rounded).unwrap_or(i64::MAX)
 }
 
-/// Digits behind the decimal point of a currency.
-fn places(currency: &str) -> usize {
-    if is_in(ZERO_DECIMAL, currency) {
-        0
-    } else if is_in(THREE_DECIMAL, currency) {
-        3
-    } else {
-        2
-    }
-}
-
 /// An amount for people: `$5.00`, `¥500`, `1,234.50 SEK`.
 pub(crate) fn written(amount: i64, currency: &str) -> String {
-    let places = places(currency);
+    let places = decimals(currency);
     let sign = if amount < 0 { "−" } else { "" };
     let width = places.saturating_add(1);
     let digits = format!("{:0width$}", amount.unsigned_abs());
@@ -134,13 +119,13 @@ pub(crate) fn written(amount: i64, currency: &str) -> String {
         "inr" => format!("{sign}₹{number}"),
         "cad" => format!("{sign}CA${number}"),
         "aud" => format!("{sign}A${number}"),
-        other => format!("{sign}{number} {}", other.to_ascii_uppercase()),
+        other => format!("{sign}{number} {}", code(other)),
     }
 }
 
 /// An amount that a person typed, for example `4.50`, in the minor unit.
 pub(crate) fn typed(text: &str, currency: &str) -> Option<i64> {
-    decimal(text.trim(), places(currency))
+    decimal(text.trim(), decimals(currency))
 }
 
 /// A number with at most `places` digits behind the point, in units of the last: `4.5` with two is 450.

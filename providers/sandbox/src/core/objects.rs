@@ -114,7 +114,7 @@ macro_rules! kinds {
 
             pub(crate) fn restore(self, books: &mut Books) {
                 match self {
-                    $(Self::$kind(object) => books.keep(object),)*
+                    $(Self::$kind(object) => books.insert(object),)*
                 }
             }
         }

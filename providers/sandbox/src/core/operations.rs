@@ -53,7 +53,7 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResul
     let answer = match call.instead {
         Some(instead) => instead.answer,
         None => match api::call(books, call.method, call.path, call.params) {
-            // A refusal that depends on the objects is an outcome; that of a malformed request is not.
+            // Only a refusal that depends on the objects is kept; a malformed request changed nothing.
             Err(refusal) if !refusal.is_outcome() || books.is_changed() => return Err(refusal),
             done => done.into(),
         },
@@ -73,7 +73,7 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResul
     })
 }
 
-/// A hash that tells a request from any other.
+/// A hash of the whole request: another request under the same key is refused.
 fn digest(method: &str, path: &str, params: &Params) -> String {
     let mut hash = Sha256::new();
     for (key, value) in [(method, path)].into_iter().chain(params.pairs()) {
@@ -94,11 +94,12 @@ fn id(key: &str) -> String {
 fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<Answer>> {
     Refusal::invalid("Idempotency keys have 1 to 255 characters.")
         .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;
-    let found = books.get::<Operation>(&id(key));
-    let found = found.filter(|done| done.forget_at().is_none_or(|at| at > books.now));
-    Refusal::key_reused(key).when(found.is_some_and(|done| done.digest != digest))?;
-    Ok(found.map(|done| Answer {
-        status: done.status,
-        body: serde_json::from_str(&done.body).unwrap_or_default(),
+    let earlier = books
+        .get::<Operation>(&id(key))
+        .filter(|operation| operation.forget_at().is_none_or(|at| at > books.now));
+    Refusal::key_reused(key).when(earlier.is_some_and(|operation| operation.digest != digest))?;
+    Ok(earlier.map(|operation| Answer {
+        status: operation.status,
+        body: serde_json::from_str(&operation.body).unwrap_or_default(),
     }))
 }

@@ -1,5 +1,5 @@
-//! Parameters of a request in bracket notation, read strictly: reading one marks it as taken, and those that
-//! nobody took are refused, as Stripe does. Never guesses what was meant.
+//! Parameters of a request in bracket notation, read strictly: reading a parameter marks it as known, and
+//! [`Params::finish`] refuses all others, as Stripe does.
 
 use std::{cell::Cell, collections::BTreeMap, str::FromStr};
 
@@ -226,7 +226,7 @@ impl Params {
         self.0.iter().filter(named).map(|pair| pair.value.as_str())
     }
 
-    /// Refuses a parameter that nobody took.
+    /// Refuses a parameter that was not read.
     pub(crate) fn finish(&self) -> Result<()> {
         match self.0.iter().find(|pair| !pair.taken.get()) {
             None => Ok(()),

@@ -27,12 +27,12 @@ impl PaymentIntent {
     /// Marks it as waiting for the buyer's 3-D Secure authentication.
     pub(crate) fn ask(&mut self, books: &mut Books) {
         self.status = IntentStatus::RequiresAction;
-        books.tell("payment_intent.requires_action", self);
+        books.put_and_emit("payment_intent.requires_action", self);
     }
 
     /// Marks it as failed: no money was taken.
     pub(crate) fn fail(mut self, books: &mut Books) {
         self.status = IntentStatus::RequiresPaymentMethod;
-        books.tell("payment_intent.payment_failed", &self);
+        books.put_and_emit("payment_intent.payment_failed", &self);
     }
 }

@@ -37,13 +37,13 @@ pub(crate) fn seed(books: &mut Books) {
 
 /// The promotion code that a buyer typed: their own, else everybody's.
 pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
-    let mut found = books.copies::<PromotionCode>(|code| {
+    let mut usable = books.copies::<PromotionCode>(|code| {
         code.code.eq_ignore_ascii_case(text.trim())
             && code.is_active(books.now)
             && (code.customer.is_none() || code.customer.as_deref() == customer)
     });
-    found.sort_by_key(|code| code.customer.is_none());
-    found.into_iter().next()
+    usable.sort_by_key(|code| code.customer.is_none());
+    usable.into_iter().next()
 }
 
 /// Applies a code to a session.

@@ -67,10 +67,10 @@ pub(crate) fn refund(
         status,
         failure: (status == RefundStatus::Failed).then(|| "unknown".into()),
     };
-    books.tell("refund.created", &refund);
+    books.put_and_emit("refund.created", &refund);
     if status.takes() {
         charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
-        books.tell("charge.refunded", &charge);
+        books.put_and_emit("charge.refunded", &charge);
     } else {
         books.emit("refund.failed", &refund);
     }
@@ -108,7 +108,7 @@ pub(crate) fn turn(
         charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount).max(0);
         books.put(charge);
     }
-    books.tell("refund.updated", &refund);
+    books.put_and_emit("refund.updated", &refund);
     books.emit("charge.refund.updated", &refund);
     if status == RefundStatus::Failed {
         books.emit("refund.failed", &refund);

@@ -1,5 +1,5 @@
-//! Events at a bank that a script brings about: `POST /script/...`, with the project's key and in forms like
-//! those of Stripe's API. Stripe has no such routes; what they cause is as at Stripe.
+//! Routes that let a script play the bank: `POST /script/...`, with the project's key and forms like those of
+//! Stripe's API. Stripe has no such routes; the events that follow are the same as at Stripe.
 
 use super::api::{changed, refunds::charge_of};
 use crate::core::prelude::*;
@@ -34,7 +34,7 @@ fn charge(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
         false => charge_of(books, named, None)?,
     };
     charge.refunds = begins;
-    Ok(books.kept(charge).view(books))
+    Ok(books.stored(charge).view(books))
 }
 
 /// Sets whether the customer's card declines.
@@ -42,7 +42,7 @@ fn customer(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let declines = need(params.flag("declines")?, "declines")?;
     changed(books, params, id, |mut customer: Customer, books| {
         customer.declines = declines;
-        Ok(books.kept(customer))
+        Ok(books.stored(customer))
     })
 }
 
@@ -59,7 +59,7 @@ fn pay_part(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
 fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     changed(books, params, id, |mut endpoint: Endpoint, books| {
         endpoint.enabled = false;
-        Ok(books.kept(endpoint))
+        Ok(books.stored(endpoint))
     })
 }
 
@@ -73,7 +73,7 @@ fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Res
             "pause" => subscription.suspend(books),
             "lose_card" => {
                 subscription.no_card = true;
-                Ok(books.kept(subscription))
+                Ok(books.stored(subscription))
             }
             _ => Err(Refusal::no_such("script", word)),
         },

@@ -136,7 +136,7 @@ impl Shop {
         let mut events: Vec<Event> = events.into_iter().cloned().collect();
         events.reverse();
         for event in &mut events {
-            event.told(None, true, 1, START);
+            event.record_delivery(None, true, 1, START);
             self.books.put(event.clone());
         }
         let kinds = events.into_iter().map(|event| event.kind);

@@ -44,7 +44,7 @@ pub(super) enum ApiKind {
 }
 
 pub(super) async fn call(
-    door: ApiKind,
+    kind: ApiKind,
     State(sandbox): State<Sandbox>,
     Path((project, path)): Path<(String, String)>,
     (method, uri, headers, body): (Method, Uri, HeaderMap, Bytes),
@@ -52,7 +52,7 @@ pub(super) async fn call(
     // Only a POST has an idempotency key.
     let key = headers.get(IDEMPOTENCY_KEY);
     let key = key.filter(|_| method == Method::POST);
-    let asked = IncomingRequest {
+    let incoming = IncomingRequest {
         id: request_id(),
         key: key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned()),
         method,
@@ -60,11 +60,11 @@ pub(super) async fn call(
         headers,
     };
     let query = uri.query().unwrap_or_default();
-    let mut answer = match answer(&sandbox, &project, &asked, door, query, &body).await {
+    let mut answer = match answer(&sandbox, &project, &incoming, kind, query, &body).await {
         Ok(answer) => answer,
         Err(failure) => failed(&failure),
     };
-    dress(&mut answer, &asked);
+    add_headers(&mut answer, &incoming);
     answer
 }
 
@@ -81,30 +81,32 @@ struct IncomingRequest {
 async fn answer(
     sandbox: &Sandbox,
     project: &str,
-    asked: &IncomingRequest,
-    door: ApiKind,
+    incoming: &IncomingRequest,
+    kind: ApiKind,
     query: &str,
     body: &[u8],
 ) -> Result<Response, Failure> {
-    let method = asked.method.as_str();
-    let known = sandbox.project(project);
-    let known = known.and_then(|(project, _)| Some((project, sandbox.0.host.keys(project)?)));
-    let Some((project, keys)) = known else {
-        return Ok(refused(&Refusal::no_route(method, &asked.path)));
+    let method = incoming.method.as_str();
+    let with_keys = |(project, _)| Some((project, sandbox.0.host.keys(project)?));
+    let Some((project, keys)) = sandbox.project(project).and_then(with_keys) else {
+        return Ok(refused(&Refusal::no_route(method, &incoming.path)));
     };
-    auth::check(&asked.headers, &keys.secret_key)?;
-    let params = params(asked, query, body)?;
+    auth::check(&incoming.headers, &keys.secret_key)?;
+    let params = params(incoming, query, body)?;
     let project_state = sandbox.0.project_state(project);
-    if door == ApiKind::Script {
-        let state = match asked.path.as_str() {
+    if kind == ApiKind::Script {
+        let state = match incoming.path.as_str() {
             "faults" => project_state.faults.lock().call(method, &params)?,
             "unkindness" => {
                 let now = sandbox.0.now(project);
                 unkind::script(&mut project_state.unkind.lock(), method, &params, now)?
             }
             _ => {
-                let (request, method, path) =
-                    (asked.of(), asked.method.clone(), asked.path.clone());
+                let (request, method, path) = (
+                    incoming.of(),
+                    incoming.method.clone(),
+                    incoming.path.clone(),
+                );
                 let work = move |books: &mut Books| {
                     books.request = request;
                     script::call(books, method.as_str(), &path, &params)
@@ -117,14 +119,18 @@ async fn answer(
         let printed = project_state.unkind.lock().print(&state);
         return Ok(unkind::respond(200, printed, []));
     }
-    let fault = project_state.faults.lock().take(method, &asked.path);
+    let fault = project_state.faults.lock().take(method, &incoming.path);
     let is = |kind: Kind| fault.as_ref().filter(|fault| fault.kind == kind);
     if let Some(fault) = is(Kind::Hang) {
         return Ok(hang(fault).await);
     }
-    let (request, method, path) = (asked.of(), asked.method.clone(), asked.path.clone());
+    let (request, method, path) = (
+        incoming.of(),
+        incoming.method.clone(),
+        incoming.path.clone(),
+    );
     let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
-    let (hands, trouble) = (Arc::clone(&project_state), fault.clone());
+    let (state, trouble) = (Arc::clone(&project_state), fault.clone());
     let work = move |books: &mut Books| {
         books.request = request.clone();
         let now = books.now;
@@ -139,7 +145,7 @@ async fn answer(
             now,
             millis,
         };
-        let outcome = hands.unkind.lock().answer(&request, |_, other, with| {
+        let outcome = state.unkind.lock().answer(&request, |_, other, with| {
             // Other pages and objects that are read in its place are not the caller's operation.
             if !std::ptr::eq(with, &form) || other != at {
                 return unkind::read(books, other, with);
@@ -188,15 +194,18 @@ async fn hang(fault: &Fault) -> Response {
     (StatusCode::GATEWAY_TIMEOUT, Json(fault.body())).into_response()
 }
 
-fn params(asked: &IncomingRequest, query: &str, body: &[u8]) -> Result<Params> {
-    let form = asked.headers.get(header::CONTENT_TYPE).is_none_or(|kind| {
-        let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
-        kind.starts_with("application/x-www-form-urlencoded")
-    });
+fn params(incoming: &IncomingRequest, query: &str, body: &[u8]) -> Result<Params> {
+    let form = incoming
+        .headers
+        .get(header::CONTENT_TYPE)
+        .is_none_or(|kind| {
+            let kind = kind.to_str().unwrap_or_default().to_ascii_lowercase();
+            kind.starts_with("application/x-www-form-urlencoded")
+        });
     let message = "Invalid request: send parameters as application/x-www-form-urlencoded.";
     Refusal::invalid(message).when(!body.is_empty() && !form)?;
     Refusal::invalid("A GET takes its parameters in the query.")
-        .when(asked.method == Method::GET && !body.is_empty())?;
+        .when(incoming.method == Method::GET && !body.is_empty())?;
     let query = url::form_urlencoded::parse(query.as_bytes());
     let pairs = query.chain(url::form_urlencoded::parse(body));
     Params::new(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
@@ -220,16 +229,16 @@ impl IncomingRequest {
 }
 
 /// Adds the headers that all of Stripe's answers have.
-fn dress(answer: &mut Response, asked: &IncomingRequest) {
+fn add_headers(answer: &mut Response, incoming: &IncomingRequest) {
     let headers = answer.headers_mut();
-    if let Ok(value) = HeaderValue::try_from(&asked.id) {
+    if let Ok(value) = HeaderValue::try_from(&incoming.id) {
         headers.insert(HeaderName::from_static("request-id"), value);
     }
     let version = HeaderName::from_static("stripe-version");
-    let wanted = asked.headers.get(&version).cloned();
+    let wanted = incoming.headers.get(&version).cloned();
     let ours = HeaderValue::from_static(API_VERSION);
     headers.insert(version, wanted.unwrap_or(ours));
-    if let Some(Ok(key)) = asked.key.as_ref().map(HeaderValue::try_from) {
+    if let Some(Ok(key)) = incoming.key.as_ref().map(HeaderValue::try_from) {
         headers.insert(HeaderName::from_static(IDEMPOTENCY_KEY), key);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,5 +1,5 @@
 //! The checkout page, and what its buttons and scripts do. There is no other secret than the session's
-//! unguessable URL, so a form needs no token against forgery: whoever knows the URL may pay there.
+//! unguessable URL, so a form needs no token against forgery: anybody who knows the URL may pay there.
 
 use axum::{
     Json,
@@ -53,8 +53,8 @@ pub(super) async fn act(
     body: Bytes,
 ) -> Response {
     let browser = is_browser(&headers);
-    let known = sandbox.project(&project_text).zip(Action::of(&word));
-    let Some(((project, _), action)) = known else {
+    let named = sandbox.project(&project_text).zip(Action::of(&word));
+    let Some(((project, _), action)) = named else {
         return absent(browser, "checkout", &id);
     };
     let fields = fields(&headers, &body, &["email", "promotionCode", "terms"]);
@@ -66,14 +66,17 @@ pub(super) async fn act(
             disagrees: browser && typed("terms").is_none(),
         }
     };
-    let (typed, named) = (buyer.clone(), id.clone());
+    let (typed, session_id) = (buyer.clone(), id.clone());
     let project_state = sandbox.0.project_state(project);
     let work = move |books: &mut Books| {
         fields?;
-        let begun =
-            action == Action::Pay && project_state.unkind.lock().begin_debit(&named, books.now);
-        let action = if begun { Action::PayLater } else { action };
-        checkout::act(books, &named, action, &buyer)
+        let is_debit = action == Action::Pay
+            && project_state
+                .unkind
+                .lock()
+                .begin_debit(&session_id, books.now);
+        let action = if is_debit { Action::PayLater } else { action };
+        checkout::act(books, &session_id, action, &buyer)
     };
     let session = match acted(&sandbox, project, work).await {
         Ok(session) => session,
@@ -84,7 +87,7 @@ pub(super) async fn act(
         }
         Err(failure) => return ended(browser, &failure),
     };
-    let on = session
+    let success_url = session
         .success_url
         .replace(SESSION_ID_PLACEHOLDER, &session.head.id);
     if !browser {
@@ -92,15 +95,17 @@ pub(super) async fn act(
             "id": session.head.id,
             "status": session.status.word(),
             "paymentStatus": session.payment_status.word(),
-            "successUrl": on,
+            "successUrl": success_url,
         }))
         .into_response();
     }
     let here = format!("/sandbox/{project}/checkout/{}", session.head.id);
     let unpaid = session.payment_status == PaymentStatus::Unpaid;
     let to = match action {
-        Action::Pay | Action::PayLater | Action::Authenticate => on,
-        Action::Expire if session.status == Status::Expired => session.cancel_url.unwrap_or(here),
+        Action::Pay | Action::PayLater | Action::Authenticate => success_url,
+        Action::Expire if session.status == SessionStatus::Expired => {
+            session.cancel_url.unwrap_or(here)
+        }
         Action::Decline | Action::FailAuthentication if unpaid => {
             let notice = Notice::new(action, DECLINED.into(), typed);
             let status = StatusCode::PAYMENT_REQUIRED;

@@ -10,8 +10,8 @@ use crate::core::prelude::*;
 /// Most characters of a value.
 const MAX_CHARS: usize = 512;
 
-/// Reads a body; only `known` fields may be in it, and empty ones are left out.
-pub(super) fn fields(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result<Params> {
+/// Reads a body; only `allowed` fields may be in it, and empty ones are left out.
+pub(super) fn fields(headers: &HeaderMap, body: &[u8], allowed: &[&str]) -> Result<Params> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());
     // A body that begins with a brace is JSON: a form does not.
@@ -23,7 +23,7 @@ pub(super) fn fields(headers: &HeaderMap, body: &[u8], known: &[&str]) -> Result
     };
     let mut filled = Vec::new();
     for (name, value) in pairs {
-        if !known.contains(&name.as_str()) {
+        if !allowed.contains(&name.as_str()) {
             let message = format!("Received unknown parameter: {name}");
             return Err(Refusal::param(name, message).with_code("parameter_unknown"));
         }

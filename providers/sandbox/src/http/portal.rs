@@ -175,14 +175,14 @@ fn of_subscription(
 /// The subscription that is named, or the only running one.
 fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result<Subscription> {
     let id = params.text("subscription")?;
-    let found = books.newest::<Subscription>(|subscription| {
+    let subscriptions = books.newest::<Subscription>(|subscription| {
         subscription.customer == visit.customer
             && match &id {
                 Some(id) => subscription.head.id == *id,
                 None => subscription.status.is_running(),
             }
     });
-    match found.as_slice() {
+    match subscriptions.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(Refusal::no_such("subscription", &id.unwrap_or_default())),
         _ => Err(Refusal::missing("subscription")),
@@ -192,35 +192,35 @@ fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result
 /// The charge that is named, or the newest.
 fn charge(books: &Books, visit: &PortalSession, params: &Params) -> Result<Charge> {
     let id = params.text("charge")?;
-    let found = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
-    first(found, id, |_| true)
+    let charges = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
+    first(charges, id, |_| true)
 }
 
 /// The refund that is named, or the newest pending one.
 fn refund(books: &Books, visit: &PortalSession, params: &Params) -> Result<Refund> {
     let id = params.text("refund")?;
-    let found = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
-    first(found, id, |refund| refund.status == RefundStatus::Pending)
+    let refunds = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
+    first(refunds, id, |refund| refund.status == RefundStatus::Pending)
 }
 
-/// The object that is named, or else the first for which `meant` is true.
+/// The object with this id; without one the first for which `is_default` is true.
 fn first<T: StoredObject>(
-    found: Vec<T>,
+    objects: Vec<T>,
     id: Option<String>,
-    meant: impl Fn(&T) -> bool,
+    is_default: impl Fn(&T) -> bool,
 ) -> Result<T> {
-    let is = |one: &T| {
+    let is_named = |object: &T| {
         id.as_ref()
-            .map_or_else(|| meant(one), |id| one.head().id == *id)
+            .map_or_else(|| is_default(object), |id| object.head().id == *id)
     };
-    let first = found.into_iter().find(is);
+    let first = objects.into_iter().find(is_named);
     first.ok_or_else(|| Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default()))
 }
 
 /// The dispute that is named, or the newest of the charge that is.
 fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Dispute> {
     let (id, charge) = (params.text("dispute")?, params.text("charge")?);
-    let found = books.copies::<Dispute>(|dispute| {
+    let disputes = books.copies::<Dispute>(|dispute| {
         is_theirs(books, visit, &dispute.charge)
             && match (&id, &charge) {
                 (Some(id), _) => *id == dispute.head.id,
@@ -228,9 +228,9 @@ fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Disp
                 (None, None) => true,
             }
     });
-    // A decided one, where none is open: repeating a decision is no error.
-    let waits = found.iter().position(|dispute| dispute.status.is_open());
-    let first = found.into_iter().nth(waits.unwrap_or(0));
+    // Where none is open, a decided one: repeating a decision is no error.
+    let open = disputes.iter().position(|dispute| dispute.status.is_open());
+    let first = disputes.into_iter().nth(open.unwrap_or(0));
     first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
 }
 
@@ -256,8 +256,8 @@ fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
 
 /// The customer's subscriptions and payments, for scripts.
 fn state(books: &Books, customer: &str) -> Value {
-    let subscriptions = books.newest::<Subscription>(|one| one.customer == customer);
-    let subscriptions = subscriptions.into_iter().map(|one| {
+    let theirs = books.newest::<Subscription>(|one| one.customer == customer);
+    let subscriptions = theirs.into_iter().map(|one| {
         json!({
             "id": one.head.id, "status": one.status.word(), "price": one.item.price,
             "scheduledPrice": one.scheduled, "cancelAtPeriodEnd": one.cancel_at_end,
@@ -265,8 +265,8 @@ fn state(books: &Books, customer: &str) -> Value {
         })
     });
     let part = |id: &str, amount: i64, status: &str| json!({ "id": id, "amountCents": amount, "status": status });
-    let payments = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
-    let payments = payments.into_iter().map(|one| {
+    let charges = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
+    let payments = charges.into_iter().map(|one| {
         let refunds = books.newest::<Refund>(|refund| refund.charge == one.head.id);
         let refunds = refunds.into_iter().map(|refund| part(&refund.head.id, refund.amount, refund.status.word()));
         let disputes = disputes::of(books, &one.head.id);

@@ -62,7 +62,7 @@ pub(super) fn read(books: &mut Books, path: &str, form: &Parameters) -> Result<A
     match api::call(books, "GET", path, &params) {
         // A 404 is an answer: the caller may go on without the object.
         Err(refusal) if refusal.status != 404 => Err(refusal),
-        found => Ok(found.into()),
+        outcome => Ok(outcome.into()),
     }
 }
 

@@ -75,7 +75,7 @@ fn discount(session: &Session, books: &Books) -> Markup {
 }
 
 fn code_form(session: &Session, books: &Books, notice: &Notice) -> Markup {
-    if session.status != Status::Open || !session.codes_allowed {
+    if session.status != SessionStatus::Open || !session.codes_allowed {
         return html! {};
     }
     let refused = notice.code.as_deref();

@@ -11,16 +11,16 @@ pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &No
     let body = html! {
         div class="checkout" {
             header {
-                (back(cancel_url.filter(|_| session.status == Status::Open), "Back"))
+                (back(cancel_url.filter(|_| session.status == SessionStatus::Open), "Back"))
                 p class="shop" { (shop) }
             }
             main {
                 (basket(session, books, notice))
                 @match session.status {
-                    Status::Open if session.challenge.is_some() => (challenged(session, books)),
-                    Status::Open => (open(session, books, notice)),
-                    Status::Complete => (complete(session, books, notice)),
-                    Status::Expired => (expired(session)),
+                    SessionStatus::Open if session.challenge.is_some() => (challenged(session, books)),
+                    SessionStatus::Open => (open(session, books, notice)),
+                    SessionStatus::Complete => (complete(session, books, notice)),
+                    SessionStatus::Expired => (expired(session)),
                 }
             }
         }
@@ -57,7 +57,7 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> Markup {
             form method="post" action={ (url) "/pay" } {
                 (email(session, books, notice))
                 (test_card())
-                @if session.wishes.terms {
+                @if session.options.terms {
                     (terms())
                 }
                 button class="primary" { (label) }
@@ -168,21 +168,21 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
     let url = checkout_url(books, &session.head.id);
     let named = &session.success_url;
     let on = named.replace("{CHECKOUT_SESSION_ID}", &session.head.id);
-    let outstanding = session.later == Some(Later::Outstanding);
+    let outstanding = session.later == Some(LaterPayment::Outstanding);
     let said = match session.later {
-        Some(Later::Outstanding) => (
+        Some(LaterPayment::Outstanding) => (
             "wait",
             "…",
             "Waiting for the payment",
             "The order is placed, and the money is on its way. Here you decide whether it arrives.",
         ),
-        Some(Later::Failed) => (
+        Some(LaterPayment::Failed) => (
             "bad",
             "!",
             "The payment failed",
             "The money did not come. Nothing was charged.",
         ),
-        Some(Later::Settled) | None => (
+        Some(LaterPayment::Settled) | None => (
             "good",
             "✓",
             "Payment complete",

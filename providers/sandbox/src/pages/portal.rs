@@ -61,22 +61,24 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
     let price = books.get::<Price>(&one.item.price);
     let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
     let (class, status) = match one.status {
-        Standing::Active if one.cancel_at_end => ("wait", "Ends soon"),
-        Standing::Active if one.pause.is_some() => ("wait", "Collection paused"),
-        Standing::Active => ("good", "Active"),
-        Standing::Trialing => ("good", "Trial"),
-        Standing::PastDue => ("bad", "Past due"),
-        Standing::Paused => ("wait", "Paused"),
-        Standing::Incomplete => ("wait", "Waiting for payment"),
-        Standing::IncompleteExpired => ("off", "Never paid"),
-        Standing::Canceled => ("off", "Canceled"),
+        SubscriptionStatus::Active if one.cancel_at_end => ("wait", "Ends soon"),
+        SubscriptionStatus::Active if one.pause.is_some() => ("wait", "Collection paused"),
+        SubscriptionStatus::Active => ("good", "Active"),
+        SubscriptionStatus::Trialing => ("good", "Trial"),
+        SubscriptionStatus::PastDue => ("bad", "Past due"),
+        SubscriptionStatus::Paused => ("wait", "Paused"),
+        SubscriptionStatus::Incomplete => ("wait", "Waiting for payment"),
+        SubscriptionStatus::IncompleteExpired => ("off", "Never paid"),
+        SubscriptionStatus::Canceled => ("off", "Canceled"),
     };
     let when = match one.status {
-        Standing::Active if one.cancel_at_end => format!("Ends on {}", date(one.period_end)),
-        Standing::Active => format!("Renews on {}", date(one.period_end)),
-        Standing::Trialing => format!("Free until {}", date(one.period_end)),
-        Standing::Paused => "Nothing is billed until it is resumed".into(),
-        Standing::PastDue => one.retry.as_ref().map_or_else(String::new, |retry| {
+        SubscriptionStatus::Active if one.cancel_at_end => {
+            format!("Ends on {}", date(one.period_end))
+        }
+        SubscriptionStatus::Active => format!("Renews on {}", date(one.period_end)),
+        SubscriptionStatus::Trialing => format!("Free until {}", date(one.period_end)),
+        SubscriptionStatus::Paused => "Nothing is billed until it is resumed".into(),
+        SubscriptionStatus::PastDue => one.retry.as_ref().map_or_else(String::new, |retry| {
             format!("Payment failed. Tried again on {}", date(retry.next_at))
         }),
         _ => one
@@ -112,10 +114,10 @@ fn controls(
     url: &str,
 ) -> Markup {
     let named = ("subscription", one.head.id.as_str());
-    let past_due = one.status == Standing::PastDue;
+    let past_due = one.status == SubscriptionStatus::PastDue;
     let may_end = one.status.is_running() && offer.offers("subscription_cancel");
     html! {
-        @if one.status == Standing::Active && offer.offers("subscription_update") && !one.cancel_at_end {
+        @if one.status == SubscriptionStatus::Active && offer.offers("subscription_update") && !one.cancel_at_end {
             (switches(one, price, offer, books, url))
         }
         @if past_due || may_end {

@@ -343,7 +343,7 @@ async fn a_dispute_withholds_and_gives_back() {
         &state["payments"][0]["charge"],
         &state["payments"][0]["paymentIntent"],
     );
-    assert!(ChargeId::new(charge.as_str().unwrap()).is_some());
+    assert!(ChargeId::new(charge.as_str().unwrap()).is_ok());
     assert!(PaymentId::new(intent.as_str().unwrap()).is_ok());
     assert_eq!(stage.told(1).await, ["charge.refunded"]);
 }

@@ -23,7 +23,7 @@ const DISPUTED: u32 = 1000;
 /// When the model sales were made, in seconds since the Unix epoch: no other number in an object is as large.
 const MADE_AT: i64 = 200_000_000_000;
 /// The type of each model sale's event.
-const TOLD: [&str; 5] = [
+const EVENT_TYPES: [&str; 5] = [
     "checkout.session.completed",
     "customer.subscription.updated",
     "invoice.paid",
@@ -52,9 +52,9 @@ fn mark(number: u32) -> String {
     format!("{MARK}{number:010}")
 }
 
-fn told(model: u32) -> &'static str {
-    let place = usize::try_from(model).unwrap_or(usize::MAX);
-    TOLD.get(place).copied().unwrap_or_default()
+fn event_type(model: u32) -> &'static str {
+    let index = usize::try_from(model).unwrap_or(usize::MAX);
+    EVENT_TYPES.get(index).copied().unwrap_or_default()
 }
 
 /// The model of a sale.
@@ -78,9 +78,9 @@ impl ForeignSales {
 
     /// When a sale was, in seconds since the Unix epoch.
     pub(super) fn created(&self, number: u32) -> i64 {
-        let part = self.span.saturating_mul(i64::from(number));
-        let part = part.checked_div(i64::from(self.sales)).unwrap_or(0);
-        self.first.saturating_add(part)
+        let spread = self.span.saturating_mul(i64::from(number));
+        let age = spread.checked_div(i64::from(self.sales)).unwrap_or(0);
+        self.first.saturating_add(age)
     }
 
     /// The first sale at or after an instant.
@@ -98,21 +98,22 @@ impl ForeignSales {
 
     /// Answers a read of one of its objects, or of a list filtered by one.
     pub(super) fn read(&self, path: &str, form: &Parameters) -> Option<Answer> {
-        let about = |(name, value)| (!PAGING.contains(&name)).then_some(value);
-        let about = form
+        let filters = form
             .iter()
-            .filter_map(|(name, value)| about((name.as_str(), value.as_str())));
-        let number = std::iter::once(path).chain(about).find_map(number);
+            .filter(|(name, _)| !PAGING.contains(&name.as_str()));
+        let values = filters.map(|(_, value)| value.as_str());
+        let number = std::iter::once(path).chain(values).find_map(number);
         let number = number.filter(|number| *number < self.sales)?;
         let (from, to) = (mark(number), mark(model(number)));
-        let asked = |text: &str| text.replace(&from, &to);
+        let of_model = |text: &str| text.replace(&from, &to);
         let pairs = form
             .iter()
-            .map(|(name, value)| (name.clone(), asked(value)));
-        let path = asked(path.strip_prefix("/v1/")?);
+            .map(|(name, value)| (name.clone(), of_model(value)));
+        let path = of_model(path.strip_prefix("/v1/")?);
         let mut account = MODELS.account.lock();
-        let found = Params::new(pairs).and_then(|it| api::call(&mut account, "GET", &path, &it));
-        Some(found.map(|body| self.told(number, body)).into())
+        let read = |params| api::call(&mut account, "GET", &path, &params);
+        let outcome = Params::new(pairs).and_then(read);
+        Some(outcome.map(|body| self.renumbered(number, body)).into())
     }
 
     /// Whether a sale has an object of this kind.
@@ -127,18 +128,18 @@ impl ForeignSales {
 
     /// The type of a sale's event.
     pub(super) fn kind(number: u32) -> &'static str {
-        told(model(number))
+        event_type(model(number))
     }
 
     /// A sale's object of a kind, which is the path of its list.
     pub(super) fn object(&self, kind: &str, number: u32) -> Option<Value> {
         let is_here = number < self.sales;
         let object = MODELS.of(kind, model(number)).filter(|_| is_here)?;
-        Some(self.told(number, object.clone()))
+        Some(self.renumbered(number, object.clone()))
     }
 
     /// Turns an object of a sale's model into the sale's own.
-    fn told(&self, number: u32, mut value: Value) -> Value {
+    fn renumbered(&self, number: u32, mut value: Value) -> Value {
         let names = (mark(model(number)), mark(number));
         let later = self.created(number).saturating_sub(MADE_AT);
         rename(&mut value, &names, later);
@@ -249,15 +250,15 @@ fn make(books: &mut Books, number: u32) -> Result<()> {
     }
     if let Some(invoice) = &session.invoice {
         let mut invoice: Invoice = books.find(invoice)?;
-        invoice.reason = Reason::Cycle;
+        invoice.reason = BillingReason::Cycle;
         books.put(invoice);
     }
     books.most_events = usize::MAX;
     match (number, &session.subscription, &session.invoice) {
-        (1, Some(id), _) => books.emit(told(number), &books.find::<Subscription>(id)?),
-        (2, _, Some(id)) => books.emit(told(number), &books.find::<Invoice>(id)?),
-        (0, ..) => books.emit(told(number), &session),
-        _ => books.emit(told(number), &books.find::<Charge>(&charge)?),
+        (1, Some(id), _) => books.emit(event_type(number), &books.find::<Subscription>(id)?),
+        (2, _, Some(id)) => books.emit(event_type(number), &books.find::<Invoice>(id)?),
+        (0, ..) => books.emit(event_type(number), &session),
+        _ => books.emit(event_type(number), &books.find::<Charge>(&charge)?),
     }
     if number > 0 {
         // The other sales did not come from a checkout.

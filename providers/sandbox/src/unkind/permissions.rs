@@ -1,5 +1,5 @@
-//! The permission of a restricted key that each endpoint needs. The names are those of Stripe's refusals and of
-//! its prefilled links; prices go by their old name, plans.
+//! The permission of a restricted key that each endpoint needs, by the names in Stripe's refusals and prefilled
+//! links. Prices have their old name there, plans.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub fn permission(method: &str, path: &str) -> Option<String> {
     Some(format!("rak_{name}_{verb}"))
 }
 
-/// The request's endpoint, whatever object it is about: `GET /v1/invoices/{id}/lines`.
+/// The request's endpoint, with `{id}` in place of ids: `GET /v1/invoices/{id}/lines`.
 pub(super) fn endpoint(method: &str, path: &str) -> String {
     let is_id = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit()) && part != "v1";
     let parts = path.split('/').map(|part| match is_id(part) {

@@ -51,13 +51,6 @@ pub struct Unkindness {
     pub foreign_sales: u32,
     /// Days, ending when this was switched on, over which they are spread. 0: one.
     pub foreign_days: u32,
-    /// Locales that Stripe's pages do not support are refused: nursit/bank#95.
-    pub unknown_locales_refused: bool,
-    /// Invalid email addresses are refused: `email_invalid` (docs.stripe.com/error-codes).
-    pub invalid_emails_refused: bool,
-    /// Amounts of more than eight digits are refused: `amount_too_large`
-    /// (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
-    pub large_amounts_refused: bool,
     /// Number of POSTs that fail with a 500, which is kept under their idempotency keys: "we save the resulting
     /// status code and body of the first request made for any given idempotency key, regardless of whether it
     /// succeeds or fails" (reference, idempotent requests).
@@ -81,9 +74,6 @@ impl Unkindness {
             lines_embedded: 10,
             requests_per_endpoint: 25,
             requests_per_account: 100,
-            unknown_locales_refused: true,
-            invalid_emails_refused: true,
-            large_amounts_refused: true,
             ..Self::default()
         }
     }
@@ -180,7 +170,7 @@ impl Unkindness {
                 || request.form.values().any(|value| value == id)
         };
         let mut broken = self.broken.iter();
-        let found = broken.find(|(id, _)| named(id));
-        found.map(|(_, status)| *status)
+        let (_, status) = broken.find(|(id, _)| named(id))?;
+        Some(*status)
     }
 }

@@ -49,10 +49,10 @@ impl SessionRequest {
             locale: None,
             asks: self.asks,
         };
-        let tier = StripePriceId::new("price_pro");
+        let tier = StripePriceId::new("price_pro").ok();
         let tier = tier.filter(|_| self.price.interval == Interval::Month);
         let code = match &self.discount {
-            Discount::Code(code) => PromotionCodeId::new(code.as_str()),
+            Discount::Code(code) => PromotionCodeId::new(code.as_str()).ok(),
             Discount::None | Discount::BuyerMayEnter => None,
         };
         form(&request, tier.as_ref(), code.as_ref())

@@ -8,7 +8,7 @@ use domain::{
         pay::{PaidCycle, Payment},
     },
 };
-use port::{BillingTerms, OrderReference, PaidOrder, RunningSubscription};
+use port::{BillingTerms, ListPage, OrderReference, PaidOrder, RunningSubscription};
 
 use super::{
     Stripe,
@@ -25,21 +25,22 @@ use crate::{
 const PAGE: u32 = 20;
 
 impl Stripe {
-    /// A page of the subscriptions to a price that have not ended, newest first, from behind `after`; and the
-    /// cursor of the next page.
+    /// A page of the subscriptions to a price that have not ended, newest first, those behind the cursor `after`.
     pub(super) async fn all_running(
         &self,
         price: &str,
         after: Option<&str>,
-    ) -> Result<(Vec<RunningSubscription>, Option<String>), Error> {
+    ) -> Result<ListPage<RunningSubscription>, Error> {
         let query = Form::new()
             .with("price", price)
             .with("limit", PAGE)
             .with_some("starting_after", after);
         let with = ["data.customer"];
         let page = self.client.list::<SubscriptionId>(&query, &with).await?;
-        let found = page.data.into_iter().filter_map(neutral);
-        Ok((found.collect(), page.next))
+        Ok(ListPage {
+            items: page.data.into_iter().filter_map(neutral).collect(),
+            next: page.next,
+        })
     }
 
     pub(super) async fn one_running(
@@ -62,13 +63,13 @@ impl Stripe {
         let [item] = subscription.items() else {
             return Err(refused("the subscription does not have exactly one price"));
         };
-        let elsewhere = subscription.metadata.project;
-        if elsewhere.is_some_and(|project| project != self.project) {
+        let marked = subscription.metadata.project;
+        if marked.is_some_and(|project| project != self.project) {
             return Err(refused("the subscription belongs to another project"));
         }
         let theirs = item.price.id.clone();
         match self.our_price(&theirs).await? {
-            Some(known) if known != reference.price => {
+            Some(linked) if linked != reference.price => {
                 return Err(refused("its price is already linked to another price"));
             }
             Some(_) => {}
@@ -83,10 +84,12 @@ impl Stripe {
                     .insert((self.project, theirs), Some(reference.price));
             }
         }
-        let (now, _) = self.now(reference.order, &subscription).await?;
+        let (state, _) = self
+            .subscription_state(reference.order, &subscription)
+            .await?;
         let newest = subscription.latest_invoice.as_ref();
         let invoice = newest.map(|invoice| invoice.id().clone());
-        let billing = first_billing(&now, &subscription, None).map(|billing| PaidCycle {
+        let billing = first_billing(&state, &subscription, None).map(|billing| PaidCycle {
             invoice: invoice.clone(),
             // Invoices of earlier cycles grant nothing.
             cycle_start: item.current_period_end.map_or(billing.cycle_start, |end| {
@@ -98,9 +101,7 @@ impl Stripe {
             order: reference.order,
             price: Some(reference.price),
             user: reference.user.clone(),
-            quantity: now.quantity,
-            amount_cents: Some(0),
-            currency: None,
+            quantity: state.quantity,
             payment: Payment {
                 amount_cents: 0,
                 payment: None,
@@ -109,8 +110,9 @@ impl Stripe {
                 email: None,
                 receipt: self.receipt(),
             },
+            currency: None,
             billing,
-            subscription: Some(now),
+            subscription: Some(state),
         })
     }
 }
@@ -137,7 +139,9 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         created: instant(subscription.created),
         newest: newest.and_then(Expandable::object).map(name_of),
         current_period_end: ends.map(instant),
-        customer_metadata: customer.map(|it| it.metadata.clone()).unwrap_or_default(),
+        customer_metadata: customer
+            .map(|customer| customer.metadata.clone())
+            .unwrap_or_default(),
         metadata: subscription.metadata.all,
         id: subscription.id,
     })

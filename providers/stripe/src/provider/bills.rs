@@ -1,5 +1,5 @@
-//! Finds out from the lines of a subscription's paid invoice what it pays for: those of our tier, whatever else
-//! is on it.
+//! Finds out what a subscription's paid invoice pays for, from the lines of our tier alone: a merchant may have
+//! added others.
 
 use domain::{
     id::PriceId,
@@ -27,11 +27,11 @@ impl Stripe {
         owners: &dyn Owners,
     ) -> Result<Result<Vec<PaidInvoice>, PaymentWithoutOrder>, Error> {
         let invoice = self.client.complete(invoice).await?;
-        let whole = self.own_line(invoice.cycle_lines()).await?;
-        // The price was changed by hand in Stripe: the cycle is paid all the same.
-        let whole = whole.or_else(|| Some((invoice.cycle_lines().next()?, None)));
+        let own = self.own_line(invoice.cycle_lines()).await?;
+        // Without a line of ours the price was changed by hand in Stripe: the cycle is paid all the same.
+        let cycle = own.or_else(|| Some((invoice.cycle_lines().next()?, None)));
         let reason = invoice.billing_reason;
-        let (line, price, pays) = match (reason, whole) {
+        let (line, price, pays) = match (reason, cycle) {
             (Some(BillingReason::SubscriptionCycle), Some((line, price))) => {
                 (line, price, Some(Pays::Cycle))
             }
@@ -124,16 +124,16 @@ impl Stripe {
         let Some((charged, Some(price))) = charged else {
             return Ok(None);
         };
-        let left = self
+        let credited = self
             .own_line(lines().filter(|line| line.amount < 0))
             .await?;
-        let left = left.and_then(|(line, price)| {
+        let switch = credited.and_then(|(line, price)| {
             Some(Pays::Switch {
                 old: owners.terms(price?)?.many(line.quantity()),
                 at: instant(charged.period.start),
             })
         });
-        Ok(Some((charged, price, left)))
+        Ok(Some((charged, price, switch)))
     }
 
     /// The switches of the previous cycle that a cycle's invoice settles, where they cost something: the
@@ -148,8 +148,10 @@ impl Stripe {
                 own.push((line, price));
             }
         }
-        let cents = own.iter().map(|(line, _)| line.amount);
-        let cents = cents.fold(0, i64::saturating_add).min(invoice.amount_paid);
+        let amounts = own.iter().map(|(line, _)| line.amount);
+        let cents = amounts
+            .fold(0, i64::saturating_add)
+            .min(invoice.amount_paid);
         Ok((cents > 0).then_some((cents, own)))
     }
 }

@@ -1,7 +1,7 @@
 //! Stripe's lists of money that moved, as the daily proof reads them.
 
 use domain::{text::PaymentId, time::Timestamp};
-use port::{Movement, ProviderList, ProviderListItem, ProviderListPage};
+use port::{ListPage, Movement, ProviderList, ProviderListItem};
 
 use super::{Stripe, look::instant};
 use crate::{
@@ -37,7 +37,7 @@ impl Stripe {
         book: ProviderList,
         (from, until): (Timestamp, Timestamp),
         page: Option<&str>,
-    ) -> Result<ProviderListPage, Error> {
+    ) -> Result<ListPage<ProviderListItem>, Error> {
         let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
         let query = Form::new()
             .with("limit", PAGE)
@@ -51,9 +51,9 @@ impl Stripe {
                     .client
                     .list::<InvoiceId>(&query, &["data.payments"])
                     .await?;
-                let entries = page.data.into_iter().filter_map(|bill| self.billed(bill));
-                Ok(ProviderListPage {
-                    entries: entries.collect(),
+                let items = page.data.into_iter().filter_map(|bill| self.billed(bill));
+                Ok(ListPage {
+                    items: items.collect(),
                     next: page.next,
                 })
             }
@@ -93,26 +93,26 @@ impl Stripe {
         query: &Form,
         with: &[&str],
         moved: impl Fn(I::Object) -> (Option<Expandable<ChargeId>>, Movement),
-    ) -> Result<ProviderListPage, Error> {
+    ) -> Result<ListPage<ProviderListItem>, Error> {
         let page = self.client.list::<I>(query, with).await?;
-        let mut entries = Vec::with_capacity(page.data.len());
-        for line in page.data {
-            let id = I::of(&line).to_string();
-            let (Some(charge), movement) = moved(line) else {
+        let mut items = Vec::with_capacity(page.data.len());
+        for object in page.data {
+            let id = I::of(&object).to_string();
+            let (Some(charge), movement) = moved(object) else {
                 continue;
             };
             let charge = self.client.open(&charge).await?;
             if charge.took() {
                 let charge = self.neutral(charge);
-                entries.push(ProviderListItem {
+                items.push(ProviderListItem {
                     id,
                     charge,
                     movement,
                 });
             }
         }
-        Ok(ProviderListPage {
-            entries,
+        Ok(ListPage {
+            items,
             next: page.next,
         })
     }

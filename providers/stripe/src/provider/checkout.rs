@@ -28,19 +28,19 @@ impl Stripe {
         request: &CheckoutRequest<'_>,
     ) -> Result<CheckoutPage, Error> {
         let mut attempt = Attempt::default();
-        let made = loop {
-            let made = self.try_session(request, attempt).await;
-            let Err(Error::Refused(refusal)) = &made else {
-                break made;
+        let outcome = loop {
+            let outcome = self.try_session(request, attempt).await;
+            let Err(Error::Refused(refusal)) = &outcome else {
+                break outcome;
             };
             let other = attempt.after(refusal);
             if other == attempt {
-                break made;
+                break outcome;
             }
             tracing::warn!(error = %refusal, "The payment provider refused part of a checkout; trying without it");
             attempt = other;
         };
-        let session = made.map_err(|error| match error {
+        let session = outcome.map_err(|error| match error {
             Error::Refused(refusal) if is_about_the_discount(&refusal) => {
                 port::Error::InvalidDiscountCode.into()
             }
@@ -65,8 +65,8 @@ impl Stripe {
         let code = match request.discount {
             Discount::Code(code) => {
                 let customer = request.customer.as_ref();
-                let found = self.client.find_promotion_code(code, customer).await?;
-                Some(found.ok_or(port::Error::InvalidDiscountCode)?)
+                let id = self.client.find_promotion_code(code, customer).await?;
+                Some(id.ok_or(port::Error::InvalidDiscountCode)?)
             }
             Discount::None | Discount::BuyerMayEnter => None,
         };

@@ -37,7 +37,7 @@ impl Stripe {
         owners: &dyn Owners,
     ) -> Result<Vec<Report>, Error> {
         match subject {
-            ObjectRef::Checkout(id) => self.session(id, owners.order_of(subject)?).await,
+            ObjectRef::Checkout(id) => self.session(id, owners).await,
             ObjectRef::Subscription(id) => {
                 let subscription = self.client.read(id).await?;
                 self.subscription(subscription, None, owners).await
@@ -54,21 +54,18 @@ impl Stripe {
         }
     }
 
-    async fn session(
-        &self,
-        id: &CheckoutId,
-        placed: Option<OrderId>,
-    ) -> Result<Vec<Report>, Error> {
+    async fn session(&self, id: &CheckoutId, owners: &dyn Owners) -> Result<Vec<Report>, Error> {
+        let placed = owners.order_of(&ObjectRef::Checkout(id.clone()))?;
         let session = self.client.read(id).await?;
         let Some(order) = placed.or_else(|| self.ours(&session.metadata)) else {
             return Ok(Vec::new());
         };
         let subscription = match &session.subscription {
-            Some(there) => Some(self.client.open(there).await?),
+            Some(reference) => Some(self.client.open(reference).await?),
             None => None,
         };
         if session.is_paid() {
-            return self.paid(order, &session, subscription).await;
+            return self.paid(order, &session, subscription, owners).await;
         }
         let report = match session.status {
             Some(SessionStatus::Expired) => Report::Expired(order),
@@ -79,10 +76,10 @@ impl Stripe {
                 let mut reports = vec![Report::Failed(order)];
                 // The subscription goes on until Stripe gives it up.
                 if let Some(subscription) = subscription {
-                    let mut now = self.now(order, &subscription).await?.0;
-                    let bill = session.invoice.as_ref().and_then(Expandable::object);
-                    now.open_invoice = bill.and_then(Invoice::waiting);
-                    reports.push(Report::Subscription(Box::new(now)));
+                    let mut state = self.subscription_state(order, &subscription).await?.0;
+                    let invoice = session.invoice.as_ref().and_then(Expandable::object);
+                    state.open_invoice = invoice.and_then(Invoice::waiting);
+                    reports.push(Report::Subscription(Box::new(state)));
                 }
                 return Ok(reports);
             }
@@ -98,18 +95,18 @@ impl Stripe {
         session: &Session,
         subscription: Option<&Subscription>,
     ) -> Result<bool, Error> {
-        let over = [
+        let failed = [
             SubscriptionStatus::IncompleteExpired,
             SubscriptionStatus::Canceled,
             SubscriptionStatus::PastDue,
             SubscriptionStatus::Unpaid,
         ];
-        if subscription.is_some_and(|now| over.contains(&now.status)) {
+        if subscription.is_some_and(|subscription| failed.contains(&subscription.status)) {
             return Ok(true);
         }
-        let of_bill = session.invoice.as_ref().and_then(Expandable::object);
-        let of_bill = of_bill.and_then(Invoice::intent);
-        let status = match session.payment_intent.as_ref().or(of_bill) {
+        let invoice = session.invoice.as_ref().and_then(Expandable::object);
+        let of_invoice = invoice.and_then(Invoice::intent);
+        let status = match session.payment_intent.as_ref().or(of_invoice) {
             Some(intent) => {
                 let intent = readable(self.client.open(intent).await)?;
                 intent.and_then(|intent| intent.status)
@@ -126,16 +123,16 @@ impl Stripe {
         order: OrderId,
         session: &Session,
         subscription: Option<Subscription>,
+        owners: &dyn Owners,
     ) -> Result<Vec<Report>, Error> {
-        let bill = session.invoice.as_ref();
-        let invoice = bill.and_then(Expandable::object);
-        let now = match &subscription {
-            Some(subscription) => Some(self.now(order, subscription).await?.0),
+        let invoice = session.invoice.as_ref().and_then(Expandable::object);
+        let state = match &subscription {
+            Some(subscription) => Some(self.subscription_state(order, subscription).await?.0),
             None => None,
         };
-        let billing = now.as_ref().zip(subscription.as_ref());
+        let both = state.as_ref().zip(subscription.as_ref());
         let billing =
-            billing.and_then(|(now, subscription)| first_billing(now, subscription, invoice));
+            both.and_then(|(state, subscription)| first_billing(state, subscription, invoice));
         let (payment, receipt_url) = match (&session.payment_intent, invoice) {
             (Some(intent), _) => {
                 let page = self.receipt_page(intent).await?;
@@ -145,18 +142,18 @@ impl Stripe {
             (None, Some(invoice)) => self.paid_by(invoice).await?,
             (None, None) => (None, None),
         };
+        let quantity = session.metadata.quantity;
+        let terms = session.metadata.price.and_then(|price| owners.terms(price));
+        let full_price = terms.map_or(0, |terms| quantity.of(terms.amount_cents));
         let paid = PaidOrder {
             order,
             price: session.metadata.price,
             user: session.metadata.user.clone(),
-            quantity: session.metadata.quantity,
-            amount_cents: session.amount_total,
-            currency: session.currency.as_deref().and_then(Currency::new),
+            quantity,
             payment: Payment {
-                // Reported beside it, in `PaidOrder::amount_cents`.
-                amount_cents: 0,
+                amount_cents: session.amount_total.unwrap_or(full_price),
                 payment,
-                invoice: bill.map(|bill| bill.id().clone()),
+                invoice: session.invoice.as_ref().map(|invoice| invoice.id().clone()),
                 customer: session.customer.clone(),
                 email: session.email().and_then(email),
                 receipt: Receipt {
@@ -165,8 +162,9 @@ impl Stripe {
                     ..self.receipt()
                 },
             },
+            currency: session.currency.as_deref().and_then(Currency::new),
             billing,
-            subscription: now,
+            subscription: state,
         };
         Ok(vec![Report::Paid(Box::new(paid))])
     }
@@ -175,32 +173,34 @@ impl Stripe {
     async fn subscription(
         &self,
         subscription: Subscription,
-        told: Option<Invoice>,
+        invoice: Option<Invoice>,
         owners: &dyn Owners,
     ) -> Result<Vec<Report>, Error> {
-        let snapshot = told.as_ref().map(Invoice::subscription_metadata);
         let newest = subscription.latest_invoice.as_ref();
         let newest = newest.and_then(Expandable::object);
-        let snapshot = snapshot.or_else(|| newest.map(Invoice::subscription_metadata));
-        // An order that was placed here is found here; the metadata counts only where none ever was.
-        let written = self.ours(&subscription.metadata);
+        let snapshot = invoice
+            .as_ref()
+            .or(newest)
+            .map(Invoice::subscription_metadata);
+        // The order that was placed here counts; the metadata only where none ever was.
+        let named = self.ours(&subscription.metadata);
         let placed = owners.order_of(&ObjectRef::Subscription(subscription.id.clone()))?;
-        let billed = || snapshot.as_ref().and_then(|written| self.ours(written));
-        let Some(first) = placed.or(written).or_else(billed) else {
+        let billed = || snapshot.as_ref().and_then(|metadata| self.ours(metadata));
+        let Some(first) = placed.or(named).or_else(billed) else {
             return Ok(Vec::new());
         };
-        if written.is_none() {
+        if named.is_none() {
             self.mark(&subscription, first).await;
         }
-        let (mut now, tier) = self.now(first, &subscription).await?;
+        let (mut state, tier) = self.subscription_state(first, &subscription).await?;
         let mut reports = Vec::new();
-        for invoice in self.bills(&subscription, told).await? {
-            let of_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
+        for invoice in self.invoices(&subscription, invoice).await? {
+            let is_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
             if invoice.status != Some(InvoiceStatus::Paid) {
                 let late = [Status::PastDue, Status::Canceled].map(Some);
                 let began = subscription.status != SubscriptionStatus::IncompleteExpired;
-                now.open_invoice = invoice.waiting().or(now.open_invoice);
-                if of_first && began && late.contains(&now.status) {
+                state.open_invoice = invoice.waiting().or(state.open_invoice);
+                if is_first && began && late.contains(&state.status) {
                     reports.push(Report::Failed(first));
                 }
                 continue;
@@ -209,67 +209,69 @@ impl Stripe {
             if placed.is_some() && !invoice.may_settle_prior_switches() {
                 continue;
             }
-            if of_first {
-                let report = self.first_bill(first, &now, &subscription, &invoice);
+            if is_first {
+                let report = self.first_invoice(first, &state, &subscription, &invoice);
                 reports.push(Report::Paid(Box::new(report.await?)));
                 continue;
             }
             match self.bill(&subscription, &tier, invoice, owners).await? {
-                Ok(paid) => now.paid.extend(paid),
+                Ok(paid) => state.paid.extend(paid),
                 Err(unplaced) => reports.push(Report::Unplaced(Box::new(unplaced))),
             }
         }
-        now.paid.sort_by_key(|paid| paid.invoice.created);
-        reports.push(Report::Subscription(Box::new(now)));
+        state.paid.sort_by_key(|paid| paid.invoice.created);
+        reports.push(Report::Subscription(Box::new(state)));
         Ok(reports)
     }
 
     /// The given invoice, the newest one and, unless that one began the cycle, the other paid ones of the
     /// running cycle.
-    async fn bills(
+    async fn invoices(
         &self,
         subscription: &Subscription,
-        told: Option<Invoice>,
+        given: Option<Invoice>,
     ) -> Result<Vec<Invoice>, Error> {
-        let newest = match (&subscription.latest_invoice, &told) {
-            (Some(newest), Some(told)) if *newest.id() == told.id => None,
+        let newest = match (&subscription.latest_invoice, &given) {
+            (Some(newest), Some(given)) if *newest.id() == given.id => None,
             (Some(newest), _) => readable(self.client.open(newest).await)?,
             (None, _) => None,
         };
-        let mut bills: Vec<Invoice> = told.into_iter().chain(newest).collect();
-        if bills.last().is_some_and(|newest| !newest.begins_a_cycle()) {
-            let since = subscription.items().iter();
-            let since = since.filter_map(|item| item.current_period_start).min();
+        let mut invoices: Vec<Invoice> = given.into_iter().chain(newest).collect();
+        if invoices
+            .last()
+            .is_some_and(|newest| !newest.begins_a_cycle())
+        {
+            let starts = subscription.items().iter();
+            let since = starts.filter_map(|item| item.current_period_start).min();
             let id = &subscription.id;
             let others = self.client.paid_invoices(id, since.unwrap_or(0)).await;
             for other in readable(others)?.unwrap_or_default() {
-                if bills.iter().all(|known| known.id != other.id) {
-                    bills.push(other);
+                if invoices.iter().all(|invoice| invoice.id != other.id) {
+                    invoices.push(other);
                 }
             }
         }
-        Ok(bills)
+        Ok(invoices)
     }
 
-    /// The first invoice of a subscription: it pays the order that began it, whatever its checkout session
-    /// says.
-    async fn first_bill(
+    /// The first invoice of a subscription. It pays the order that began it, also where the checkout session was
+    /// never reported as paid.
+    async fn first_invoice(
         &self,
         first: OrderId,
-        now: &SubscriptionState,
+        state: &SubscriptionState,
         subscription: &Subscription,
         invoice: &Invoice,
     ) -> Result<PaidOrder, Error> {
-        let written = &subscription.metadata;
+        let metadata = &subscription.metadata;
         Ok(PaidOrder {
             order: first,
-            price: written.price.or(now.price),
-            user: written.user.clone(),
-            quantity: written.quantity,
-            amount_cents: Some(invoice.amount_paid),
-            currency: Currency::new(&invoice.currency),
+            price: metadata.price.or(state.price),
+            user: metadata.user.clone(),
+            quantity: metadata.quantity,
             payment: self.payment_of(invoice).await?,
-            billing: first_billing(now, subscription, Some(invoice)),
+            currency: Currency::new(&invoice.currency),
+            billing: first_billing(state, subscription, Some(invoice)),
             // Reported after it.
             subscription: None,
         })
@@ -292,14 +294,15 @@ impl Stripe {
         })
     }
 
-    pub(super) async fn now<'a>(
+    /// A subscription's present state, without its invoices, and the item that our price bills.
+    pub(super) async fn subscription_state<'a>(
         &self,
         first: OrderId,
         subscription: &'a Subscription,
     ) -> Result<(SubscriptionState, Tier<'a>), Error> {
         let tier = self.tier_of(subscription).await?;
         let period_end = tier.item.and_then(|item| item.current_period_end);
-        let now = SubscriptionState {
+        let state = SubscriptionState {
             first,
             id: subscription.id.clone(),
             status: status(subscription),
@@ -314,7 +317,7 @@ impl Stripe {
             cancel_at_period_end: subscription.is_ending(period_end),
             paid: Vec::new(),
         };
-        Ok((now, tier))
+        Ok((state, tier))
     }
 
     async fn tier_of<'a>(&self, subscription: &'a Subscription) -> Result<Tier<'a>, Error> {
@@ -346,8 +349,8 @@ impl Stripe {
 
     /// Our price behind one of Stripe's, if there is one.
     pub(super) async fn our_price(&self, id: &StripePriceId) -> Result<Option<PriceId>, Error> {
-        let known = (self.project, id.clone());
-        if let Some(ours) = self.shared.ours.get(&known) {
+        let theirs = (self.project, id.clone());
+        if let Some(ours) = self.shared.ours.get(&theirs) {
             return Ok(*ours);
         }
         let ours = match self.client.read(id).await {
@@ -355,12 +358,12 @@ impl Stripe {
             Err(Error::Refused(refusal)) if refusal.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         };
-        self.shared.ours.insert(known, ours);
+        self.shared.ours.insert(theirs, ours);
         Ok(ours)
     }
 
-    /// Writes our metadata on a subscription again after somebody replaced it. Failing, for example for want of
-    /// a permission, does no harm.
+    /// Writes our metadata on a subscription again after it was replaced. A failure does no harm: the key may lack
+    /// the permission.
     async fn mark(&self, subscription: &Subscription, first: OrderId) {
         let id = &subscription.id;
         if subscription.metadata.project.is_some() {
@@ -382,13 +385,13 @@ impl Stripe {
         &self,
         invoice: &Invoice,
     ) -> Result<(Option<PaymentId>, Option<PageUrl>), Error> {
-        let asked;
+        let fetched;
         let intent = match invoice.payments() {
             Some(mut payments) => payments.find_map(|payment| payment.intent()),
             None => {
                 let payments = self.client.invoice_payments_of_invoice(&invoice.id).await;
-                asked = readable(payments)?.unwrap_or_default();
-                asked.iter().find_map(|payment| payment.intent())
+                fetched = readable(payments)?.unwrap_or_default();
+                fetched.iter().find_map(|payment| payment.intent())
             }
         };
         match intent {
@@ -400,9 +403,10 @@ impl Stripe {
     /// The receipt page of a payment, where there is one.
     async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
         let intent = readable(self.client.open(intent).await)?;
-        let charge = intent
+        let latest = intent
             .as_ref()
-            .and_then(|it| it.latest_charge.as_ref()?.object());
+            .and_then(|intent| intent.latest_charge.as_ref());
+        let charge = latest.and_then(Expandable::object);
         Ok(page(
             charge.and_then(|charge| charge.receipt_url.as_deref()),
         ))
@@ -411,7 +415,7 @@ impl Stripe {
 
 /// The cycle that a subscription's first payment begins, dated before all that follow.
 pub(super) fn first_billing(
-    now: &SubscriptionState,
+    state: &SubscriptionState,
     subscription: &Subscription,
     invoice: Option<&Invoice>,
 ) -> Option<PaidCycle> {
@@ -421,7 +425,7 @@ pub(super) fn first_billing(
         (Some(ends), Some(trial)) => ends <= trial,
         _ => subscription.status == SubscriptionStatus::Trialing,
     };
-    let end = ends.map(instant).or(now.current_period_end)?;
+    let end = ends.map(instant).or(state.current_period_end)?;
     Some(PaidCycle {
         subscription: subscription.id.clone(),
         invoice: invoice.map(|invoice| invoice.id.clone()),

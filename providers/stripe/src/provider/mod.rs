@@ -20,9 +20,9 @@ use domain::{
     wallet::{ProviderKind, Receipt},
 };
 use port::{
-    CheckoutPage, CheckoutRequest, EventPage, ObjectIds, ObjectRef, Operation, OrderReference,
+    CheckoutPage, CheckoutRequest, ListPage, ObjectIds, ObjectRef, Operation, OrderReference,
     Owners, PaidOrder, PortalRequest, Provider, ProviderCharge, ProviderEvent, ProviderFuture,
-    ProviderList, ProviderListPage, RefundRequest, Report, RunningSubscription, Span, WebhookError,
+    ProviderList, ProviderListItem, RefundRequest, Report, RunningSubscription, Span, WebhookError,
 };
 
 use crate::{
@@ -104,7 +104,7 @@ impl Stripe {
     }
 
     /// Runs an operation until [`PATIENCE`] ends. Background work first waits for one of its places.
-    fn asked<'a, T>(
+    fn within_patience<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> ProviderFuture<'a, T> {
@@ -204,8 +204,8 @@ impl Provider for Stripe {
     ) -> Result<Option<ProviderEvent>, WebhookError> {
         signature::verify(signature, body, &self.secrets, now)
             .map_err(|error| WebhookError::Signature(error.to_string()))?;
-        let told = StripeEvent::parse(body).and_then(|event| self.provider_event(&event));
-        told.map_err(WebhookError::Malformed)
+        let event = StripeEvent::parse(body).and_then(|event| self.provider_event(&event));
+        event.map_err(WebhookError::Malformed)
     }
 
     fn missing_permissions(&self) -> Vec<String> {
@@ -213,24 +213,28 @@ impl Provider for Stripe {
     }
 
     fn try_missing(&self) -> ProviderFuture<'_, ()> {
-        self.asked(self.client.try_missing())
+        self.within_patience(self.client.try_missing())
     }
 
-    fn events<'a>(&'a self, span: Span, page: Option<&'a str>) -> ProviderFuture<'a, EventPage> {
-        self.asked(async move {
+    fn events<'a>(
+        &'a self,
+        span: Span,
+        page: Option<&'a str>,
+    ) -> ProviderFuture<'a, ListPage<ProviderEvent>> {
+        self.within_patience(async move {
             let page = self.client.events(span, page).await?;
-            let mut events = Vec::with_capacity(page.data.len());
+            let mut items = Vec::with_capacity(page.data.len());
             for event in &page.data {
                 match self.provider_event(event) {
-                    Ok(told) => events.extend(told),
-                    // One that is not as it should be must not hide the others.
+                    Ok(event) => items.extend(event),
+                    // A malformed event must not hide the others.
                     Err(why) => {
                         tracing::warn!(event.id = %event.id, why, "An event was passed over")
                     }
                 }
             }
-            Ok(EventPage {
-                events,
+            Ok(ListPage {
+                items,
                 next: page.next,
             })
         })
@@ -241,11 +245,11 @@ impl Provider for Stripe {
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
     ) -> ProviderFuture<'a, Vec<Report>> {
-        self.asked(self.reports(subject, owners))
+        self.within_patience(self.reports(subject, owners))
     }
 
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
-        self.asked(self.taken(payment))
+        self.within_patience(self.taken(payment))
     }
 
     fn book<'a>(
@@ -254,15 +258,15 @@ impl Provider for Stripe {
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ProviderListPage> {
-        self.asked(self.lines(book, (from, until), page))
+    ) -> ProviderFuture<'a, ListPage<ProviderListItem>> {
+        self.within_patience(self.lines(book, (from, until), page))
     }
 
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
     ) -> ProviderFuture<'a, CheckoutPage> {
-        self.asked(self.checkout(request))
+        self.within_patience(self.checkout(request))
     }
 
     fn close_checkout<'a>(
@@ -270,7 +274,7 @@ impl Provider for Stripe {
         checkout: &'a CheckoutId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()> {
-        self.asked(async move {
+        self.within_patience(async move {
             let key = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
             self.change(&path, &Form::new(), &key).await
@@ -278,22 +282,22 @@ impl Provider for Stripe {
     }
 
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String> {
-        self.asked(self.portal(request))
+        self.within_patience(self.portal(request))
     }
 
     fn running<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, (Vec<RunningSubscription>, Option<String>)> {
-        self.asked(self.all_running(price, page))
+    ) -> ProviderFuture<'a, ListPage<RunningSubscription>> {
+        self.within_patience(self.all_running(price, page))
     }
 
     fn running_one<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>> {
-        self.asked(self.one_running(subscription))
+        self.within_patience(self.one_running(subscription))
     }
 
     fn adopt<'a>(
@@ -301,7 +305,7 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder> {
-        self.asked(self.take_over(subscription, reference))
+        self.within_patience(self.take_over(subscription, reference))
     }
 
     fn mark<'a>(
@@ -309,11 +313,11 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()> {
-        self.asked(self.write_on(subscription, order))
+        self.within_patience(self.write_on(subscription, order))
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()> {
-        self.asked(self.give_back(request))
+        self.within_patience(self.give_back(request))
     }
 
     fn cancel<'a>(
@@ -322,7 +326,7 @@ impl Provider for Stripe {
         at_period_end: bool,
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()> {
-        self.asked(self.end(subscription, at_period_end, operation))
+        self.within_patience(self.end(subscription, at_period_end, operation))
     }
 
     fn resume<'a>(
@@ -330,7 +334,7 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()> {
-        self.asked(async move {
+        self.within_patience(async move {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::resume_form(&now);
             if !form.pairs().is_empty() {

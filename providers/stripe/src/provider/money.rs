@@ -20,8 +20,8 @@ use crate::{
 /// Idempotency keys to try for one refund, past replayed answers; Stripe keeps each for a day.
 const MAX_REFUND_KEYS: u32 = 8;
 
-/// Turns a refusal to read into `None`: an object that is missing or forbidden to the key must not keep anybody
-/// from what they paid for.
+/// Turns a refusal to read into `None`: a buyer gets what they paid for even where an object is missing or the key
+/// may not read it.
 pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -209,7 +209,7 @@ fn reversal_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
         };
         sum.saturating_add(cents)
     });
-    let newest = disputes.iter().rev().filter_map(Dispute::told);
+    let newest = disputes.iter().rev().filter_map(Dispute::in_domain);
     Reversal {
         refunded_cents,
         disputed_cents,

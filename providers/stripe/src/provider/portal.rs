@@ -46,8 +46,8 @@ struct Configuration {
     id: ConfigurationId,
 }
 
-/// A visit to the portal: whoever has its URL is the customer, for a short time. It must not be logged or kept,
-/// so it cannot be printed.
+/// A visit to the portal. Anybody who has its URL acts as the customer for a short time, so it is neither logged
+/// nor stored: the type cannot be printed.
 #[derive(Deserialize)]
 struct PortalSession {
     /// Where to send the customer.
@@ -101,18 +101,17 @@ impl Stripe {
         let hash = Sha256::digest(form.encode());
         offer.copy_from_slice(hash.split_at(16).0);
         let memory = &self.shared.memory;
-        let known = memory.made(self.project, offer);
-        if let Some(known) = known.and_then(ConfigurationId::new) {
-            return Ok(known);
+        let existing = memory.made(self.project, offer);
+        if let Some(existing) = existing.and_then(|id| ConfigurationId::new(id).ok()) {
+            return Ok(existing);
         }
         let key = key::anew(format_args!("portal/{}", self.project))?;
         let path = ["billing_portal", "configurations"];
-        let made: Configuration = self.client.post(&path, &form, &key).await?;
-        let made = made.id;
+        let Configuration { id } = self.client.post(&path, &form, &key).await?;
         memory
-            .remember(self.project, offer, made.as_str().to_owned())
+            .remember(self.project, offer, id.as_str().to_owned())
             .await?;
-        Ok(made)
+        Ok(id)
     }
 }
 

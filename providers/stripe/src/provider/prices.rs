@@ -17,15 +17,15 @@ impl Stripe {
         price: &Price,
     ) -> Result<StoredPrice, Error> {
         let ours = (price.project, price.id);
-        if let Some(known) = self.shared.prices.get(&ours) {
-            return Ok(known.clone());
+        if let Some(cached) = self.shared.prices.get(&ours) {
+            return Ok(cached.clone());
         }
         let _turn = self.shared.making.lock().await;
-        if let Some(known) = self.shared.prices.get(&ours) {
-            return Ok(known.clone());
+        if let Some(cached) = self.shared.prices.get(&ours) {
+            return Ok(cached.clone());
         }
         match self.client.find_price(price).await? {
-            Some(found) => Ok(self.cache_price(price, found)),
+            Some(stored) => Ok(self.cache_price(price, stored)),
             None => self.make_tier(product, price).await,
         }
     }
@@ -46,8 +46,8 @@ impl Stripe {
     async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
         let key = key::anew(format_args!("price/{}", price.id))?;
         let form = prices::form(product, price);
-        let made = self.client.post(&["prices"], &form, &key).await;
-        Ok(self.cache_price(price, made?))
+        let stored = self.client.post(&["prices"], &form, &key).await?;
+        Ok(self.cache_price(price, stored))
     }
 
     fn cache_price(&self, price: &Price, stored: StoredPrice) -> StoredPrice {

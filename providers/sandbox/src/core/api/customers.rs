@@ -8,12 +8,12 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         ..Customer::default()
     };
     let customer = filled(params, customer)?;
-    Ok(books.kept(customer).view(books))
+    Ok(books.stored(customer).view(books))
 }
 
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let customer = filled(params, books.find(id)?)?;
-    books.tell("customer.updated", &customer);
+    books.put_and_emit("customer.updated", &customer);
     Ok(customer.view(books))
 }
 

@@ -14,10 +14,10 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
     let kinds = params.list(PATH)?;
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._".contains(&byte);
-    let known = |kind: &String| {
+    let is_type = |kind: &String| {
         kind == "*" || (kind.contains('.') && kind.len() <= 100 && kind.bytes().all(plain))
     };
-    match kinds.iter().find(|kind| !known(kind)) {
+    match kinds.iter().find(|kind| !is_type(kind)) {
         Some(wrong) => {
             let message = format!("Invalid enabled_events: {wrong} is not an event type");
             Err(Refusal::param(PATH, message))
@@ -43,7 +43,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let message =
         format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
     Refusal::invalid(message).when(books.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
-    let endpoint = books.kept(endpoint);
+    let endpoint = books.stored(endpoint);
     let mut view = endpoint.view(books);
     // The secret is shown only here.
     shape::set(&mut view, json!({ "secret": endpoint.secret }));
@@ -60,7 +60,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     params.change_metadata("metadata", &mut endpoint.metadata)?;
     params.finish()?;
-    Ok(books.kept(endpoint).view(books))
+    Ok(books.stored(endpoint).view(books))
 }
 
 /// The account of the key. Its id stays as long as the sandbox's URL does.

@@ -53,21 +53,21 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let range = (low <= high).then(|| books.events().range(low..=high));
     let wanted = range.into_iter().flatten().filter_map(|(_, id)| {
         let event = books.get::<Event>(id)?;
-        let told = delivered.is_none_or(|delivered| delivered == event.is_delivered());
+        let fits = delivered.is_none_or(|delivered| delivered == event.is_delivered());
         let named = kinds.is_empty() || kinds.iter().any(|kind| covers(kind, &event.kind));
-        (told && named).then_some(event)
+        (fits && named).then_some(event)
     });
     let one_more = limit.saturating_add(1);
-    let mut found: Vec<&Event> = match before {
+    let mut events: Vec<&Event> = match before {
         Some(_) => wanted.take(one_more).collect(),
         None => wanted.rev().take(one_more).collect(),
     };
-    let has_more = found.len() > limit;
-    found.truncate(limit);
+    let has_more = events.len() > limit;
+    events.truncate(limit);
     if before.is_some() {
-        found.reverse();
+        events.reverse();
     }
-    let data = found.iter().map(|event| event.view(books)).collect();
+    let data = events.iter().map(|event| event.view(books)).collect();
     Ok(read::list(data, has_more, "/v1/events"))
 }
 

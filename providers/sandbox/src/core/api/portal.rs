@@ -35,7 +35,7 @@ fn save(books: &mut Books, params: &Params, mut configuration: Configuration) ->
     configuration.default_return_url = return_url.or(configuration.default_return_url);
     params.bounded("business_profile[headline]", 60)?;
     params.finish()?;
-    Ok(books.kept(configuration).view(books))
+    Ok(books.stored(configuration).view(books))
 }
 
 /// The features that a configuration may have.
@@ -86,10 +86,10 @@ fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
     });
     shape::set(to, json!({ "subscription_update": {} }));
     shape::set(to, json!({ "subscription_update": update }));
-    let said = |name: &str| to.pointer(&format!("/subscription_update/{name}"));
-    let whole = said("products").and(said("default_allowed_updates"));
+    let field = |name: &str| to.pointer(&format!("/subscription_update/{name}"));
+    let whole = field("products").and(field("default_allowed_updates"));
     Refusal::missing(format!("{UPDATE}[products]"))
-        .when(said("enabled") == Some(&Value::Bool(true)) && whole.is_none())?;
+        .when(field("enabled") == Some(&Value::Bool(true)) && whole.is_none())?;
     Ok(())
 }
 
@@ -122,7 +122,7 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
     let configuration: Configuration = match configuration {
         Some(id) => books.named(&id, "configuration")?,
         None => {
-            let active = books.newest::<Configuration>(|found| found.active);
+            let active = books.newest::<Configuration>(|one| one.active);
             let message = "No configuration provided and there is none to fall back on.";
             let newest = active.first().copied().cloned();
             newest.ok_or_else(|| Refusal::invalid(message))?
@@ -136,5 +136,5 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
         return_url: return_url.or(configuration.default_return_url),
         configuration: configuration.head.id,
     };
-    Ok(books.kept(visit).view(books))
+    Ok(books.stored(visit).view(books))
 }

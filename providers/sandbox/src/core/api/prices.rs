@@ -14,12 +14,6 @@ words! {
     }
 }
 
-/// A price with a product that may be new.
-pub(crate) struct PriceWithProduct {
-    pub(crate) price: Price,
-    pub(crate) product: Product,
-}
-
 /// The billing interval, where the request has one.
 pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> {
     if params.below(path).is_empty() {
@@ -57,13 +51,13 @@ fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product>
     })
 }
 
-/// A price that is described inline, where it is used.
+/// A price that is described inline, where it is used, and its product, which may be new.
 pub(crate) fn inline_price(
     books: &mut Books,
     params: &Params,
     path: &str,
     interval: Option<Interval>,
-) -> Result<PriceWithProduct> {
+) -> Result<(Price, Product)> {
     let at = |name: &str| within(path, name);
     let currency = money::currency(&params.required(&at("currency"))?, &at("currency"))?;
     let amount_path = at("unit_amount");
@@ -90,13 +84,13 @@ pub(crate) fn inline_price(
         interval,
         ..Price::default()
     };
-    Ok(PriceWithProduct { price, product })
+    Ok((price, product))
 }
 
 pub(super) fn create_product(books: &mut Books, params: &Params) -> Result<Value> {
     let product = product_at(books, params, "")?;
     params.finish()?;
-    books.tell("product.created", &product);
+    books.put_and_emit("product.created", &product);
     Ok(product.view(books))
 }
 
@@ -108,7 +102,7 @@ pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Re
     product.active = params.flag("active")?.unwrap_or(product.active);
     params.change_metadata("metadata", &mut product.metadata)?;
     params.finish()?;
-    books.tell("product.updated", &product);
+    books.put_and_emit("product.updated", &product);
     Ok(product.view(books))
 }
 
@@ -137,7 +131,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.choice::<TaxBehavior>("tax_behavior")?;
     params.finish()?;
     take_key(books, &price, transfer)?;
-    books.tell("price.updated", &price);
+    books.put_and_emit("price.updated", &price);
     Ok(price.view(books))
 }
 
@@ -164,7 +158,7 @@ fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     let every = interval(params, "recurring")?;
-    let PriceWithProduct { mut price, product } = inline_price(books, params, "", every)?;
+    let (mut price, product) = inline_price(books, params, "", every)?;
     price.metadata = params.metadata("metadata")?;
     price.nickname = params.bounded("nickname", 250)?;
     price.lookup_key = params.bounded("lookup_key", 200)?;
@@ -174,8 +168,8 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     params.finish()?;
     take_key(books, &price, transfer)?;
     if books.get::<Product>(&product.head.id).is_none() {
-        books.tell("product.created", &product);
+        books.put_and_emit("product.created", &product);
     }
-    books.tell("price.created", &price);
+    books.put_and_emit("price.created", &price);
     Ok(price.view(books))
 }

@@ -57,7 +57,7 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
         .when(id.as_ref().is_some_and(taken))?;
     let id = id.unwrap_or_else(|| books.ids.usual(""));
     let head = books.head_of(id);
-    Ok(books.kept(Coupon { head, ..coupon }).view(books))
+    Ok(books.stored(Coupon { head, ..coupon }).view(books))
 }
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
@@ -103,7 +103,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     );
     Refusal::param("code", message).when(taken && promotion.active)?;
     promotion.head = books.head("promo_");
-    Ok(books.kept(promotion).view(books))
+    Ok(books.stored(promotion).view(books))
 }
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {

@@ -62,21 +62,21 @@ impl Paging {
     }
 
     /// The page of objects that are given as callers see them.
-    pub(crate) fn views(&self, found: &[Value], url: &str) -> Result<Value> {
+    pub(crate) fn views(&self, objects: &[Value], url: &str) -> Result<Value> {
         let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
-        self.page(found.iter().collect(), id, Value::clone, url)
+        self.page(objects.iter().collect(), id, Value::clone, url)
     }
 
-    /// The page of `found`, whose ids and views the closures give.
+    /// The page of `objects`, whose ids and views the closures give.
     fn page<'a, T>(
         &self,
-        found: Vec<&'a T>,
+        objects: Vec<&'a T>,
         id: impl Fn(&T) -> Option<String>,
         view: impl Fn(&'a T) -> Value,
         url: &str,
     ) -> Result<Value> {
         let place = |wanted: &Option<String>, param: &str| {
-            let place = found.iter().position(|object| id(object) == *wanted);
+            let place = objects.iter().position(|object| id(object) == *wanted);
             let none = || Refusal::no_such("object", wanted.as_deref().unwrap_or_default());
             place.ok_or_else(|| none().of_param(param))
         };
@@ -85,10 +85,10 @@ impl Paging {
             after => place(after, "starting_after")?.saturating_add(1),
         };
         let to = match &self.before {
-            None => found.len(),
+            None => objects.len(),
             before => place(before, "ending_before")?,
         };
-        let between = found.get(from..to.max(from)).unwrap_or_default();
+        let between = objects.get(from..to.max(from)).unwrap_or_default();
         let skipped = match self.before {
             Some(_) => between.len().saturating_sub(self.limit),
             None => 0,
@@ -125,38 +125,39 @@ pub(super) fn some<T: StoredObject>(
     rules: &[&'static str],
     pass: impl Fn(&T) -> bool,
 ) -> Result<Value> {
-    let mut wanted = Vec::new();
+    let mut filters = Vec::new();
     for rule in rules {
-        wanted.extend(asked_for(params, rule)?);
+        filters.extend(filter(params, rule)?);
     }
     let paging = Paging::read(params)?;
     let (least, most) = created(params)?;
     params.finish()?;
     let in_time = |object: &T| (least..=most).contains(&object.head().created);
-    let says = |object: &T| {
+    let matches = |object: &T| {
         // Only texts and numbers, so this cannot fail.
-        let kept = serde_json::to_value(object).unwrap_or_default();
-        wanted
+        let stored = serde_json::to_value(object).unwrap_or_default();
+        filters
             .iter()
-            .all(|(field, values)| match kept.pointer(field) {
-                Some(said) => values.contains(said),
+            .all(|(field, values)| match stored.pointer(field) {
+                Some(value) => values.contains(value),
                 None => object
                     .view(books)
                     .pointer(field)
-                    .is_some_and(|said| values.contains(said)),
+                    .is_some_and(|value| values.contains(value)),
             })
     };
-    let all = wanted.is_empty();
-    let found = books.newest(|object: &T| in_time(object) && pass(object) && (all || says(object)));
+    let all = filters.is_empty();
+    let listed =
+        books.newest(|object: &T| in_time(object) && pass(object) && (all || matches(object)));
     let id = |object: &T| Some(object.head().id.clone());
     let url = format!("/v1/{path}");
-    paging.page(found, id, |object: &T| object.view(books), &url)
+    paging.page(listed, id, |object: &T| object.view(books), &url)
 }
 
 /// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name`
 /// takes a text to compare with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name`
 /// several texts.
-fn asked_for(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
+fn filter(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
     let at = |field: &str| format!("/{}", field.replace('[', "/").replace(']', ""));
     let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));
     if let Some(name) = name.strip_suffix('?') {

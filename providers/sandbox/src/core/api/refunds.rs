@@ -52,7 +52,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     let mut refund: Refund = books.find(id)?;
     params.change_metadata("metadata", &mut refund.metadata)?;
     params.finish()?;
-    books.tell("refund.updated", &refund);
+    books.put_and_emit("refund.updated", &refund);
     books.emit("charge.refund.updated", &refund);
     Ok(refund.view(books))
 }

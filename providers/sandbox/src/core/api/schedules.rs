@@ -1,7 +1,7 @@
 //! The endpoints of subscription schedules: the current price, and one that follows.
 
 use super::read;
-use crate::core::{billing::Prorate, prelude::*};
+use crate::core::{billing::ProrationBehavior, prelude::*};
 
 pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     const FROM: &str = "from_subscription";
@@ -36,7 +36,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     let mut subscription: Subscription = books.find(&plan.subscription)?;
     params.change_metadata("metadata", &mut plan.metadata)?;
     params.word("end_behavior", &["release"])?;
-    params.choice::<Prorate>("proration_behavior")?;
+    params.choice::<ProrationBehavior>("proration_behavior")?;
     let phases = params.below("phases");
     let message = "A schedule in the sandbox has the current phase and one that follows.";
     Refusal::param("phases", message).when(phases.len() > 2)?;
@@ -48,7 +48,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         }
         params.integer::<i64>(&at("[duration][interval_count]"))?;
         params.choice::<Interval>(&at("[duration][interval]"))?;
-        params.choice::<Prorate>(&at("[proration_behavior]"))?;
+        params.choice::<ProrationBehavior>(&at("[proration_behavior]"))?;
         let path = at("[items][0][price]");
         params.integer::<i64>(&at("[items][0][quantity]"))?;
         let price = params.required(&path)?;

@@ -8,10 +8,10 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Ok(session.view(books))
 }
 
-/// A session as it is now: one that has expired is closed before anybody sees it open.
+/// A session as it is now. One whose time is over is closed first, so that it is never shown as open.
 pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     read::changed(books, params, id, |session: Session, books| {
-        let is_over = session.status == Status::Open && session.expires_at <= books.now;
+        let is_over = session.status == SessionStatus::Open && session.expires_at <= books.now;
         Ok(match is_over {
             true => checkout::close(books, session),
             false => session,
@@ -26,7 +26,7 @@ pub(super) fn expire(books: &mut Books, params: &Params, id: &str) -> Result<Val
              Session has a status of {}.",
             session.status.word(),
         );
-        Refusal::invalid(message).when(session.status != Status::Open)?;
+        Refusal::invalid(message).when(session.status != SessionStatus::Open)?;
         Ok(checkout::close(books, session))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::core::{
-    billing::{Change, Prorate},
+    billing::{Change, ProrationBehavior},
     prelude::*,
 };
 
@@ -11,12 +11,12 @@ const MAX_QUANTITY: i64 = 999_999;
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
-    let standings = Standing::WORDS.iter().map(|(word, _)| *word);
+    let standings = SubscriptionStatus::WORDS.iter().map(|(word, _)| *word);
     let words: Vec<&str> = standings.chain(["ended", "all"]).collect();
     let status = params.word("status", &words)?;
     let price = params.text("price")?;
     let stands = |subscription: &Subscription| match status {
-        None => subscription.status != Standing::Canceled,
+        None => subscription.status != SubscriptionStatus::Canceled,
         Some("all") => true,
         Some("ended") => subscription.ended_at.is_some(),
         Some(status) => subscription.status.word() == status,
@@ -116,7 +116,7 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
 fn change(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Change>> {
     let items = items(books, params, old)?;
     let prorate = params.choice("proration_behavior")?;
-    let prorate = prorate.unwrap_or(Prorate::NextTime);
+    let prorate = prorate.unwrap_or(ProrationBehavior::NextTime);
     let must_pay = params.word(
         "payment_behavior",
         &[
@@ -178,7 +178,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     if update.metadata != subscription.metadata {
         subscription.metadata = update.metadata;
-        books.tell("customer.subscription.updated", &subscription);
+        books.put_and_emit("customer.subscription.updated", &subscription);
     }
     if let Some(ending) = update.ending {
         subscription = subscription.cancel_at_end(books, ending)?;
@@ -189,7 +189,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
 /// Resumes a subscription whose trial ended without a card.
 pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
-    params.choice::<Prorate>("proration_behavior")?;
+    params.choice::<ProrationBehavior>("proration_behavior")?;
     let anchored_now = anchor != Some("unchanged");
     read::changed(books, params, id, |subscription: Subscription, books| {
         subscription.resume(books, anchored_now)

@@ -46,11 +46,11 @@ impl Subscription {
         self.end_schedule(books);
         self.pause = None;
         self.drop_prorations(books);
-        self.status = Standing::Canceled;
+        self.status = SubscriptionStatus::Canceled;
         self.scheduled = None;
         self.canceled_at = self.canceled_at.or(Some(books.now));
         self.ended_at = Some(books.now);
         self.why_ended = Some(why.to_owned());
-        books.tell("customer.subscription.deleted", &self);
+        books.put_and_emit("customer.subscription.deleted", &self);
     }
 }

@@ -6,7 +6,7 @@ use crate::core::prelude::*;
 
 words! {
     /// What happens to time that is paid for already.
-    Prorate {
+    ProrationBehavior {
         /// Credited and billed at once.
         AtOnce "always_invoice",
         /// On the next invoice.
@@ -20,7 +20,7 @@ words! {
 pub(crate) struct Change {
     /// All items afterwards; the one that the portal switches comes first.
     pub(crate) items: Vec<Item>,
-    pub(crate) prorate: Prorate,
+    pub(crate) prorate: ProrationBehavior,
     /// Whether a new cycle begins now in any case.
     pub(crate) anchored_now: bool,
     /// Whether the change is refused where it cannot be paid.
@@ -36,7 +36,10 @@ impl Subscription {
         }
         let interval = self.fitting(books, &before, &wanted.items)?;
         self.refusal().when(!self.status.is_running())?;
-        if matches!(self.status, Standing::Trialing | Standing::Paused) {
+        if matches!(
+            self.status,
+            SubscriptionStatus::Trialing | SubscriptionStatus::Paused
+        ) {
             // Nothing was paid for yet, and nothing is billed before the trial or the pause ends.
             self.set_items(wanted.items);
             self.interval = interval;
@@ -45,7 +48,7 @@ impl Subscription {
         }
         let from_free = worth(books, &before) == 0 && worth(books, &wanted.items) > 0;
         let whole_cycle = wanted.anchored_now || interval != self.interval || from_free;
-        let prorates = wanted.prorate != Prorate::No;
+        let prorates = wanted.prorate != ProrationBehavior::No;
         let mut lines = Vec::new();
         let goes = |item: &&Item| prorates && (whole_cycle || !wanted.items.contains(item));
         for item in before.iter().filter(goes) {
@@ -66,7 +69,7 @@ impl Subscription {
                 lines.push(self.prorated(books, item, "Remaining time on")?);
             }
         }
-        if !whole_cycle && wanted.prorate != Prorate::AtOnce {
+        if !whole_cycle && wanted.prorate != ProrationBehavior::AtOnce {
             for line in lines {
                 let item = InvoiceItem {
                     head: books.head("ii_"),
@@ -84,7 +87,7 @@ impl Subscription {
         // A declined card means a refusal or, unless `must_pay`, a subscription that is past due.
         let refused = sum(&lines) > off && books.declines(&self.customer);
         Refusal::declined().when(refused && wanted.must_pay)?;
-        let invoice = self.draw_up(books, Reason::Update, lines, off);
+        let invoice = self.draw_up(books, BillingReason::Update, lines, off);
         if refused && invoice.due_amount() > 0 {
             return self.fall_due(books, invoice);
         }

@@ -15,7 +15,7 @@ impl Subscription {
     /// After a declined card: it is past due, and its invoice will be retried.
     pub(super) fn fall_due(mut self, books: &mut Books, invoice: Invoice) -> Result<Self> {
         let next_at = retry_at(books.now, 0).unwrap_or(books.now);
-        self.status = Standing::PastDue;
+        self.status = SubscriptionStatus::PastDue;
         self.retry = Some(Retry {
             invoice: invoice.head.id.clone(),
             failed_at: books.now,
@@ -29,9 +29,9 @@ impl Subscription {
 
     /// Retries the payment. The books' instant is the one that the retry was due at.
     pub(super) fn retry(self, books: &mut Books) {
-        let kept = self.clone();
+        let before = self.clone();
         if self.again(books).is_err() {
-            kept.end(books, "payment_failed");
+            before.end(books, "payment_failed");
         }
     }
 
@@ -57,21 +57,21 @@ impl Subscription {
 
     /// The customer pays what is due by hand.
     pub(crate) fn pay_now(self, books: &mut Books) -> Result<()> {
-        if self.status == Standing::Active {
+        if self.status == SubscriptionStatus::Active {
             return Ok(());
         }
         Refusal::invalid("This subscription has nothing to pay.")
-            .when(self.status != Standing::PastDue)?;
+            .when(self.status != SubscriptionStatus::PastDue)?;
         Refusal::declined().when(books.declines(&self.customer))?;
         self.recover(books)
     }
 
     fn recover(mut self, books: &mut Books) -> Result<()> {
-        let invoice = self.retry.take().map(|retry| retry.invoice);
+        let retried = self.retry.take().map(|retry| retry.invoice);
         // A first payment that failed late is not retried by itself.
-        let invoice = invoice.or_else(|| self.latest_invoice.clone());
-        let invoice: Invoice = books.find(&invoice.unwrap_or_default())?;
-        self.status = Standing::Active;
+        let unpaid = retried.or_else(|| self.latest_invoice.clone());
+        let invoice: Invoice = books.find(&unpaid.unwrap_or_default())?;
+        self.status = SubscriptionStatus::Active;
         self.no_card = false;
         self.updated(books);
         invoice.collect(books)

@@ -15,7 +15,7 @@ impl Invoice {
         self.status = InvoiceStatus::Open;
         self.finalizes_at = None;
         self.finalized_at = Some(books.now);
-        books.tell("invoice.finalized", &self);
+        books.put_and_emit("invoice.finalized", &self);
         self
     }
 
@@ -49,7 +49,7 @@ impl Invoice {
                 let waits = subscription.filter(|subscription| {
                     let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
                     let due = retry.or(subscription.latest_invoice.as_ref());
-                    subscription.status == Standing::PastDue && due == Some(&self.head.id)
+                    subscription.status == SubscriptionStatus::PastDue && due == Some(&self.head.id)
                 });
                 match waits.cloned() {
                     Some(subscription) => subscription.pay_now(books),
@@ -76,7 +76,7 @@ impl Invoice {
         self.paid_by(books, &intent, Some(books.now));
         intent.succeed(books);
         self.parts = self.parts.saturating_add(amount);
-        books.tell("invoice.updated", &self);
+        books.put_and_emit("invoice.updated", &self);
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Invoice {
         self.status = status;
         self.next_attempt = None;
         self.ended_at = Some(books.now);
-        books.tell(kind, &self);
+        books.put_and_emit(kind, &self);
     }
 
     /// The payment intent for the remaining amount; created once.
@@ -117,8 +117,10 @@ impl Invoice {
 
     fn begin_payment(&self, books: &mut Books, amount: i64) -> PaymentIntent {
         let description = match self.reason {
-            Reason::Create => "Subscription creation",
-            Reason::Cycle | Reason::Update | Reason::Manual => "Subscription update",
+            BillingReason::Create => "Subscription creation",
+            BillingReason::Cycle | BillingReason::Update | BillingReason::Manual => {
+                "Subscription update"
+            }
         };
         let intent = PaymentIntent {
             head: books.head("pi_"),
@@ -130,7 +132,7 @@ impl Invoice {
             // The subscription's metadata is not copied here, as at Stripe.
             ..PaymentIntent::default()
         };
-        books.kept(intent)
+        books.stored(intent)
     }
 
     /// Records that a payment intent is for it.
@@ -172,7 +174,7 @@ impl Invoice {
         self.status = InvoiceStatus::Paid;
         self.paid_at = Some(books.now);
         self.next_attempt = None;
-        books.tell("invoice.paid", self);
+        books.put_and_emit("invoice.paid", self);
         books.emit("invoice.payment_succeeded", self);
     }
 
@@ -182,7 +184,7 @@ impl Invoice {
         intent.fail(books);
         self.attempts = self.attempts.saturating_add(1);
         self.next_attempt = next_attempt;
-        books.tell("invoice.payment_failed", &self);
+        books.put_and_emit("invoice.payment_failed", &self);
         Ok(())
     }
 }

@@ -27,15 +27,17 @@ impl Books {
     pub(crate) fn wait(&mut self, item: InvoiceItem) -> Result<InvoiceItem> {
         let message = format!("A customer can have at most {MAX_PENDING} pending items.");
         Refusal::invalid(message).when(self.pending(&item.customer).len() >= MAX_PENDING)?;
-        Ok(self.kept(item))
+        Ok(self.stored(item))
     }
 
     /// A customer's items that are on no invoice yet, newest first.
     fn pending(&self, customer: &str) -> Vec<&InvoiceItem> {
-        let billed = self.all::<Invoice>();
-        let billed = billed.filter(|one| one.customer == customer);
-        let billed = billed.flat_map(|invoice| &invoice.lines);
-        let billed: BTreeSet<&str> = billed.map(|line| line.invoice_item.as_str()).collect();
+        let billed: BTreeSet<&str> = self
+            .all::<Invoice>()
+            .filter(|invoice| invoice.customer == customer)
+            .flat_map(|invoice| &invoice.lines)
+            .map(|line| line.invoice_item.as_str())
+            .collect();
         self.newest(|item: &InvoiceItem| {
             item.customer == customer && !billed.contains(item.head.id.as_str())
         })
@@ -84,11 +86,15 @@ impl Subscription {
 
     /// Forgets its pending prorations, when it ends.
     pub(super) fn drop_prorations(&self, books: &mut Books) {
-        let gone = books.pending(&self.customer).into_iter();
-        let gone = gone.filter(|item| {
+        let is_ours = |item: &&InvoiceItem| {
             item.line.proration && item.subscription.as_ref() == Some(&self.head.id)
-        });
-        for id in Vec::from_iter(gone.map(|item| item.head.id.clone())) {
+        };
+        let pending = books.pending(&self.customer).into_iter();
+        let ids: Vec<String> = pending
+            .filter(is_ours)
+            .map(|item| item.head.id.clone())
+            .collect();
+        for id in ids {
             books.forget::<InvoiceItem>(&id);
         }
     }
@@ -97,7 +103,7 @@ impl Subscription {
     pub(super) fn draw_up(
         &mut self,
         books: &mut Books,
-        reason: Reason,
+        reason: BillingReason,
         lines: Vec<InvoiceLine>,
         discount: i64,
     ) -> Invoice {
@@ -111,25 +117,25 @@ impl Subscription {
     pub(super) fn draft(
         &mut self,
         books: &mut Books,
-        reason: Reason,
+        reason: BillingReason,
         lines: Vec<InvoiceLine>,
         discount: i64,
     ) -> Invoice {
         let waits = |item: &&InvoiceItem| {
             let of = item.subscription.as_ref();
             // The first invoice comes to what checkout showed.
-            reason != Reason::Create
+            reason != BillingReason::Create
                 && item.currency == self.currency
                 && of.is_none_or(|of| *of == self.head.id)
         };
-        let waiting = books.pending(&self.customer).into_iter().filter(waits);
-        let waiting: Vec<InvoiceLine> = waiting.map(InvoiceLine::of_item).collect();
+        let pending = books.pending(&self.customer).into_iter().filter(waits);
+        let pending: Vec<InvoiceLine> = pending.map(InvoiceLine::of_item).collect();
         let customer = books.get::<Customer>(&self.customer);
         let invoice = Invoice {
             email: customer.and_then(|customer| customer.email.clone()),
             head: books.head("in_"),
             reason,
-            lines: waiting.into_iter().chain(lines).collect(),
+            lines: pending.into_iter().chain(lines).collect(),
             discount,
             customer: self.customer.clone(),
             subscription: self.head.id.clone(),
@@ -139,23 +145,23 @@ impl Subscription {
             ..Invoice::default()
         };
         self.latest_invoice = Some(invoice.head.id.clone());
-        books.kept(invoice)
+        books.stored(invoice)
     }
 
-    /// Bills the current cycle at once, with an event of type `told` about the subscription.
-    pub(super) fn bill_cycle(mut self, books: &mut Books, told: &str) -> Result<Self> {
+    /// Bills the current cycle at once, with an event of this type about the subscription.
+    pub(super) fn bill_cycle(mut self, books: &mut Books, event_type: &str) -> Result<Self> {
         let (lines, off) = self.cycle_lines(books)?;
         Refusal::declined().when(sum(&lines) > off && books.declines(&self.customer))?;
-        let invoice = self.draw_up(books, Reason::Update, lines, off);
-        self.status = Standing::Active;
+        let invoice = self.draw_up(books, BillingReason::Update, lines, off);
+        self.status = SubscriptionStatus::Active;
         self.no_card = false;
-        books.tell(told, &self);
+        books.put_and_emit(event_type, &self);
         invoice.collect(books)?;
         Ok(self)
     }
 
     /// Stores it, with an event that it was updated.
     pub(crate) fn updated(&self, books: &mut Books) {
-        books.tell("customer.subscription.updated", self);
+        books.put_and_emit("customer.subscription.updated", self);
     }
 }

@@ -21,7 +21,7 @@ impl Session {
         let mut invoice = Invoice {
             lines: lines.collect(),
             head: books.head("in_"),
-            reason: Reason::Manual,
+            reason: BillingReason::Manual,
             discount: self.discount,
             customer: self.customer.clone().unwrap_or_default(),
             email: self.email.clone(),

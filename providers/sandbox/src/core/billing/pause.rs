@@ -29,29 +29,29 @@ impl Subscription {
     /// Pauses it after a trial without a card.
     pub(crate) fn suspend(mut self, books: &mut Books) -> Result<Self> {
         match self.status {
-            Standing::Paused => return Ok(self),
-            Standing::Trialing | Standing::Active => {}
+            SubscriptionStatus::Paused => return Ok(self),
+            SubscriptionStatus::Trialing | SubscriptionStatus::Active => {}
             _ => return Err(self.refusal()),
         }
-        self.status = Standing::Paused;
-        books.tell("customer.subscription.paused", &self);
+        self.status = SubscriptionStatus::Paused;
+        books.put_and_emit("customer.subscription.paused", &self);
         Ok(self)
     }
 
     /// Resumes it. Unless its paid period still runs, a cycle is billed at once, from now if `anchored_now`.
     pub(crate) fn resume(mut self, books: &mut Books, anchored_now: bool) -> Result<Self> {
-        const TOLD: &str = "customer.subscription.resumed";
+        const EVENT_TYPE: &str = "customer.subscription.resumed";
         let message = format!(
             "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
              status of `{}`.",
             self.status.word()
         );
-        Refusal::invalid(message).when(self.status != Standing::Paused)?;
+        Refusal::invalid(message).when(self.status != SubscriptionStatus::Paused)?;
         if !anchored_now && books.now < self.period_end {
             // The cycle that was paid for already goes on.
-            self.status = Standing::Active;
+            self.status = SubscriptionStatus::Active;
             self.no_card = false;
-            books.tell(TOLD, &self);
+            books.put_and_emit(EVENT_TYPE, &self);
             return Ok(self);
         }
         if anchored_now {
@@ -60,6 +60,6 @@ impl Subscription {
         while self.period_end <= books.now && self.period_end < i64::MAX {
             self.advance();
         }
-        self.bill_cycle(books, TOLD)
+        self.bill_cycle(books, EVENT_TYPE)
     }
 }

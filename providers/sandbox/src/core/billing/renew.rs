@@ -8,10 +8,10 @@ impl Subscription {
     pub(crate) fn step(self, books: &mut Books) {
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= books.now);
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
-        let trialing = self.status == Standing::Trialing && books.now < self.period_end;
+        let trialing = self.status == SubscriptionStatus::Trialing && books.now < self.period_end;
         if is_due(resumes) {
             self.collect_again(books);
-        } else if self.status == Standing::PastDue {
+        } else if self.status == SubscriptionStatus::PastDue {
             self.retry(books);
         } else if trialing && is_due(self.announces_at()) {
             self.announce(books);
@@ -25,14 +25,14 @@ impl Subscription {
         if self.cancel_at_end {
             return self.end(books, "cancellation_requested");
         }
-        let kept = self.clone();
+        let before = self.clone();
         let outcome = match self.status {
-            Standing::Trialing => self.trial_over(books),
+            SubscriptionStatus::Trialing => self.trial_over(books),
             _ => self.bill(books),
         };
         if outcome.is_err() {
             // For example a price is gone: a subscription that cannot be billed must not be retried for ever.
-            kept.end(books, "payment_failed");
+            before.end(books, "payment_failed");
         }
     }
 
@@ -56,18 +56,18 @@ impl Subscription {
     /// Creates the invoice of the current period.
     pub(super) fn draw_up_cycle(mut self, books: &mut Books) -> Result<()> {
         let (lines, discount) = self.cycle_lines(books)?;
-        let mut invoice = self.draft(books, Reason::Cycle, lines, discount);
+        let mut invoice = self.draft(books, BillingReason::Cycle, lines, discount);
         let meanwhile = self.pause.as_ref().map(|pause| pause.behavior);
-        if meanwhile == Some(Meanwhile::KeepAsDraft) {
+        if meanwhile == Some(PauseBehavior::KeepAsDraft) {
             invoice.finalizes_at = None;
         }
         books.put(invoice.clone());
         self.updated(books);
         books.emit("invoice.created", &invoice);
         // While collection is paused, an invoice is given up as soon as it exists.
-        if let Some(Meanwhile::Void | Meanwhile::MarkUncollectible) = meanwhile {
+        if let Some(PauseBehavior::Void | PauseBehavior::MarkUncollectible) = meanwhile {
             let invoice = invoice.open_for_payment(books);
-            invoice.give_up(books, meanwhile == Some(Meanwhile::Void));
+            invoice.give_up(books, meanwhile == Some(PauseBehavior::Void));
         }
         Ok(())
     }

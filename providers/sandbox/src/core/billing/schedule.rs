@@ -22,7 +22,7 @@ impl Subscription {
         };
         self.schedule = Some(plan.head.id.clone());
         books.put(self.clone());
-        books.tell("subscription_schedule.created", &plan);
+        books.put_and_emit("subscription_schedule.created", &plan);
         Ok(plan)
     }
 
@@ -66,7 +66,7 @@ impl Subscription {
         };
         plan.phases = vec![self.running_phase(), following];
         self.scheduled = Some(next.head.id.clone());
-        books.tell("subscription_schedule.updated", &plan);
+        books.put_and_emit("subscription_schedule.updated", &plan);
         self.updated(books);
         Ok(plan)
     }
@@ -112,7 +112,7 @@ impl Subscription {
             ScheduleStatus::Canceled => "subscription_schedule.canceled",
             _ => "subscription_schedule.released",
         };
-        books.tell(kind, &plan);
+        books.put_and_emit(kind, &plan);
     }
 }
 

@@ -15,10 +15,10 @@ impl Session {
                 line.description = format!("Trial period for {}", line.description);
             }
         }
-        let mut invoice = subscription.draw_up(books, Reason::Create, lines, off);
+        let mut invoice = subscription.draw_up(books, BillingReason::Create, lines, off);
         self.subscription = Some(subscription.head.id.clone());
         self.invoice = Some(invoice.head.id.clone());
-        books.tell("customer.subscription.created", &subscription);
+        books.put_and_emit("customer.subscription.created", &subscription);
         match paid {
             true => invoice.collect(books),
             false => invoice.payment(books).map(drop),
@@ -56,9 +56,9 @@ impl Session {
             addons: items.collect(),
             customer: self.customer.clone().unwrap_or_default(),
             status: match (&trial, paid) {
-                (Some(_), _) => Standing::Trialing,
-                (None, true) => Standing::Active,
-                (None, false) => Standing::Incomplete,
+                (Some(_), _) => SubscriptionStatus::Trialing,
+                (None, true) => SubscriptionStatus::Active,
+                (None, false) => SubscriptionStatus::Incomplete,
             },
             interval,
             currency: self.currency.clone(),
@@ -102,7 +102,7 @@ impl Session {
     /// The pending payment of the first invoice succeeded.
     pub(crate) fn settle_first(&self, books: &mut Books) -> Result<()> {
         let (mut subscription, invoice) = self.started(books)?;
-        subscription.status = Standing::Active;
+        subscription.status = SubscriptionStatus::Active;
         if subscription.period_end <= books.now {
             // It came after its cycle had ended: the cycle begins with the payment.
             subscription.begin(books.now);
@@ -118,10 +118,10 @@ impl Session {
         let id = invoice.head.id.clone();
         invoice.miss(books, None)?;
         if late {
-            subscription.status = Standing::PastDue;
+            subscription.status = SubscriptionStatus::PastDue;
         } else {
             books.find::<Invoice>(&id)?.give_up(books, true);
-            subscription.status = Standing::IncompleteExpired;
+            subscription.status = SubscriptionStatus::IncompleteExpired;
             subscription.ended_at = Some(books.now);
         }
         subscription.updated(books);

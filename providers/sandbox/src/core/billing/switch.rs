@@ -1,7 +1,7 @@
 //! Switching tiers in the portal: at once, or when the paid period ends, as the portal's configuration asks
 //! for.
 
-use super::change::{Change, Prorate};
+use super::change::{Change, ProrationBehavior};
 use crate::core::prelude::*;
 
 /// When a switch takes effect.
@@ -39,7 +39,10 @@ impl Subscription {
         let to: Price = books.find(to)?;
         let status = self.status.word();
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
-        let runs = matches!(self.status, Standing::Active | Standing::Trialing);
+        let runs = matches!(
+            self.status,
+            SubscriptionStatus::Active | SubscriptionStatus::Trialing
+        );
         Refusal::invalid(message).when(!runs)?;
         Refusal::invalid("This subscription is about to end: withdraw the cancellation first.")
             .when(self.cancel_at_end && to.head.id != from.head.id)?;
@@ -65,7 +68,7 @@ impl Subscription {
                 let items = std::iter::once(switched).chain(self.addons.clone());
                 let wanted = Change {
                     items: items.collect(),
-                    prorate: Prorate::of(offer.proration()).unwrap_or_default(),
+                    prorate: ProrationBehavior::of(offer.proration()).unwrap_or_default(),
                     anchored_now: false,
                     must_pay: true,
                 };

@@ -11,30 +11,30 @@ impl Subscription {
         if let Some(trial) = &mut self.trial {
             trial.announced = true;
         }
-        books.tell("customer.subscription.trial_will_end", &self);
+        books.put_and_emit("customer.subscription.trial_will_end", &self);
     }
 
     /// Ends the trial. The books' instant is its end.
     pub(super) fn trial_over(mut self, books: &mut Books) -> Result<()> {
         let cardless = self.trial.as_ref().map(|trial| trial.cardless);
         match cardless.filter(|_| self.no_card) {
-            Some(Cardless::Cancel) => {
+            Some(WithoutCard::Cancel) => {
                 self.end(books, "payment_failed");
                 return Ok(());
             }
-            Some(Cardless::Pause) => return self.suspend(books).map(drop),
-            Some(Cardless::CreateInvoice) | None => {}
+            Some(WithoutCard::Pause) => return self.suspend(books).map(drop),
+            Some(WithoutCard::CreateInvoice) | None => {}
         }
-        self.status = Standing::Active;
+        self.status = SubscriptionStatus::Active;
         self.begin(books.now);
         self.draw_up_cycle(books)
     }
 
     /// Sets the end of a trial, or begins one; `None`: it ends now.
     pub(crate) fn set_trial_end(mut self, books: &mut Books, at: Option<i64>) -> Result<Self> {
-        let trialing = self.status == Standing::Trialing;
+        let trialing = self.status == SubscriptionStatus::Trialing;
         self.refusal()
-            .when(!trialing && self.status != Standing::Active)?;
+            .when(!trialing && self.status != SubscriptionStatus::Active)?;
         let Some(at) = at else {
             if !trialing {
                 return Ok(self);
@@ -59,13 +59,13 @@ impl Subscription {
         self.trial = Some(Trial {
             start: start.map_or(books.now, |trial| trial.start),
             end: at,
-            cardless: trial.map_or(Cardless::CreateInvoice, |trial| trial.cardless),
+            cardless: trial.map_or(WithoutCard::CreateInvoice, |trial| trial.cardless),
             announced: false,
         });
         if !trialing {
             self.period_start = books.now;
         }
-        self.status = Standing::Trialing;
+        self.status = SubscriptionStatus::Trialing;
         self.anchor = at;
         self.period_end = at;
         self.updated(books);

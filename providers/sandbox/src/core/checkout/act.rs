@@ -37,17 +37,17 @@ pub(crate) struct Buyer {
 /// Does an action on a session.
 pub(crate) fn act(books: &mut Books, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
     let mut session: Session = books.find(id)?;
-    if session.status == Status::Open && session.expires_at <= books.now {
+    if session.status == SessionStatus::Open && session.expires_at <= books.now {
         session = close(books, session);
     }
     if let Some(text) = &buyer.email {
         email::checked(text, "email")?;
     }
     match session.status {
-        Status::Open => on_open(books, session, action, buyer),
-        Status::Complete => on_complete(books, session, action),
-        Status::Expired if action == Action::Expire => Ok(session),
-        Status::Expired => Err(Refusal::impossible("This checkout has expired.")),
+        SessionStatus::Open => on_open(books, session, action, buyer),
+        SessionStatus::Complete => on_complete(books, session, action),
+        SessionStatus::Expired if action == Action::Expire => Ok(session),
+        SessionStatus::Expired => Err(Refusal::impossible("This checkout has expired.")),
     }
 }
 
@@ -82,7 +82,7 @@ fn on_open(
     }
     let pays = matches!(action, Action::Pay | Action::PayLater | Action::Challenge);
     let message = "Agree to the terms of service to go on.";
-    Refusal::param("terms", message).when(pays && session.wishes.terms && buyer.disagrees)?;
+    Refusal::param("terms", message).when(pays && session.options.terms && buyer.disagrees)?;
     if let Some(code) = &buyer.code {
         enter(books, &mut session, code)?;
     }
@@ -98,28 +98,28 @@ fn on_open(
             let session = session.pay_later(books, buyer.email.as_deref())?;
             session.fail(books, action == Action::FailLate)
         }
-        _ => Ok(books.kept(session)),
+        _ => Ok(books.stored(session)),
     }
 }
 
 fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Session> {
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
-        (Action::Settle, Some(Later::Outstanding)) => session.settle(books),
-        (Action::Fail | Action::FailLate, Some(Later::Outstanding)) => {
+        (Action::Settle, Some(LaterPayment::Outstanding)) => session.settle(books),
+        (Action::Fail | Action::FailLate, Some(LaterPayment::Outstanding)) => {
             session.fail(books, action == Action::FailLate)
         }
-        (Action::Settle, Some(Later::Settled))
-        | (Action::Fail | Action::FailLate, Some(Later::Failed))
+        (Action::Settle, Some(LaterPayment::Settled))
+        | (Action::Fail | Action::FailLate, Some(LaterPayment::Failed))
         | (Action::PayLater, Some(_)) => Ok(session),
         (Action::Pay | Action::Authenticate, _) if paid => Ok(session),
         (Action::PayLater, None) if session.payment_status == PaymentStatus::NoPaymentRequired => {
             Ok(session)
         }
-        (_, Some(Later::Outstanding)) => Err(Refusal::impossible(
+        (_, Some(LaterPayment::Outstanding)) => Err(Refusal::impossible(
             "This checkout is complete and waits for its payment.",
         )),
-        (_, Some(Later::Failed)) => Err(Refusal::impossible(
+        (_, Some(LaterPayment::Failed)) => Err(Refusal::impossible(
             "The payment of this checkout has failed.",
         )),
         _ => Err(Refusal::impossible("This checkout is complete and paid.")),
@@ -139,7 +139,7 @@ fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
 
 /// Expires a session: nobody paid in time, or the shop canceled it.
 pub(crate) fn close(books: &mut Books, mut session: Session) -> Session {
-    session.status = Status::Expired;
-    books.tell("checkout.session.expired", &session);
+    session.status = SessionStatus::Expired;
+    books.put_and_emit("checkout.session.expired", &session);
     session
 }

@@ -31,37 +31,36 @@ impl Session {
                 };
             }
         }
-        books.tell("checkout.session.completed", &self);
+        books.put_and_emit("checkout.session.completed", &self);
         Ok(self)
     }
 
     /// Pays with a card that needs 3-D Secure. Only a payment of more than zero has an intent for it.
     pub(super) fn challenge(mut self, books: &mut Books, email: Option<String>) -> Self {
-        let asked = self.mode == Mode::Payment && self.total() > 0;
-        let intent = asked.then(|| {
+        let is_charged = self.mode == Mode::Payment && self.total() > 0;
+        let intent = is_charged.then(|| {
             let mut intent = self.begin_payment(books);
             intent.ask(books);
             intent.head.id
         });
         self.challenge = Some(Challenge { email, intent });
-        books.kept(self)
+        books.stored(self)
     }
 
     /// Pays after 3-D Secure was passed.
     pub(super) fn authenticated(mut self, books: &mut Books) -> Result<Self> {
-        let challenge = self.challenge.take();
-        let (email, intent) = challenge.map(|asked| (asked.email, asked.intent)).unzip();
-        self.intent = intent.flatten();
-        self.pay(books, email.flatten().as_deref())
+        let Challenge { email, intent } = self.challenge.take().unwrap_or_default();
+        self.intent = intent;
+        self.pay(books, email.as_deref())
     }
 
     /// 3-D Secure failed or was abandoned: the buyer may use another card.
     pub(super) fn not_authenticated(mut self, books: &mut Books) -> Self {
-        let intent = self.challenge.take().and_then(|asked| asked.intent);
+        let intent = self.challenge.take().and_then(|challenge| challenge.intent);
         if let Some(intent) = intent.and_then(|id| books.get::<PaymentIntent>(&id).cloned()) {
             intent.fail(books);
         }
-        books.kept(self)
+        books.stored(self)
     }
 
     /// Pays by a method whose money comes later. A total of zero completes at once, as with a card.
@@ -70,18 +69,18 @@ impl Session {
             return self.pay(books, email);
         }
         self.complete(books, email)?;
-        self.later = Some(Later::Outstanding);
+        self.later = Some(LaterPayment::Outstanding);
         match self.mode {
             Mode::Payment => self.intent = Some(self.begin_payment(books).head.id),
             Mode::Subscription => self.start(books, false)?,
         }
-        books.tell("checkout.session.completed", &self);
+        books.put_and_emit("checkout.session.completed", &self);
         Ok(self)
     }
 
     /// The pending payment succeeded.
     pub(super) fn settle(mut self, books: &mut Books) -> Result<Self> {
-        self.later = Some(Later::Settled);
+        self.later = Some(LaterPayment::Settled);
         match (self.mode, &self.intent) {
             (Mode::Payment, Some(intent)) => {
                 let intent = books.find(intent)?;
@@ -90,23 +89,23 @@ impl Session {
             _ => self.settle_first(books)?,
         }
         self.payment_status = PaymentStatus::Paid;
-        books.tell("checkout.session.async_payment_succeeded", &self);
+        books.put_and_emit("checkout.session.async_payment_succeeded", &self);
         Ok(self)
     }
 
     /// The pending payment failed, or the bank returned it late.
     pub(super) fn fail(mut self, books: &mut Books, late: bool) -> Result<Self> {
-        self.later = Some(Later::Failed);
+        self.later = Some(LaterPayment::Failed);
         match (self.mode, &self.intent) {
             (Mode::Payment, Some(intent)) => books.find::<PaymentIntent>(intent)?.fail(books),
             _ => self.fail_first(books, late)?,
         }
-        books.tell("checkout.session.async_payment_failed", &self);
+        books.put_and_emit("checkout.session.async_payment_failed", &self);
         Ok(self)
     }
 
     fn complete(&mut self, books: &mut Books, email: Option<&str>) -> Result<()> {
-        self.status = Status::Complete;
+        self.status = SessionStatus::Complete;
         match &self.customer {
             // A customer cannot change their email here, as on Stripe's page.
             Some(id) => self.email = books.find::<Customer>(id)?.email,
@@ -130,7 +129,7 @@ impl Session {
 
     /// Its payment succeeded.
     fn paid_by(&mut self, books: &mut Books, intent: PaymentIntent) {
-        if self.wishes.invoice {
+        if self.options.invoice {
             self.invoice_once(books, &intent);
         }
         intent.succeed(books);
@@ -149,6 +148,6 @@ impl Session {
             metadata: self.inner.clone(),
             ..PaymentIntent::default()
         };
-        books.kept(intent)
+        books.stored(intent)
     }
 }

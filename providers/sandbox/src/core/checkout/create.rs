@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::wishes::{trial, wishes};
+use super::options::{options, trial};
 use crate::core::{
     api::prices::{inline_price, interval},
     prelude::*,
@@ -20,7 +20,7 @@ const LEEWAY: i64 = 5 * MINUTE;
 pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mode = need(params.choice("mode")?, "mode")?;
     let (customer, customer_email) = buyer(books, params)?;
-    let known = customer.is_some();
+    let has_customer = customer.is_some();
     let inner_path = inner(params, mode)?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
     let mut session = Session {
@@ -29,7 +29,7 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         customer_email,
         success_url: need(address(params, "success_url")?, "success_url")?,
         cancel_url: address(params, "cancel_url")?,
-        always_customer: always_customer(params, mode, known)?,
+        always_customer: always_customer(params, mode, has_customer)?,
         expires_at: closing(params, books.now)?,
         reference: params.bounded("client_reference_id", 200)?,
         metadata: params.metadata("metadata")?,
@@ -37,7 +37,7 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         description: params.bounded(&format!("{inner_path}[description]"), 500)?,
         codes_allowed: codes_allowed == Some(true),
         trial: trial(params, mode, books.now)?,
-        wishes: wishes(params, mode, known)?,
+        options: options(params, mode, has_customer)?,
         ..Session::default()
     };
     without_effect(params, mode)?;
@@ -53,21 +53,21 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     if mode == Mode::Payment {
         money::chargeable(session.total(), &session.currency)?;
     }
-    for price in basket.inline {
-        books.put(price.product);
-        books.put(price.price);
+    for (price, product) in basket.inline {
+        books.put(product);
+        books.put(price);
     }
-    Ok(books.kept(session))
+    Ok(books.stored(session))
 }
 
 /// Whether a new buyer always becomes a customer.
-fn always_customer(params: &Params, mode: Mode, known: bool) -> Result<bool> {
+fn always_customer(params: &Params, mode: Mode, has_customer: bool) -> Result<bool> {
     const PATH: &str = "customer_creation";
     let message = match params.word(PATH, &["always", "if_required"])? {
         Some(_) if mode == Mode::Subscription => {
             "`customer_creation` can only be used in `payment` mode."
         }
-        Some(_) if known => {
+        Some(_) if has_customer => {
             "You may only specify one of these parameters: customer, customer_creation."
         }
         word => return Ok(word == Some("always")),
@@ -210,7 +210,7 @@ struct Basket {
     currency: String,
     lines: Vec<CheckoutLine>,
     /// Recurring prices that were described inline: renewals need them.
-    inline: Vec<crate::core::api::prices::PriceWithProduct>,
+    inline: Vec<(Price, Product)>,
 }
 
 fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
@@ -283,10 +283,10 @@ fn line(
         }
         None if inline => {
             let every = interval(params, &format!("{data_path}[recurring]"))?;
-            let made = inline_price(books, params, &data_path, every)?;
-            let (price, name) = (made.price.clone(), made.product.name.clone());
+            let (price, product) = inline_price(books, params, &data_path, every)?;
+            let name = product.name.clone();
             if every.is_some() {
-                basket.inline.push(made);
+                basket.inline.push((price.clone(), product));
             }
             (price, name)
         }

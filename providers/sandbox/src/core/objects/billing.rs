@@ -6,7 +6,7 @@ use crate::core::prelude::*;
 
 words! {
     /// The status of a subscription.
-    Standing {
+    SubscriptionStatus {
         /// The first payment is pending.
         Incomplete "incomplete",
         /// The first payment failed.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-impl Standing {
+impl SubscriptionStatus {
     /// Whether it has begun and has not ended.
     pub(crate) const fn is_running(self) -> bool {
         matches!(
@@ -60,7 +60,7 @@ pub(crate) struct Retry {
 
 words! {
     /// What happens to invoices while collection is paused.
-    Meanwhile {
+    PauseBehavior {
         KeepAsDraft "keep_as_draft",
         MarkUncollectible "mark_uncollectible",
         Void "void",
@@ -70,13 +70,13 @@ words! {
 /// A pause of collection by the shop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pause {
-    pub(crate) behavior: Meanwhile,
+    pub(crate) behavior: PauseBehavior,
     pub(crate) resumes_at: Option<i64>,
 }
 
 words! {
     /// What happens when a trial ends without a card.
-    Cardless {
+    WithoutCard {
         Cancel "cancel",
         CreateInvoice "create_invoice",
         Pause "pause",
@@ -88,7 +88,7 @@ words! {
 pub(crate) struct Trial {
     pub(crate) start: i64,
     pub(crate) end: i64,
-    pub(crate) cardless: Cardless,
+    pub(crate) cardless: WithoutCard,
     /// Whether the event that it will end soon was sent.
     pub(crate) announced: bool,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Subscription {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) addons: Vec<Item>,
     pub(crate) customer: String,
-    pub(crate) status: Standing,
+    pub(crate) status: SubscriptionStatus,
     pub(crate) interval: Interval,
     pub(crate) currency: String,
     /// The instant that cycles are counted from, in seconds.
@@ -193,9 +193,9 @@ impl Object for Subscription {
     fn due(&self) -> Option<i64> {
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
         let next = match self.status {
-            Standing::Active => Some(self.period_end),
-            Standing::Trialing => Some(self.announces_at().unwrap_or(self.period_end)),
-            Standing::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
+            SubscriptionStatus::Active => Some(self.period_end),
+            SubscriptionStatus::Trialing => Some(self.announces_at().unwrap_or(self.period_end)),
+            SubscriptionStatus::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
             _ => None,
         };
         let resumes = resumes.filter(|_| self.status.is_running());

@@ -13,7 +13,8 @@ pub(crate) struct Event {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     /// The object as it was then.
-    pub(crate) told: ObjectSnapshot,
+    #[serde(rename = "told")]
+    pub(crate) snapshot: ObjectSnapshot,
     /// Copies that the project's own URL accepted.
     pub(crate) delivered: u32,
     pub(crate) request: Request,
@@ -34,7 +35,7 @@ impl Object for Event {
     fn shown(&self, books: &Books) -> Value {
         json!({
             "api_version": API_VERSION,
-            "data": { "object": self.told.view(books) },
+            "data": { "object": self.snapshot.view(books) },
             "pending_webhooks": self.targets.len(),
         })
     }

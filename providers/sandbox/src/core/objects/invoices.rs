@@ -18,7 +18,7 @@ words! {
 
 words! {
     /// Why an invoice was created.
-    Reason {
+    BillingReason {
         Create "subscription_create",
         Cycle "subscription_cycle",
         Update "subscription_update",
@@ -202,7 +202,7 @@ pub(crate) struct Invoice {
     pub(crate) subscription: String,
     pub(crate) status: InvoiceStatus,
     #[serde(rename = "billing_reason")]
-    pub(crate) reason: Reason,
+    pub(crate) reason: BillingReason,
     pub(crate) currency: String,
     pub(crate) lines: Vec<InvoiceLine>,
     pub(crate) discount: i64,
@@ -275,7 +275,7 @@ impl Invoice {
 
     /// The same with another product's lines in front, newest first.
     fn listed(&self, books: &Books) -> Vec<InvoiceLine> {
-        let renewal = self.reason == Reason::Cycle;
+        let renewal = self.reason == BillingReason::Cycle;
         let in_front = if renewal { books.listing.in_front } else { 0 };
         let pending = (0..in_front).rev().map(|number| InvoiceLine {
             id: format!("il_1Pending{number:03}"),

@@ -15,7 +15,7 @@ words! {
 
 words! {
     /// The status of a session.
-    Status {
+    SessionStatus {
         Open "open",
         Complete "complete",
         Expired "expired",
@@ -33,7 +33,7 @@ words! {
 
 words! {
     /// The state of an asynchronous payment.
-    Later {
+    LaterPayment {
         Outstanding "outstanding",
         Settled "settled",
         Failed "failed",
@@ -64,9 +64,9 @@ pub(crate) struct Session {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) mode: Mode,
-    pub(crate) status: Status,
+    pub(crate) status: SessionStatus,
     pub(crate) payment_status: PaymentStatus,
-    pub(crate) later: Option<Later>,
+    pub(crate) later: Option<LaterPayment>,
     pub(crate) currency: String,
     pub(crate) lines: Vec<CheckoutLine>,
     pub(crate) customer: Option<String>,
@@ -94,12 +94,13 @@ pub(crate) struct Session {
     pub(crate) invoice: Option<String>,
     /// The trial of the subscription.
     pub(crate) trial: Option<TrialOffer>,
-    pub(crate) wishes: CheckoutOptions,
+    #[serde(rename = "wishes")]
+    pub(crate) options: CheckoutOptions,
     /// The 3-D Secure challenge that the buyer has to pass.
     pub(crate) challenge: Option<Challenge>,
 }
 
-/// What the shop wants besides the payment.
+/// Settings of a session besides the payment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CheckoutOptions {
     pub(crate) locale: Option<String>,
@@ -111,7 +112,7 @@ pub(crate) struct CheckoutOptions {
 }
 
 /// A payment that waits for 3-D Secure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Challenge {
     pub(crate) email: Option<String>,
     /// The payment intent; a subscription has none before it begins.
@@ -124,7 +125,7 @@ pub(crate) struct TrialOffer {
     pub(crate) days: Option<i64>,
     /// Its end in seconds, where it is not given in days.
     pub(crate) until: Option<i64>,
-    pub(crate) cardless: Cardless,
+    pub(crate) cardless: WithoutCard,
     /// Whether the buyer gives no card.
     pub(crate) no_card: bool,
 }
@@ -158,11 +159,11 @@ pub(crate) fn checkout_url(books: &Books, id: &str) -> String {
 
 impl Object for Session {
     fn due(&self) -> Option<i64> {
-        (self.status == Status::Open).then_some(self.expires_at)
+        (self.status == SessionStatus::Open).then_some(self.expires_at)
     }
 
     fn shown(&self, books: &Books) -> Value {
-        let open = self.status == Status::Open;
+        let open = self.status == SessionStatus::Open;
         let email = self.email.as_ref().or(self.customer_email.as_ref());
         let email = email.filter(|_| !open || self.customer_email.is_some());
         let coupon = self.coupon.as_ref().filter(|_| self.code.is_none());
@@ -174,27 +175,27 @@ impl Object for Session {
             false => "if_required",
         };
         let no_card = payment || self.trial.as_ref().is_some_and(|trial| trial.no_card);
-        let wishes = &self.wishes;
+        let options = &self.options;
         json!({
             "allow_promotion_codes": self.codes_allowed.then_some(true),
             "amount_subtotal": if self.trial.is_some() { 0 } else { self.subtotal() },
             "amount_total": self.total(),
-            "automatic_tax": wishes.tax.then(|| json!({
+            "automatic_tax": options.tax.then(|| json!({
                 "enabled": true, "liability": { "type": "self" }, "provider": "stripe",
                 "status": if open { "requires_location_inputs" } else { "complete" },
             })),
-            "billing_address_collection": wishes.billing,
-            "consent": wishes.terms.then(|| json!({
-                "terms_of_service": (self.status == Status::Complete).then_some("accepted"),
+            "billing_address_collection": options.billing,
+            "consent": options.terms.then(|| json!({
+                "terms_of_service": (self.status == SessionStatus::Complete).then_some("accepted"),
             })),
-            "consent_collection": wishes.terms.then(|| json!({ "terms_of_service": "required" })),
+            "consent_collection": options.terms.then(|| json!({ "terms_of_service": "required" })),
             "customer_creation": payment.then_some(creation),
             "customer_details": email.map(|email| json!({ "email": email })),
             "discounts": Vec::from_iter(discount),
-            "invoice_creation": payment.then(|| json!({ "enabled": wishes.invoice })),
-            "locale": wishes.locale,
+            "invoice_creation": payment.then(|| json!({ "enabled": options.invoice })),
+            "locale": options.locale,
             "payment_method_collection": if no_card { "if_required" } else { "always" },
-            "tax_id_collection": { "enabled": wishes.tax_ids },
+            "tax_id_collection": { "enabled": options.tax_ids },
             "total_details": { "amount_discount": self.discount },
             "url": open.then(|| checkout_url(books, &self.head.id)),
         })
@@ -208,15 +209,15 @@ pub(crate) fn line_items(session: &Session, books: &Books) -> Vec<Value> {
 }
 
 fn line_item(line: &CheckoutLine, session: &Session, books: &Books) -> Value {
-    let price = books.get::<Price>(&line.price);
-    let price = price.map(|price| price.view(books)).unwrap_or_else(|| {
-        let mut price = unit(line.unit_amount, line.interval);
-        let made = json!({
+    let stored = books.get::<Price>(&line.price);
+    let price = stored.map(|price| price.view(books)).unwrap_or_else(|| {
+        let mut inline = unit(line.unit_amount, line.interval);
+        let fields = json!({
             "id": line.price, "object": "price", "created": session.head.created,
             "currency": session.currency, "product": line.product,
         });
-        shape::set(&mut price, made);
-        price
+        shape::set(&mut inline, fields);
+        inline
     });
     // A discount is on the whole session; with a single line it is on that.
     let discount = match session.lines.len() {

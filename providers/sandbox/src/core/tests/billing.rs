@@ -1,7 +1,7 @@
 //! Subscriptions over months of a simulated clock.
 
 use super::*;
-use crate::core::objects::{InvoiceStatus, Reason, Standing};
+use crate::core::objects::{BillingReason, InvoiceStatus, SubscriptionStatus};
 use crate::unkind::Unkindness;
 use serde_json::json;
 
@@ -22,7 +22,10 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
     let view = shop.get(&format!("subscriptions/{subscription}"));
     assert_eq!(view["items"]["data"][0]["current_period_end"], months(1));
     let invoice = shop.invoice_of(&subscription);
-    assert_eq!((invoice.reason, invoice.paid()), (Reason::Create, 1900));
+    assert_eq!(
+        (invoice.reason, invoice.paid()),
+        (BillingReason::Create, 1900)
+    );
     let view = shop.get(&format!("invoices/{}", invoice.head.id));
     assert_eq!(
         view["parent"]["subscription_details"]["metadata"]["order"],
@@ -65,7 +68,10 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
             "invoice.payment_failed"
         ]
     );
-    assert_eq!(shop.subscription(&subscription).status, Standing::PastDue);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::PastDue
+    );
     for day in [1, 3] {
         assert_eq!(due::next(&shop.books, 0), Some(first + day * DAY));
         shop.until(first + day * DAY);
@@ -76,7 +82,10 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
         shop.told(),
         ["invoice.payment_failed", "customer.subscription.deleted"]
     );
-    assert_eq!(shop.subscription(&subscription).status, Standing::Canceled);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::Canceled
+    );
     assert_eq!(due::next(&shop.books, 0), None);
 }
 
@@ -92,7 +101,10 @@ fn a_card_that_works_again_pays_at_the_next_attempt() {
     shop.until(months(1) + HOUR + DAY);
     let told = shop.told();
     assert!(told.contains(&"invoice.paid".to_owned()), "{told:?}");
-    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::Active
+    );
     assert_eq!(shop.invoice_of(&subscription).status, InvoiceStatus::Paid);
     assert_eq!(due::next(&shop.books, 0), Some(months(2)));
 }
@@ -127,7 +139,10 @@ fn it_ends_with_its_period_unless_that_is_taken_back() {
     assert_eq!(view["cancel_at"], months(1));
     shop.post(&path, "cancel_at_period_end=false");
     shop.until(months(1));
-    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::Active
+    );
     shop.post(&path, "cancel_at_period_end=true");
     shop.until(months(1) + HOUR);
     shop.told();
@@ -142,8 +157,8 @@ fn a_first_payment_that_comes_later_starts_it_or_does_not() {
     let mut shop = Shop::new();
     let price = shop.price("Pro", 1900, "month");
     for (action, status) in [
-        (Action::Settle, Standing::Active),
-        (Action::Fail, Standing::IncompleteExpired),
+        (Action::Settle, SubscriptionStatus::Active),
+        (Action::Fail, SubscriptionStatus::IncompleteExpired),
     ] {
         let session = shop.session(&format!(
             "mode=subscription&line_items[0][price]={price}&line_items[0][quantity]=1"
@@ -152,7 +167,7 @@ fn a_first_payment_that_comes_later_starts_it_or_does_not() {
         let subscription = complete.subscription.unwrap();
         assert_eq!(
             shop.subscription(&subscription).status,
-            Standing::Incomplete
+            SubscriptionStatus::Incomplete
         );
         shop.act(&session, action).unwrap();
         assert_eq!(shop.subscription(&subscription).status, status);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::core::{
     calendar::Interval,
-    objects::{Configuration, InvoiceStatus, Reason},
+    objects::{BillingReason, Configuration, InvoiceStatus},
 };
 
 struct Tiers {
@@ -51,7 +51,10 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
     tiers.change(&large, "proration_behavior=always_invoice");
     let (now, subscription) = (tiers.shop.books.now, tiers.subscription.clone());
     let invoice = tiers.shop.invoice_of(&subscription);
-    assert_eq!((invoice.reason, invoice.paid()), (Reason::Update, 1000));
+    assert_eq!(
+        (invoice.reason, invoice.paid()),
+        (BillingReason::Update, 1000)
+    );
     assert_eq!(tiers.lines(), [(-500, true), (1500, true)]);
     let view = tiers.shop.get(&format!("invoices/{}", invoice.head.id));
     assert_eq!(view["billing_reason"], "subscription_update");
@@ -90,7 +93,7 @@ fn prorations_wait_for_the_next_invoice_unless_told_otherwise() {
         let view = tiers.change(&large, more);
         assert_eq!(view["items"]["data"][0]["price"]["id"], large.as_str());
         let invoice = tiers.shop.invoice_of(&tiers.subscription);
-        let paid = if invoice.reason == Reason::Update {
+        let paid = if invoice.reason == BillingReason::Update {
             invoice.paid()
         } else {
             0

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::{
-    objects::{PaymentStatus, Status},
+    objects::{PaymentStatus, SessionStatus},
     operations,
 };
 
@@ -65,7 +65,7 @@ fn money_that_comes_later_is_settled_or_fails() {
         let paid = shop.act(&session, Action::PayLater).unwrap();
         assert_eq!(
             (paid.status, paid.payment_status),
-            (Status::Complete, PaymentStatus::Unpaid)
+            (SessionStatus::Complete, PaymentStatus::Unpaid)
         );
         assert_eq!(shop.told(), ["checkout.session.completed"]);
         assert_eq!(shop.act(&session, Action::Pay).unwrap_err().status, 409);
@@ -83,7 +83,7 @@ fn an_open_session_can_fail_at_once_decline_and_expire() {
     let session = shop.once(500, "");
     assert_eq!(
         shop.act(&session, Action::Decline).unwrap().status,
-        Status::Open
+        SessionStatus::Open
     );
     assert!(shop.told().is_empty());
     shop.act(&session, Action::Fail).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::{
-    objects::{InvoiceStatus, Standing},
+    objects::{InvoiceStatus, SubscriptionStatus},
     script,
 };
 
@@ -155,7 +155,10 @@ fn a_trial_costs_nothing_is_announced_and_then_billed() {
     assert_eq!(shop.told(), ["customer.subscription.trial_will_end"]);
     shop.until(end);
     assert_eq!(shop.told(), ["customer.subscription.updated"]);
-    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::Active
+    );
     shop.until(end + HOUR);
     assert_eq!(shop.invoice_of(&subscription).paid(), 1900);
     let next = after(end, super::super::calendar::Interval::Month, 1);
@@ -179,9 +182,9 @@ fn a_trial_costs_nothing_is_announced_and_then_billed() {
 #[test]
 fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
     for (behavior, status) in [
-        ("create_invoice", Standing::PastDue),
-        ("cancel", Standing::Canceled),
-        ("pause", Standing::Paused),
+        ("create_invoice", SubscriptionStatus::PastDue),
+        ("cancel", SubscriptionStatus::Canceled),
+        ("pause", SubscriptionStatus::Paused),
     ] {
         let mut shop = Shop::new();
         let price = shop.price("Pro", 1900, "month");
@@ -200,7 +203,7 @@ fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
             "{behavior}"
         );
         let path = format!("subscriptions/{subscription}/resume");
-        if status != Standing::Paused {
+        if status != SubscriptionStatus::Paused {
             assert!(shop.call("POST", &path, "").is_err());
             continue;
         }
@@ -265,6 +268,9 @@ fn a_script_pauses_what_runs() {
         &format!("subscriptions/{subscription}/resume"),
         "billing_cycle_anchor=unchanged",
     );
-    assert_eq!(shop.subscription(&subscription).status, Standing::Active);
+    assert_eq!(
+        shop.subscription(&subscription).status,
+        SubscriptionStatus::Active
+    );
     assert_eq!(shop.subscription(&subscription).period_end, months(1));
 }

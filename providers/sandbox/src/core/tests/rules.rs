@@ -1,7 +1,7 @@
 //! What Stripe would refuse, and the settings that a shop may ask for.
 
 use super::*;
-use crate::core::objects::Status;
+use crate::core::objects::SessionStatus;
 
 fn basket(currency: &str, amount: i64) -> String {
     format!(
@@ -123,7 +123,7 @@ fn a_bank_asks_who_pays_and_is_told_or_not() {
         );
         let after = shop.act(&session, first).unwrap();
         if first == Action::FailAuthentication {
-            assert_eq!(after.status, Status::Open);
+            assert_eq!(after.status, SessionStatus::Open);
             assert!(shop.told().is_empty());
             shop.act(&session, Action::Pay).unwrap();
         }

@@ -1,4 +1,4 @@
-//! What a shop asks of a session besides the payment: trials, taxes, addresses, invoices, consent.
+//! Settings of a session besides the payment: trials, taxes, addresses, invoices, consent.
 
 use crate::core::{billing::MAX_TRIAL_DAYS, prelude::*};
 
@@ -10,8 +10,8 @@ const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 
 /// Refuses a locale that Checkout does not support.
-pub(crate) fn check_locale(text: &str) -> Result<()> {
-    if LOCALES.split(' ').any(|known| known == text) {
+fn check_locale(text: &str) -> Result<()> {
+    if LOCALES.split(' ').any(|locale| locale == text) {
         return Ok(());
     }
     let (others, last) = LOCALES.rsplit_once(' ').unwrap_or_default();
@@ -32,7 +32,7 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
         return Ok(None);
     }
     let path = "subscription_data[trial_settings][end_behavior][missing_payment_method]";
-    let cardless = params.choice(path)?.unwrap_or(Cardless::CreateInvoice);
+    let cardless = params.choice(path)?.unwrap_or(WithoutCard::CreateInvoice);
     let days = params.integer::<i64>(DAYS)?;
     let until = params.integer::<i64>(END)?;
     Refusal::exclusive(DAYS, "trial_end, trial_period_days")
@@ -54,8 +54,8 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     }))
 }
 
-/// All other settings that were asked for.
-pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<CheckoutOptions> {
+/// All settings of the request besides the trial.
+pub(super) fn options(params: &Params, mode: Mode, has_customer: bool) -> Result<CheckoutOptions> {
     let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
     let locale = params.text("locale")?;
     if let Some(text) = &locale {
@@ -68,7 +68,7 @@ pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Checkou
         let path = format!("customer_update[{field}]");
         let word = params.word(&path, &["auto", "never"])?;
         let message = "`customer_update` can only be used with `customer`.";
-        Refusal::param("customer_update", message).when(word.is_some() && !known)?;
+        Refusal::param("customer_update", message).when(word.is_some() && !has_customer)?;
         Ok(word == Some("auto"))
     };
     let (address, name, shipping) = (saves("address")?, saves("name")?, saves("shipping")?);
@@ -78,11 +78,11 @@ pub(super) fn wishes(params: &Params, mode: Mode, known: bool) -> Result<Checkou
                    to save the address entered in Checkout to the Customer.";
     Refusal::invalid(message)
         .with_code("customer_tax_location_invalid")
-        .when(tax && known && !address && !shipping)?;
+        .when(tax && has_customer && !address && !shipping)?;
     let message = "Tax ID collection requires updating business name on the customer. To enable \
                    tax ID collection for an existing customer, please set \
                    `customer_update[name]` to `auto`.";
-    Refusal::invalid(message).when(tax_ids && known && !name)?;
+    Refusal::invalid(message).when(tax_ids && has_customer && !name)?;
     let billing = params.word("billing_address_collection", &["auto", "required"])?;
     let invoice = on("invoice_creation[enabled]")?;
     let message = "You can only enable invoice creation when `mode` is set to `payment`. Invoices \
