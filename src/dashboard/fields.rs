@@ -198,11 +198,10 @@ fn wanted(name: &str, what: &str) -> Error {
 fn minor(text: &str, decimals: usize) -> Option<i64> {
     let (whole, part) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let places = usize::try_from(decimals).ok()?;
-    if whole.is_empty() || !digits(whole) || !digits(part) || part.len() > places {
+    if whole.is_empty() || !digits(whole) || !digits(part) || part.len() > decimals {
         return None;
     }
-    format!("{whole}{part:0<places$}").parse().ok()
+    format!("{whole}{part:0<decimals$}").parse().ok()
 }
 
 #[cfg(test)]
