@@ -28,7 +28,7 @@ pub trait Providers: Send + Sync {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
     /// Does the periodic work of a project's provider: verifies a new account, runs what is due in the sandbox.
-    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
+    fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
 
     /// Forgets the ids of objects that were created for a project at its former provider.
     fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;

@@ -299,9 +299,13 @@ impl Source for EventList {
         }
     }
 
-    async fn look(&self, account: ProjectAccount<'_>, unseen: &UnseenEvents) -> Result<(), Error> {
+    async fn refresh(
+        &self,
+        account: ProjectAccount<'_>,
+        unseen: &UnseenEvents,
+    ) -> Result<(), Error> {
         let fulfilment = &self.context.fulfilment;
-        fulfilment.look(account, &unseen.about).await?;
+        fulfilment.refresh(account, &unseen.about).await?;
         for event in &unseen.events {
             self.inbox.remember(event.key);
         }

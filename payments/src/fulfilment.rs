@@ -77,7 +77,7 @@ impl Fulfilment {
     /// # Errors
     ///
     /// See [`Error`]: part of it may have been applied, and the same call goes on.
-    pub(crate) async fn look(
+    pub(crate) async fn refresh(
         &self,
         account: ProjectAccount<'_>,
         subject: &ObjectRef,
@@ -94,7 +94,7 @@ impl Fulfilment {
             handle: &self.handle,
             project: account.project,
         };
-        let reports = account.provider.look(subject, &owners).await;
+        let reports = account.provider.fetch(subject, &owners).await;
         let id = account.project.project.id;
         self.outages.note(id, self.handle.now(), &reports);
         for report in reports? {
@@ -112,7 +112,7 @@ impl Fulfilment {
     ///
     /// # Errors
     ///
-    /// The same as [`Fulfilment::look`].
+    /// The same as [`Fulfilment::refresh`].
     pub(crate) async fn place(
         &self,
         account: ProjectAccount<'_>,

@@ -454,8 +454,8 @@ impl Inbox {
             provider = provider.in_background();
         }
         let account = ProjectAccount::new(&project, &*provider);
-        let looked = context.fulfilment.look(account, &event.about);
-        looked.await.map(drop)
+        let refreshed = context.fulfilment.refresh(account, &event.about);
+        refreshed.await.map(drop)
     }
 
     /// Queues the unprocessed events of an earlier process.
@@ -489,9 +489,13 @@ impl Source for Inbox {
         Ok(Some(due).filter(|due| !due.is_empty()))
     }
 
-    async fn look(&self, account: ProjectAccount<'_>, waiting: &BacklogEntry) -> Result<(), Error> {
+    async fn refresh(
+        &self,
+        account: ProjectAccount<'_>,
+        waiting: &BacklogEntry,
+    ) -> Result<(), Error> {
         let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
-        let progress = fulfilment.look(account, about).await?;
+        let progress = fulfilment.refresh(account, about).await?;
         if progress == CheckoutProgress::Processing {
             return Err(Error::OnItsWay);
         }

@@ -25,8 +25,8 @@ impl Payments {
     /// Fetches an object that was just changed, so that the answer shows the change. If that fails, an event
     /// will bring it later.
     pub(super) async fn refresh_quietly(&self, account: ProjectAccount<'_>, subject: &ObjectRef) {
-        let looked = self.0.context.fulfilment.look(account, subject);
-        if let Err(error) = looked.await {
+        let refreshed = self.0.context.fulfilment.refresh(account, subject);
+        if let Err(error) = refreshed.await {
             tracing::warn!(%error, ?subject, "An object that a caller changed at the payment provider cannot be fetched yet");
         }
     }

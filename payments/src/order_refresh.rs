@@ -53,7 +53,7 @@ impl Payments {
         let account = ProjectAccount::new(project, &*provider);
         let mut progress = CheckoutProgress::Settled;
         for subject in &subjects {
-            progress = fulfilment.look(account, subject).await?;
+            progress = fulfilment.refresh(account, subject).await?;
         }
         let after = handle.order(&project.scope, order).await?;
         Ok(Some(OrderRefresh {

@@ -195,10 +195,14 @@ impl Source for OverdueSubscriptions {
             .await
     }
 
-    async fn look(&self, account: ProjectAccount<'_>, (wallet, id): &Overdue) -> Result<(), Error> {
+    async fn refresh(
+        &self,
+        account: ProjectAccount<'_>,
+        (wallet, id): &Overdue,
+    ) -> Result<(), Error> {
         let subject = ObjectRef::Subscription(id.clone());
         let fulfilment = &self.context.fulfilment;
-        match fulfilment.look(account, &subject).await {
+        match fulfilment.refresh(account, &subject).await {
             // It belonged to a former account, or was deleted with the account's test data.
             Err(Error::Provider(port::Error::Missing(what))) => {
                 tracing::warn!(
@@ -209,7 +213,7 @@ impl Source for OverdueSubscriptions {
                 self.context.give_up();
                 self.lapse(account.project, *wallet, id.clone()).await
             }
-            looked => looked.map(drop),
+            refreshed => refreshed.map(drop),
         }
     }
 

@@ -147,13 +147,13 @@ impl Source for PendingOrders {
         Ok(None)
     }
 
-    async fn look(&self, account: ProjectAccount<'_>, order: &OrderId) -> Result<(), Error> {
+    async fn refresh(&self, account: ProjectAccount<'_>, order: &OrderId) -> Result<(), Error> {
         let Some(checkout) = self.checkout(account, *order).await? else {
             return Ok(());
         };
         let subject = ObjectRef::Checkout(checkout);
         let fulfilment = &self.context.fulfilment;
-        match fulfilment.look(account, &subject).await {
+        match fulfilment.refresh(account, &subject).await {
             Ok(CheckoutProgress::Processing) => Err(Error::OnItsWay),
             // A checkout of the project's former provider.
             Err(Error::Provider(port::Error::Missing(what))) => {
@@ -161,7 +161,7 @@ impl Source for PendingOrders {
                 self.context.give_up();
                 Ok(())
             }
-            looked => looked.map(drop),
+            refreshed => refreshed.map(drop),
         }
     }
 

@@ -29,7 +29,7 @@ impl Drop for Scheduler {
 /// One kind of periodic work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Task {
-    Tend,
+    Provider,
     Events,
     Orders,
     Subscriptions,
@@ -39,7 +39,7 @@ enum Task {
 
 impl Task {
     const ALL: [Self; 6] = [
-        Self::Tend,
+        Self::Provider,
         Self::Events,
         Self::Orders,
         Self::Subscriptions,
@@ -89,9 +89,9 @@ impl Payments {
 
     /// Runs each of a project's sweeps once.
     pub async fn round(&self, project: &Arc<ProjectCatalog>) {
-        self.run_task(project, Task::Tend).await;
+        self.run_task(project, Task::Provider).await;
         let sweeps = Task::ALL.into_iter();
-        let sweeps = sweeps.filter(|task| !matches!(task, Task::Tend | Task::Proof));
+        let sweeps = sweeps.filter(|task| !matches!(task, Task::Provider | Task::Proof));
         join_all(sweeps.map(|task| self.run_task(project, task))).await;
     }
 
@@ -99,8 +99,8 @@ impl Payments {
     async fn run_task(&self, project: &Arc<ProjectCatalog>, task: Task) -> bool {
         let is_leaving = project.epoch().leaving;
         match task {
-            Task::Tend if is_leaving => return self.leave(project.project.id).await,
-            Task::Tend => return self.tend(project).await,
+            Task::Provider if is_leaving => return self.leave(project.project.id).await,
+            Task::Provider => return self.tick_provider(project).await,
             _ if is_leaving => {}
             Task::Events => self.0.event_poller.tick(project).await,
             Task::Orders => {
@@ -119,17 +119,17 @@ impl Payments {
                 }
             }
             Task::Backlog => self.0.backlog.tick(project).await,
-            Task::Proof => self.0.proofs.tend(self, project).await,
+            Task::Proof => self.0.proofs.tick(self, project).await,
         }
         true
     }
 
-    async fn tend(&self, project: &ProjectCatalog) -> bool {
-        let tended = self.0.context.providers.tend(project).await;
-        if let Err(error) = &tended {
+    async fn tick_provider(&self, project: &ProjectCatalog) -> bool {
+        let outcome = self.0.context.providers.tick(project).await;
+        if let Err(error) = &outcome {
             tracing::warn!(%error, project = %project.project.id, "The payment provider cannot be reached; trying again later");
         }
-        tended.is_ok()
+        outcome.is_ok()
     }
 
     async fn leave(&self, project: ProjectId) -> bool {

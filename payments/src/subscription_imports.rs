@@ -43,7 +43,7 @@ impl Payments {
     ) -> Result<ListPage<ImportCandidate>, Error> {
         let handle = &self.0.context.handle;
         let provider = self.0.context.providers.of(project)?;
-        let subscriptions = provider.running(price, page).await?;
+        let subscriptions = provider.running_subscriptions(price, page).await?;
         let mut candidates = Vec::with_capacity(subscriptions.items.len());
         for running in subscriptions.items {
             let order = handle.order_of_subscription(&project.scope, &running.id)?;
@@ -78,11 +78,11 @@ impl Payments {
         let provider = self.0.context.providers.of(&project)?;
         if let Some(order) = handle.order_of_subscription(scope, &subscription)? {
             // An interrupted import may have stopped before this.
-            provider.mark(&subscription, order).await?;
+            provider.mark_subscription(&subscription, order).await?;
             return Ok((order, false));
         }
         let missing = || Error::Wallet(Rejection::SubscriptionNotFound.into());
-        let running = match provider.running_one(&subscription).await {
+        let running = match provider.running_subscription(&subscription).await {
             Err(port::Error::Missing(_)) => None,
             running => running?,
         };
@@ -124,7 +124,7 @@ impl Payments {
         fulfilment.place(account, &subject, paid).await?;
         handle.order(scope, order).await?;
         failpoint::reached("subscription.placed");
-        provider.mark(&subscription, order).await?;
+        provider.mark_subscription(&subscription, order).await?;
         Ok((order, true))
     }
 }

@@ -2,7 +2,7 @@
 //! candidates, with its own pace and its own way to look at one. Sweeps are independent of each other: each rests
 //! for a while where its requests get no answer, and the others go on.
 //!
-//! A single candidate that cannot be looked at becomes a stored event of the [`Inbox`], which retries it for as
+//! A single candidate that cannot be refreshed at becomes a stored event of the [`Inbox`], which retries it for as
 //! long as it takes, and the sweep goes on. Several in a row without an answer mean that the provider is in trouble:
 //! then the sweep stops, and goes on from there later. No candidate is skipped for good, and none is noted as
 //! done before it is.
@@ -27,14 +27,14 @@ const UNANSWERED_IN_A_ROW: u32 = 3;
 const REST_SECONDS: i64 = 30;
 const LONGEST_REST_SECONDS: i64 = 600;
 
-/// Where candidates come from, and how one is looked at.
+/// Where candidates come from, and how one is refreshed at.
 pub(crate) trait Source: Send + Sync {
     /// One thing to look at.
     type Candidate: fmt::Debug + Send + Sync;
     /// The progress of one run.
     type Run: Default + Send;
 
-    /// Candidates that are looked at concurrently.
+    /// Candidates that are refreshed at concurrently.
     const AT_ONCE: usize;
 
     /// Whether it is time for another run.
@@ -50,13 +50,13 @@ pub(crate) trait Source: Send + Sync {
     ) -> impl Future<Output = Result<Option<Vec<Self::Candidate>>, Error>> + Send;
 
     /// Fetches a candidate's state from the provider and applies it.
-    fn look(
+    fn refresh(
         &self,
         account: ProjectAccount<'_>,
         candidate: &Self::Candidate,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Stores a candidate that could not be looked at, so that it is retried.
+    /// Stores a candidate that could not be refreshed at, so that it is retried.
     fn keep(
         &self,
         account: ProjectAccount<'_>,
@@ -64,7 +64,7 @@ pub(crate) trait Source: Send + Sync {
         error: Error,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Notes that every candidate of the page was looked at or stored.
+    /// Notes that every candidate of the page was refreshed at or stored.
     fn advance(
         &self,
         _account: ProjectAccount<'_>,
@@ -118,7 +118,7 @@ impl<S: Source> Sweep<S> {
         }
     }
 
-    /// Runs over all candidates that are due now; how many were looked at.
+    /// Runs over all candidates that are due now; how many were refreshed at.
     ///
     /// # Errors
     ///
@@ -126,25 +126,25 @@ impl<S: Source> Sweep<S> {
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let provider = self.context.providers.of(project)?.in_background();
         let account = ProjectAccount::new(project, &*provider);
-        let looked = self.go_over(account).await;
+        let refreshed = self.go_over(account).await;
         let missing = provider.missing_permissions();
         self.context.missing.insert(project.project.id, missing);
-        looked
+        refreshed
     }
 
     async fn go_over(&self, account: ProjectAccount<'_>) -> Result<usize, Error> {
         let mut run = S::Run::default();
-        let (mut looked, mut unanswered) = (0_usize, 0_u32);
+        let (mut refreshed, mut unanswered) = (0_usize, 0_u32);
         while let Some(candidates) = self.source.next(account, &mut run).await? {
             let mut failed = Vec::new();
             let numbered = candidates.iter().enumerate();
-            let looks: Vec<_> = numbered
-                .map(|(index, candidate)| self.look(account, index, candidate))
+            let refreshes: Vec<_> = numbered
+                .map(|(index, candidate)| self.refresh(account, index, candidate))
                 .collect();
-            let mut outcomes = stream::iter(looks).buffer_unordered(S::AT_ONCE);
+            let mut outcomes = stream::iter(refreshes).buffer_unordered(S::AT_ONCE);
             while let Some((index, outcome)) = outcomes.next().await {
                 match outcome {
-                    Ok(()) => (looked, unanswered) = (looked.saturating_add(1), 0),
+                    Ok(()) => (refreshed, unanswered) = (refreshed.saturating_add(1), 0),
                     Err(error) if error.is_about_the_account() => return Err(error),
                     Err(error) => {
                         unanswered = match error.is_silence() {
@@ -168,16 +168,16 @@ impl<S: Source> Sweep<S> {
             }
             self.source.advance(account, &mut run).await?;
         }
-        Ok(looked)
+        Ok(refreshed)
     }
 
-    async fn look(
+    async fn refresh(
         &self,
         account: ProjectAccount<'_>,
         index: usize,
         candidate: &S::Candidate,
     ) -> (usize, Result<(), Error>) {
-        (index, self.source.look(account, candidate).await)
+        (index, self.source.refresh(account, candidate).await)
     }
 
     /// Forgets everything about a project's former provider, its failures included.

@@ -235,7 +235,7 @@ impl Providers for Accounts {
         }
     }
 
-    fn tend<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()> {
+    fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()> {
         Box::pin(async {
             if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
                 return self.verify(project, account).await;

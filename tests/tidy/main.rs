@@ -72,7 +72,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "providers/stripe/src/provider/look.rs",
+        "providers/stripe/src/provider/fetch.rs",
         "a match over all objects that can be asked about",
     ),
     (

@@ -6,8 +6,8 @@
 //! which object to fetch. What counts is the object's state when it is fetched: so it does not matter
 //! whether the event came twice, late, in another order or not at all.
 
-mod books;
 mod error;
+mod lists;
 mod report;
 mod request;
 
@@ -21,8 +21,8 @@ use domain::{
 };
 
 pub use self::{
-    books::{Movement, ProviderCharge, ProviderList, ProviderListItem},
     error::{Error, WebhookError},
+    lists::{Movement, ProviderCharge, ProviderList, ProviderListItem},
     report::{
         BillingTerms, InvoiceName, NoOrderReason, ObjectRef, Origin, PaidInvoice, PaidOrder,
         PaymentReversal, PaymentTarget, PaymentWithoutOrder, ProviderEvent, Report,
@@ -122,10 +122,10 @@ pub trait Provider: Send + Sync {
     fn missing_permissions(&self) -> Vec<String>;
 
     /// Tries the missing permissions again, with requests that change nothing.
-    fn try_missing(&self) -> ProviderFuture<'_, ()>;
+    fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()>;
 
     /// Fetches an object's present state. Empty where the object is not this project's.
-    fn look<'a>(
+    fn fetch<'a>(
         &'a self,
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
@@ -136,9 +136,9 @@ pub trait Provider: Send + Sync {
 
     /// One of the provider's lists: items created at or after `from` and before `until`, the newest first,
     /// a page at a time. Items that took no money are left out.
-    fn book<'a>(
+    fn list<'a>(
         &'a self,
-        book: ProviderList,
+        list: ProviderList,
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
@@ -163,14 +163,14 @@ pub trait Provider: Send + Sync {
 
     /// Subscriptions to one of the provider's prices that have not ended, whether or not they began with an order
     /// here, a page at a time.
-    fn running<'a>(
+    fn running_subscriptions<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<RunningSubscription>>;
 
     /// One subscription with its newest invoice; `None`: the provider has none under this id.
-    fn running_one<'a>(
+    fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>>;
@@ -184,7 +184,7 @@ pub trait Provider: Send + Sync {
     ) -> ProviderFuture<'a, PaidOrder>;
 
     /// Writes the id of the order that it began with into a subscription's metadata.
-    fn mark<'a>(
+    fn mark_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
         order: OrderId,

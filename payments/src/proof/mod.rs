@@ -63,7 +63,7 @@ struct ProofState {
     error: Option<String>,
     /// When the last one began, by Scrip's clock.
     began: Option<Timestamp>,
-    looked: Option<Timestamp>,
+    rechecked: Option<Timestamp>,
 }
 
 /// The state of a project's reconciliations.
@@ -199,7 +199,7 @@ impl Proofs {
             (Timestamp(proof.from), Timestamp(proof.until))
         };
         // Invoices first: their orders exist by the time their charges are compared.
-        for book in [
+        for list in [
             ProviderList::Bills,
             ProviderList::Charges,
             ProviderList::Refunds,
@@ -207,10 +207,10 @@ impl Proofs {
         ] {
             let mut page = None;
             loop {
-                let read = account.provider.book(book, from, until, page.as_deref());
+                let read = account.provider.list(list, from, until, page.as_deref());
                 let entries = read.await?;
                 let comparisons = stream::iter(entries.items)
-                    .map(|entry| self.compare(account, book, entry, proof));
+                    .map(|entry| self.compare(account, list, entry, proof));
                 let mut comparisons = comparisons.buffer_unordered(AT_ONCE);
                 while let Some(outcome) = comparisons.next().await {
                     outcome?;
@@ -227,12 +227,12 @@ impl Proofs {
     async fn compare(
         &self,
         account: ProjectAccount<'_>,
-        book: ProviderList,
+        list: ProviderList,
         entry: ProviderListItem,
         proof: &Mutex<Proof>,
     ) -> Result<(), Error> {
         let mut attribution = self.attribution(account.project, &entry.charge).await?;
-        if book == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
+        if list == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
             return Ok(());
         }
         let mut difference = judge(&entry, &attribution);
@@ -242,7 +242,7 @@ impl Proofs {
             difference = judge(&entry, &attribution);
         }
         let mut proof = proof.lock();
-        match book {
+        match list {
             ProviderList::Charges => proof.charges = proof.charges.saturating_add(1),
             ProviderList::Refunds => proof.refunds = proof.refunds.saturating_add(1),
             ProviderList::Disputes => proof.disputes = proof.disputes.saturating_add(1),
@@ -251,7 +251,7 @@ impl Proofs {
         if differed && difference.is_none() {
             proof.mended = proof.mended.saturating_add(1);
         }
-        if book == ProviderList::Charges {
+        if list == ProviderList::Charges {
             proof.add_charge(&entry.charge, &attribution, difference.is_some());
         }
         if let Some(difference) = difference {
@@ -309,7 +309,7 @@ impl Proofs {
             handle: &context.handle,
             project,
         };
-        let reports = account.provider.look(&subject, &owners).await?;
+        let reports = account.provider.fetch(&subject, &owners).await?;
         let mut paid_order = None;
         for report in reports {
             let Report::Reversed(reversal) = report else {
@@ -331,10 +331,10 @@ impl Proofs {
                 }
             };
             if let Some(paid_object) = paid_object {
-                self.look(account, &paid_object).await?;
+                self.refresh(account, &paid_object).await?;
             }
         }
-        self.look(account, &subject).await?;
+        self.refresh(account, &subject).await?;
         let attribution = self.attribution(project, charge).await?;
         let Attribution::Ours(_) = attribution else {
             return Ok(attribution);
@@ -364,8 +364,8 @@ impl Proofs {
     }
 
     /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
-    async fn look(&self, account: ProjectAccount<'_>, subject: &ObjectRef) -> Result<(), Error> {
-        match self.0.context.fulfilment.look(account, subject).await {
+    async fn refresh(&self, account: ProjectAccount<'_>, subject: &ObjectRef) -> Result<(), Error> {
+        match self.0.context.fulfilment.refresh(account, subject).await {
             Err(error) if error.is_about_the_account() || error.is_silence() => Err(error),
             Err(error) => {
                 tracing::warn!(%error, ?subject, "An object whose amounts differ cannot be fetched again");
@@ -376,7 +376,7 @@ impl Proofs {
     }
 
     /// Begins the work that is due for a project by now.
-    pub(crate) async fn tend(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
+    pub(crate) async fn tick(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
         let id = project.project.id;
         let handle = &self.0.context.handle;
         let now = handle.now();
@@ -384,14 +384,14 @@ impl Proofs {
             |at: Option<Timestamp>, seconds| at.is_none_or(|at| at.plus_seconds(seconds) <= now);
         let state = self.0.projects.get(&id).map(|state| state.clone());
         let state = state.unwrap_or_default();
-        if past(state.looked, LOOK_AGAIN_SECONDS) {
-            self.0.projects.entry(id).or_default().looked = Some(now);
+        if past(state.rechecked, LOOK_AGAIN_SECONDS) {
+            self.0.projects.entry(id).or_default().rechecked = Some(now);
             if let Err(error) = payments.recheck(project).await {
-                tracing::warn!(%error, project = %id, "Unfulfilled payments could not be looked at again");
+                tracing::warn!(%error, project = %id, "Unfulfilled payments could not be rechecked at again");
             }
             // A permission that no request needs would stay listed as missing, even if the key has it by now.
             if let Ok(provider) = self.0.context.providers.of(project)
-                && let Err(error) = provider.in_background().try_missing().await
+                && let Err(error) = provider.in_background().retry_missing_permissions().await
             {
                 tracing::warn!(%error, project = %id, "The missing permissions of the payment provider's key could not be tried again");
             }

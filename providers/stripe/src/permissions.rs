@@ -268,7 +268,7 @@ impl Client {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn try_missing(&self) -> Result<(), Error> {
+    pub async fn retry_missing_permissions(&self) -> Result<(), Error> {
         let missing = self.missing_permissions();
         for endpoint in ENDPOINTS {
             if endpoint.is_tried && missing.contains(&endpoint.permission().to_string()) {

@@ -207,7 +207,7 @@ async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
     assert_eq!(done["provider"]["verified"], false);
     let tend = async || {
         let project = service.catalog.project(service.project.id).unwrap();
-        service.accounts.tend(&project).await
+        service.accounts.tick(&project).await
     };
     let mut rounds = 0;
     while let Err(error) = tend().await {

@@ -13,9 +13,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use domain::id::ProjectId;
+use stripe::API_VERSION;
+
 use super::{auth, failed, refused, unkind};
 use crate::{
-    Sandbox,
+    Keys, Sandbox,
     core::{
         self,
         faults::{Fault, Kind},
@@ -27,7 +30,6 @@ use crate::{
     store::Failure,
     unkind::{Outcome, Request},
 };
-use stripe::API_VERSION;
 
 /// Origin of the clock that rate limits count by: a project's own clock moves in leaps.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -69,6 +71,7 @@ pub(super) async fn call(
 }
 
 /// A request as it was received.
+#[derive(Clone)]
 struct IncomingRequest {
     /// The request's id, sent back as `Request-Id`.
     id: String,
@@ -93,74 +96,89 @@ async fn answer(
     };
     auth::check(&incoming.headers, &keys.secret_key)?;
     let params = params(incoming, query, body)?;
-    let project_state = sandbox.0.project_state(project);
-    if kind == ApiKind::Script {
-        let state = match incoming.path.as_str() {
-            "faults" => project_state.faults.lock().call(method, &params)?,
-            "unkindness" => {
-                let now = sandbox.0.now(project);
-                unkind::script(&mut project_state.unkind.lock(), method, &params, now)?
-            }
-            _ => {
-                let (request, method, path) = (
-                    incoming.of(),
-                    incoming.method.clone(),
-                    incoming.path.clone(),
-                );
-                let work = move |books: &mut Books| {
-                    books.request = request;
-                    script::call(books, method.as_str(), &path, &params)
-                };
-                let state = sandbox.work(project, work).await?;
-                sandbox.deliver_behind(project);
-                state
-            }
-        };
-        let printed = project_state.unkind.lock().print(&state);
-        return Ok(unkind::respond(200, printed, []));
+    match kind {
+        ApiKind::Script => answer_script(sandbox, project, incoming, params).await,
+        ApiKind::Api => answer_api(sandbox, (project, keys), incoming, params).await,
     }
+}
+
+async fn answer_script(
+    sandbox: &Sandbox,
+    project: ProjectId,
+    incoming: &IncomingRequest,
+    params: Params,
+) -> Result<Response, Failure> {
+    let project_state = sandbox.0.project_state(project);
+    let method = incoming.method.as_str();
+    let state = match incoming.path.as_str() {
+        "faults" => project_state.faults.lock().call(method, &params)?,
+        "unkindness" => {
+            let now = sandbox.0.now(project);
+            unkind::script(&mut project_state.unkind.lock(), method, &params, now)?
+        }
+        _ => {
+            let incoming = incoming.clone();
+            let work = move |books: &mut Books| {
+                books.request = incoming.cause();
+                script::call(books, incoming.method.as_str(), &incoming.path, &params)
+            };
+            let state = sandbox.work(project, work).await?;
+            sandbox.deliver_behind(project);
+            state
+        }
+    };
+    let printed = project_state.unkind.lock().print(&state);
+    Ok(unkind::respond(200, printed, []))
+}
+
+async fn answer_api(
+    sandbox: &Sandbox,
+    (project, keys): (ProjectId, Keys),
+    incoming: &IncomingRequest,
+    params: Params,
+) -> Result<Response, Failure> {
+    let project_state = sandbox.0.project_state(project);
+    let method = incoming.method.as_str();
     let fault = project_state.faults.lock().take(method, &incoming.path);
     let is = |kind: Kind| fault.as_ref().filter(|fault| fault.kind == kind);
     if let Some(fault) = is(Kind::Hang) {
         return Ok(hang(fault).await);
     }
-    let (request, method, path) = (
-        incoming.of(),
-        incoming.method.clone(),
-        incoming.path.clone(),
-    );
+    let incoming = incoming.clone();
     let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
-    let (state, trouble) = (Arc::clone(&project_state), fault.clone());
+    let (state, ordered_fault) = (Arc::clone(&project_state), fault.clone());
     let work = move |books: &mut Books| {
-        books.request = request.clone();
-        let now = books.now;
+        books.request = incoming.cause();
         let mut is_replayed = false;
-        let (at, form) = (format!("/v1/{path}"), unkind::form(&params));
+        let (path, form) = (format!("/v1/{}", incoming.path), unkind::form(&params));
         let request = Request {
-            method: method.as_str(),
-            path: &at,
+            method: incoming.method.as_str(),
+            path: &path,
             form: &form,
             key: &keys.secret_key,
-            operation: request.key.as_deref(),
-            now,
+            operation: incoming.key.as_deref(),
+            now: books.now,
             millis,
         };
-        let outcome = state.unkind.lock().answer(&request, |_, other, with| {
-            // Other pages and objects that are read in its place are not the caller's operation.
-            if !std::ptr::eq(with, &form) || other != at {
-                return unkind::read(books, other, with);
-            }
-            let call = Call {
-                method: method.as_str(),
-                path: &path,
-                params: &params,
-                key: request.operation,
-                instead: trouble.as_ref().and_then(Fault::instead),
-            };
-            let done = operations::answer(books, call)?;
-            is_replayed = done.is_replayed;
-            Ok::<_, Refusal>(done.answer)
-        })?;
+        let outcome = state
+            .unkind
+            .lock()
+            .answer(&request, |_, read_path, read_form| {
+                // Other pages and objects that are read in its place are not the caller's operation.
+                if !std::ptr::eq(read_form, &form) || read_path != path {
+                    return unkind::read(books, read_path, read_form);
+                }
+                let call = Call {
+                    method: request.method,
+                    path: &incoming.path,
+                    params: &params,
+                    key: request.operation,
+                    instead: ordered_fault.as_ref().and_then(Fault::instead),
+                };
+                let result = operations::answer(books, call)?;
+                is_replayed = result.is_replayed;
+                Ok::<_, Refusal>(result.answer)
+            })?;
         Ok((outcome, is_replayed))
     };
     // What was due before this request happens first: lists are in the order of time.
@@ -220,7 +238,7 @@ fn request_id() -> String {
 
 impl IncomingRequest {
     /// The request as objects and events name it as their cause.
-    fn of(&self) -> core::objects::Request {
+    fn cause(&self) -> core::objects::Request {
         core::objects::Request {
             id: Some(self.id.clone()),
             key: self.key.clone(),

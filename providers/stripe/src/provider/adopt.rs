@@ -13,7 +13,7 @@ use port::{BillingTerms, ListPage, OrderReference, PaidOrder, RunningSubscriptio
 use super::{
     Stripe,
     bills::name_of,
-    look::{first_billing, instant},
+    fetch::{first_billing, instant},
 };
 use crate::{
     Error, Form, key, metadata,

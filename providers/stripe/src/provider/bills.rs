@@ -9,7 +9,7 @@ use port::{InvoiceName, NoOrderReason, Owners, PaidInvoice, PaymentWithoutOrder}
 
 use super::{
     Stripe,
-    look::{Tier, instant, is_after_end, status},
+    fetch::{Tier, instant, is_after_end, status},
 };
 use crate::{
     Error,

@@ -3,9 +3,9 @@
 
 mod adopt;
 mod bills;
-mod books;
 mod checkout;
-mod look;
+mod fetch;
+mod lists;
 mod money;
 mod portal;
 mod prices;
@@ -212,8 +212,8 @@ impl Provider for Stripe {
         self.client.missing_permissions()
     }
 
-    fn try_missing(&self) -> ProviderFuture<'_, ()> {
-        self.within_patience(self.client.try_missing())
+    fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()> {
+        self.within_patience(self.client.retry_missing_permissions())
     }
 
     fn events<'a>(
@@ -240,7 +240,7 @@ impl Provider for Stripe {
         })
     }
 
-    fn look<'a>(
+    fn fetch<'a>(
         &'a self,
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
@@ -252,14 +252,14 @@ impl Provider for Stripe {
         self.within_patience(self.taken(payment))
     }
 
-    fn book<'a>(
+    fn list<'a>(
         &'a self,
-        book: ProviderList,
+        list: ProviderList,
         from: Timestamp,
         until: Timestamp,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<ProviderListItem>> {
-        self.within_patience(self.lines(book, (from, until), page))
+        self.within_patience(self.list_page(list, (from, until), page))
     }
 
     fn open_checkout<'a>(
@@ -285,7 +285,7 @@ impl Provider for Stripe {
         self.within_patience(self.portal(request))
     }
 
-    fn running<'a>(
+    fn running_subscriptions<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
@@ -293,7 +293,7 @@ impl Provider for Stripe {
         self.within_patience(self.all_running(price, page))
     }
 
-    fn running_one<'a>(
+    fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>> {
@@ -308,7 +308,7 @@ impl Provider for Stripe {
         self.within_patience(self.take_over(subscription, reference))
     }
 
-    fn mark<'a>(
+    fn mark_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
         order: OrderId,

@@ -3,7 +3,7 @@
 use domain::{text::PaymentId, time::Timestamp};
 use port::{ListPage, Movement, ProviderList, ProviderListItem};
 
-use super::{Stripe, look::instant};
+use super::{Stripe, fetch::instant};
 use crate::{
     Error, Form,
     charges::Charge,
@@ -32,9 +32,9 @@ impl Stripe {
     }
 
     /// A page of what was created within a span, in any status.
-    pub(super) async fn lines(
+    pub(super) async fn list_page(
         &self,
-        book: ProviderList,
+        list: ProviderList,
         (from, until): (Timestamp, Timestamp),
         page: Option<&str>,
     ) -> Result<ListPage<ProviderListItem>, Error> {
@@ -44,7 +44,7 @@ impl Stripe {
             .with("created[gte]", seconds(from))
             .with("created[lt]", seconds(until))
             .with_some("starting_after", page);
-        match book {
+        match list {
             ProviderList::Bills => {
                 let query = query.with("status", "paid");
                 let page = self
