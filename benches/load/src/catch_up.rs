@@ -12,11 +12,11 @@ use serde_json::json;
 
 use super::{
     Bench,
-    error::{Context, Error, Result},
+    error::{Error, Result},
     format::thousands,
     project::Project,
     report::Target,
-    shop::Shop,
+    shop::{Shop, one_thread},
 };
 
 /// Events per page of the list.
@@ -30,11 +30,7 @@ impl Bench {
     /// The suite of catching up after an outage.
     pub(crate) fn catch_up(&mut self, events: Option<u64>, per_second: Option<u32>) -> Result<()> {
         let events = events.unwrap_or_else(|| self.args.count(10_000));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+        let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
         // Unlimited, unless set otherwise.
         let pace = per_second.unwrap_or(1_000_000);

@@ -15,7 +15,7 @@ use super::{
     format::thousands,
     project::Project,
     report::Target,
-    shop::{BuyerLoad, Shop},
+    shop::{BuyerLoad, Shop, one_thread},
 };
 
 /// Pause between two checks whether the buyer has the credits.
@@ -35,11 +35,7 @@ impl Bench {
         webhooks: Option<f64>,
         per_second: Option<u32>,
     ) -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+        let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
         stripe.unkind(Unkindness {
             foreign_sales: foreign,

@@ -17,7 +17,7 @@ use super::{
     proc::{forget_peak, peak, resident},
     project::{PROJECTS, Project},
     report::Target,
-    shop::Shop,
+    shop::{Shop, one_thread},
 };
 
 /// Pause between two checks whether it has ended.
@@ -44,11 +44,7 @@ impl Bench {
     /// The suite of the reconciliation.
     pub(crate) fn proof(&mut self, charges: Option<u64>) -> Result<()> {
         let charges = charges.unwrap_or_else(|| self.args.count(100_000));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+        let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
         let environment = [
             ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),

@@ -18,7 +18,7 @@ use super::{
     proc::Watch,
     project::Project,
     report::Target,
-    shop::{BuyerLoad, Sales, Shop},
+    shop::{BuyerLoad, Sales, Shop, one_thread},
 };
 
 /// Wallets that both loads use.
@@ -102,11 +102,7 @@ impl Bench {
 
     /// The suite of purchases.
     pub(crate) fn purchases(&mut self, per_second: f64, deductions: Option<f64>) -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+        let runtime = one_thread()?;
         self.look_ups(&runtime)?;
         let stripe = runtime.block_on(Stripe::forgetful());
         let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];

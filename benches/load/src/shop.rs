@@ -35,6 +35,15 @@ const CREDITS: i64 = 100;
 /// Concurrent reads when everything is checked at the end.
 const READERS: usize = 16;
 
+/// A runtime for buyers, receivers and the provider's double, on one thread beside the measured server.
+pub(crate) fn one_thread() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("a runtime")
+}
+
 /// The project's prices and its provider's double.
 pub(crate) struct Shop {
     stripe: Stripe,

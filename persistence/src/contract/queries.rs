@@ -190,21 +190,13 @@ impl dyn Books + '_ {
     ) -> Result<Vec<PeriodEnd>, Error> {
         let after = after.map(|(at, tie)| (at, OrderSerial(tie)));
         let from = LookUpRange::From(first_after(project, after));
-        let entries = self.stretch(LookUp::Periods, &from, limit)?;
-        let project = project.0.to_be_bytes();
-        let own = entries
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&project));
-        let ends = own.map(|(key, value)| {
-            let place = read_place(key, value)?;
-            Ok(PeriodEnd {
-                at: place.at,
-                tie: place.order.serial.0,
-                wallet: place.order.wallet,
-            })
+        let mut places = self.places(LookUp::Periods, project, from, limit)?;
+        places.retain(|place| place.at <= until);
+        let ends = places.into_iter().map(|place| PeriodEnd {
+            at: place.at,
+            tie: place.order.serial.0,
+            wallet: place.order.wallet,
         });
-        let mut ends = ends.collect::<Result<Vec<_>, Error>>()?;
-        ends.retain(|end| end.at <= until);
-        Ok(ends)
+        Ok(ends.collect())
     }
 }

@@ -13,10 +13,7 @@ use axum::{Router, body::Bytes, extract::State};
 use hdrhistogram::Histogram;
 use tokio::runtime::Runtime;
 
-use crate::{
-    error::{Context, Result},
-    load::histogram,
-};
+use crate::{error::Result, load::histogram, shop::one_thread};
 
 const DAY_MILLIS: u64 = 24 * 3600 * 1000;
 
@@ -42,11 +39,7 @@ impl Receiver {
             counted: AtomicU64::new(0),
             latency: Mutex::new(histogram()?),
         });
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+        let runtime = one_thread()?;
         let router = Router::new().fallback(take).with_state(Arc::clone(&counts));
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let listener = runtime.block_on(tokio::net::TcpListener::bind(anywhere))?;
