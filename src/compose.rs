@@ -20,7 +20,7 @@ use crate::{
     audit::AuditLog,
     backups::Backups,
     catalog::CatalogStore,
-    config::{Config, Http},
+    config::Config,
     dashboard::Sessions,
     data_dir,
     limits::{Limits, Settings},
@@ -33,7 +33,7 @@ use crate::{
     providers::{Accounts, ProviderEnvironment, Sandboxes},
     secrets::{ProvidedSecrets, Secrets},
     server::{
-        self, Server,
+        self, Server, ServerSettings,
         descriptors::{self, TooFewDescriptors},
         signals::Signals,
         tls::{self, Tls},
@@ -318,7 +318,7 @@ impl Service {
     /// clock runs the rounds itself.
     pub async fn answer(self) {
         let service = app::service(Arc::clone(&self.app));
-        let server = Server::new(self.listener, service, self.config.http.clone())
+        let server = Server::new(self.listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
@@ -341,14 +341,14 @@ impl Service {
         let deliveries = self.app.webhooks.start();
         let service = app::service(Arc::clone(&self.app));
         let inner = self.inner.take().map(|listener| {
-            let server = Server::new(listener, service.clone(), self.config.http.clone());
+            let server = Server::new(listener, service.clone(), (&self.config.http).into());
             tokio::spawn(server.run(std::future::pending(), std::future::pending()))
         });
         let watched = self
             .tls
             .clone()
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        let server = Server::new(self.listener, service, self.config.http.clone())
+        let server = Server::new(self.listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies)
             .speaking(self.tls);
         let grace = Duration::from_secs(self.config.shutdown_seconds);
@@ -382,11 +382,12 @@ impl Service {
 
     fn serve_metrics(&self, listener: TcpListener) -> JoinHandle<()> {
         let router = app::metrics_router(Arc::clone(&self.app));
-        let http = Http {
-            max_connections: METRICS_CONNECTIONS.min(self.config.http.max_connections),
-            ..self.config.http.clone()
+        let settings = ServerSettings::from(&self.config.http);
+        let settings = ServerSettings {
+            max_connections: METRICS_CONNECTIONS.min(settings.max_connections),
+            ..settings
         };
-        let server = Server::new(listener, router, http);
+        let server = Server::new(listener, router, settings);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
     }
 }

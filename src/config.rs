@@ -10,6 +10,7 @@ mod environment;
 mod layers;
 mod mail;
 mod public_url;
+mod rooms;
 mod token;
 
 use std::{

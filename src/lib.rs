@@ -3,7 +3,7 @@
 //!
 //! The rules are in `domain`, the wallets in `actors`, the books in `persistence`.
 
-pub use ::{catalog, payments};
+pub use ::{catalog, connections as server, limits, payments};
 
 pub mod admin;
 pub mod api;
@@ -18,13 +18,11 @@ mod data_dir;
 pub mod docs;
 mod health;
 pub mod http;
-pub mod limits;
 pub mod metrics;
 pub mod outbound;
 pub mod pages;
 mod private_file;
 pub mod providers;
 pub mod secrets;
-pub mod server;
 pub mod state;
 mod verified;

@@ -88,7 +88,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// The crates that become the server.
-const SERVER: [&str; 8] = [
+const SERVER: [&str; 9] = [
     "domain",
     "persistence",
     "actors",
@@ -96,6 +96,7 @@ const SERVER: [&str; 8] = [
     "notes",
     "payments",
     "providers",
+    "http",
     "src",
 ];
 /// Everything else that is compiled.
@@ -251,9 +252,11 @@ fn a_type_says_what_it_is() {
 
 /// The crate that a file of the server belongs to.
 fn room(path: &str) -> &str {
-    let nested = ["payments/port", "providers/stripe", "providers/sandbox"];
-    let nested = nested.into_iter().find(|room| path.starts_with(room));
-    nested.unwrap_or(path.split('/').next().unwrap_or_default())
+    let crates = CRATES
+        .iter()
+        .filter_map(|folder| folder.strip_suffix("/src"));
+    let mut crates = crates.filter(|room| path.starts_with(&format!("{room}/src/")));
+    crates.next().unwrap_or("src")
 }
 
 #[test]
@@ -439,7 +442,7 @@ fn a_file_can_be_read_at_once() {
 }
 
 /// The folders of the crates that become the server.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 12] = [
     "domain/src",
     "persistence/src",
     "actors/src",
@@ -449,6 +452,8 @@ const CRATES: [&str; 10] = [
     "payments/port/src",
     "providers/stripe/src",
     "providers/sandbox/src",
+    "http/limits/src",
+    "http/connections/src",
     "src",
 ];
 

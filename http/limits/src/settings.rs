@@ -6,7 +6,6 @@ use domain::wallet::hold::OPEN_HOLDS;
 use ipnet::IpNet;
 
 use super::bucket::Rate;
-use crate::config::Config;
 
 /// Limits as configured; the defaults are the documented ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,26 +37,10 @@ impl Default for Settings {
     }
 }
 
-impl From<&Config> for Settings {
-    fn from(config: &Config) -> Self {
-        let limits = &config.limits;
-        Self {
-            publishable: Rate::new(limits.publishable_burst, limits.publishable_per_second),
-            secret: limits
-                .secret_burst
-                .zip(limits.secret_per_second)
-                .map(|(burst, per_second)| Rate::new(burst, per_second)),
-            invalid_codes_per_hour: limits.invalid_codes_per_hour,
-            tracked_clients: limits.tracked_clients,
-            open_holds: limits.open_holds,
-            trusted_proxies: config.trusted_proxies.clone(),
-        }
-    }
-}
-
 impl Rate {
-    /// The configuration was checked: a zero does not get here, and would count as one.
-    fn new(burst: u32, per_second: u32) -> Self {
+    /// So many requests at once, and so many more each second. A zero counts as one.
+    #[must_use]
+    pub fn new(burst: u32, per_second: u32) -> Self {
         let or_one = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
         Self {
             burst: or_one(burst),

@@ -14,27 +14,22 @@ use tokio::{
 
 use super::*;
 
-const HTTP: Http = Http {
-    workers: 0,
+const SETTINGS: ServerSettings = ServerSettings {
     max_connections: 10,
     max_connections_per_client: 10,
     head_timeout_seconds: 60,
     body_timeout_seconds: 1,
     write_timeout_seconds: 20,
-    max_body_bytes: 8192,
-    max_batch_body_bytes: 8192,
-    tls_cert: None,
-    tls_key: None,
 };
 
 /// A server of this router, what stops it, and its end.
-fn start(router: Router, http: Http) -> (SocketAddr, Arc<Notify>, JoinHandle<()>) {
+fn start(router: Router, settings: ServerSettings) -> (SocketAddr, Arc<Notify>, JoinHandle<()>) {
     let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = listen(socket).unwrap();
     let address = listener.local_addr().unwrap();
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
-    let server = Server::new(listener, router, http);
+    let server = Server::new(listener, router, settings);
     let run = async move {
         server
             .run(async move { stopped.notified().await }, pending())
@@ -63,7 +58,7 @@ async fn a_request_in_flight_is_finished_and_an_idle_connection_is_closed() {
             "done"
         }),
     );
-    let (address, stop, end) = start(router, HTTP);
+    let (address, stop, end) = start(router, SETTINGS);
     let idle = exchange(
         address,
         "POST /idle HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
@@ -85,7 +80,7 @@ async fn a_request_in_flight_is_finished_and_an_idle_connection_is_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_sends_nothing_is_cut_off() {
-    let (address, ..) = start(Router::new(), HTTP);
+    let (address, ..) = start(Router::new(), SETTINGS);
     let mut silent = TcpStream::connect(address).await.unwrap();
     assert_eq!(silent.read(&mut [0; 16]).await.unwrap(), 0);
 }
@@ -99,7 +94,7 @@ async fn a_body_that_does_not_come_is_given_up() {
             Err::<_, axum::extract::rejection::BytesRejection>(_) => "cut off",
         }),
     );
-    let (address, ..) = start(router, HTTP);
+    let (address, ..) = start(router, SETTINGS);
     let begun = Instant::now();
     let (mut stream, answer) = exchange(
         address,
@@ -121,7 +116,7 @@ async fn a_body_that_drips_is_given_up_as_a_whole() {
             tell.send(read.is_ok()).await.unwrap();
         }),
     );
-    let (address, ..) = start(router, HTTP);
+    let (address, ..) = start(router, SETTINGS);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -139,7 +134,7 @@ async fn a_body_that_drips_is_given_up_as_a_whole() {
 async fn a_client_that_does_not_read_is_cut_off() {
     // More than the kernel keeps for a reader who does not come.
     let router = Router::new().route("/", get(|| ready("x".repeat(32 << 20))));
-    let (address, ..) = start(router, HTTP);
+    let (address, ..) = start(router, SETTINGS);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -159,7 +154,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
 #[tokio::test(start_paused = true)]
 async fn requests_that_pile_up_before_a_client_that_does_not_read_are_cut_off() {
     let router = Router::new().route("/", get(|| ready("x".repeat(1 << 20))));
-    let (address, ..) = start(router, HTTP);
+    let (address, ..) = start(router, SETTINGS);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(64);
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -174,11 +169,11 @@ async fn requests_that_pile_up_before_a_client_that_does_not_read_are_cut_off() 
 
 #[tokio::test]
 async fn a_client_has_only_so_many_connections() {
-    let http = Http {
+    let settings = ServerSettings {
         max_connections_per_client: 3,
-        ..HTTP
+        ..SETTINGS
     };
-    let (address, ..) = start(Router::new().route("/", get(|| ready("here"))), http);
+    let (address, ..) = start(Router::new().route("/", get(|| ready("here"))), settings);
     let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
     let mut held = Vec::new();
     for _ in 0..3 {
@@ -195,15 +190,16 @@ async fn a_client_has_only_so_many_connections() {
 
 #[tokio::test]
 async fn a_proxy_has_connections_for_all_its_clients() {
-    let http = Http {
+    let settings = ServerSettings {
         max_connections_per_client: 1,
-        ..HTTP
+        ..SETTINGS
     };
     let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = listen(socket).unwrap();
     let address = listener.local_addr().unwrap();
     let router = Router::new().route("/", get(|| ready("here")));
-    let server = Server::new(listener, router, http).trusting(&["127.0.0.2/32".parse().unwrap()]);
+    let server =
+        Server::new(listener, router, settings).trusting(&["127.0.0.2/32".parse().unwrap()]);
     tokio::spawn(server.run(pending(), pending()));
     let mut held = Vec::new();
     for _ in 0..5 {
@@ -258,7 +254,7 @@ async fn stragglers_are_cut_off_in_the_end() {
         listen(socket).unwrap()
     };
     let address = listener.local_addr().unwrap();
-    let server = Server::new(listener, router, HTTP);
+    let server = Server::new(listener, router, SETTINGS);
     let run = threads.spawn(async move { server.run(entered.notified(), ready(())).await });
     let client = tokio::spawn(exchange(
         address,

@@ -33,7 +33,6 @@ use tokio::{
 };
 use tower::Service as _;
 
-use crate::config::Http;
 pub use body::TimedBody;
 use clients::Clients;
 use connection::{IdleTracker, Timeouts};
@@ -117,12 +116,27 @@ pub async fn routed(mut router: Router, request: IncomingRequest, peer: SocketAd
     response
 }
 
+/// What a server allows its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Connections open at once.
+    pub max_connections: usize,
+    /// Connections of one client address open at once.
+    pub max_connections_per_client: usize,
+    /// Seconds for a request's head.
+    pub head_timeout_seconds: u64,
+    /// Seconds for a request's body.
+    pub body_timeout_seconds: u64,
+    /// Seconds for a client to take what is written to it.
+    pub write_timeout_seconds: u64,
+}
+
 /// A listener, and what answers the requests of its connections.
 #[derive(Debug)]
 pub struct Server<F> {
     listener: TcpListener,
     front: F,
-    http: Http,
+    settings: ServerSettings,
     clients: Clients,
     tls: Option<Arc<Tls>>,
 }
@@ -130,13 +144,13 @@ pub struct Server<F> {
 impl<F: Responder> Server<F> {
     /// A server that accepts nothing until [`Server::run`].
     #[must_use]
-    pub fn new(listener: TcpListener, front: F, http: Http) -> Self {
+    pub fn new(listener: TcpListener, front: F, settings: ServerSettings) -> Self {
         Self {
             listener,
             front,
-            clients: Clients::new(http.max_connections_per_client),
+            clients: Clients::new(settings.max_connections_per_client),
             tls: None,
-            http,
+            settings,
         }
     }
 
@@ -157,7 +171,7 @@ impl<F: Responder> Server<F> {
     /// Serves until `stop`, then lets requests in flight finish until `give_up`.
     pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
-        let places = Arc::new(Semaphore::new(self.http.max_connections));
+        let places = Arc::new(Semaphore::new(self.settings.max_connections));
         let mut told = None;
         tokio::pin!(stop);
         loop {
@@ -193,7 +207,7 @@ impl<F: Responder> Server<F> {
         stopping.send_replace(true);
         tokio::select! {
             // All connections have ended.
-            _ = places.acquire_many(u32::try_from(self.http.max_connections).unwrap_or(u32::MAX)) => {}
+            _ = places.acquire_many(u32::try_from(self.settings.max_connections).unwrap_or(u32::MAX)) => {}
             () = give_up => tracing::warn!("Requests were still in flight and are cut off"),
         }
     }
@@ -206,10 +220,10 @@ impl<F: Responder> Server<F> {
         stopped: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send + use<F> {
         let patience = Timeouts {
-            idle: Duration::from_secs(self.http.head_timeout_seconds),
-            stalled: Duration::from_secs(self.http.write_timeout_seconds),
+            idle: Duration::from_secs(self.settings.head_timeout_seconds),
+            stalled: Duration::from_secs(self.settings.write_timeout_seconds),
         };
-        let body = Duration::from_secs(self.http.body_timeout_seconds).saturating_add(LATER);
+        let body = Duration::from_secs(self.settings.body_timeout_seconds).saturating_add(LATER);
         settle(&stream, patience.stalled);
         let waiting = Arc::new(IdleTracker::new());
         // One for each connection, so that not all of them count references in one place.

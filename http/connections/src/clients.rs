@@ -8,9 +8,8 @@ use std::{
 };
 
 use ipnet::IpNet;
+use limits::Client;
 use parking_lot::Mutex;
-
-use crate::limits::Client;
 
 type Open = Arc<Mutex<HashMap<Client, usize>>>;
 
