@@ -1,6 +1,7 @@
 //! What each room is told of the configuration: a struct of its own, and no more.
 
 use connections::ServerSettings;
+use edge::body::BodyLimits;
 use limits::{Rate, Settings as Limits};
 
 use super::{Config, Http};
@@ -13,6 +14,16 @@ impl From<&Http> for ServerSettings {
             head_timeout_seconds: http.head_timeout_seconds,
             body_timeout_seconds: http.body_timeout_seconds,
             write_timeout_seconds: http.write_timeout_seconds,
+        }
+    }
+}
+
+impl From<&Http> for BodyLimits {
+    fn from(http: &Http) -> Self {
+        Self {
+            max_bytes: http.max_body_bytes,
+            max_batch_bytes: http.max_batch_body_bytes,
+            timeout_seconds: http.body_timeout_seconds,
         }
     }
 }

@@ -120,7 +120,7 @@ impl Files {
     /// # Errors
     ///
     /// They cannot be read, or there is none.
-    pub(crate) fn chain(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
+    pub fn chain(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         let chain = CertificateDer::pem_file_iter(&self.cert)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|why| Error::new(&self.cert, why.to_string()))?;
