@@ -1,8 +1,6 @@
 //! The service as one router: the API, its administration, its documentation, health checks and
 //! metrics, all behind one edge.
 
-mod fast_path;
-
 use std::{collections::HashMap, sync::Arc};
 
 use axum::{
@@ -11,78 +9,66 @@ use axum::{
     extract::{Path, Request, State},
     middleware::{self, Next},
     response::Response,
-    routing::{any, get, post},
 };
-pub use fast_path::FastPath;
+use catalog::CatalogStore;
+use edge::{audit, gate::GateLayer, layer::EdgeLayer};
+use web::{CorsForBrowsers, admin, api, api::FastPath, docs, health, pages};
+use wire::fallback::{method_not_allowed, route_not_found};
 
-pub use crate::state::{App, AppState};
-use crate::{
-    admin,
-    api::{description, router as api, webhooks},
-    audit, dashboard, docs, health,
-    http::{
-        cors::CorsForBrowsers,
-        edge::EdgeLayer,
-        fallback::{method_not_allowed, route_not_found},
-        gate::GateLayer,
-    },
-    pages,
-};
+pub use crate::state::AppState;
 
 /// The whole service: the router, with the fast path for deductions in front of it.
-pub fn service(app: App) -> FastPath {
-    FastPath::new(Arc::clone(&app), router(app))
+pub fn service(app: &AppState) -> FastPath {
+    let api = Arc::new(app.api());
+    FastPath::new(Arc::clone(&api), router(app, &api))
 }
 
-fn router(app: App) -> Router {
-    let (v1, _) = api::routes();
-    let document = description::document();
-    let edge = EdgeLayer(Arc::clone(&app));
+fn router(app: &AppState, api: &api::App) -> Router {
+    let edge = EdgeLayer(Arc::clone(&app.edge));
     let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
         .method_not_allowed_fallback(method_not_allowed)
         .layer((
             edge.clone(),
             GateLayer,
-            middleware::from_fn_with_state(Arc::clone(&app), unread_without_sandbox),
+            middleware::from_fn_with_state(Arc::clone(&app.catalog), unread_without_sandbox),
         ));
-    let v1 = v1
-        // Browsers may read these refusals too, so they lie within the CORS layer.
-        .route("/api/v1", any(route_not_found))
-        .route("/api/v1/", any(route_not_found))
-        .route("/api/v1/{*rest}", any(route_not_found))
+    // Browsers may read these refusals too, so all paths of the API lie within the CORS layer.
+    let v1 = api::router()
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((edge.clone(), CorsForBrowsers::new(), GateLayer));
-    Router::new()
-        .merge(admin::router().layer(middleware::from_fn_with_state(
-            Arc::clone(&app),
+        .layer((edge.clone(), CorsForBrowsers::new(), GateLayer))
+        .with_state(Arc::clone(api));
+    let admin = admin::router()
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app.edge),
             audit::writes,
-        )))
-        .merge(dashboard::router(&app))
-        .merge(docs::router(&document))
+        ))
+        .with_state(Arc::new(app.admin()));
+    let dashboard = Arc::new(app.dashboard());
+    Router::new()
+        .merge(admin)
+        .merge(dashboard::router(&dashboard).with_state(dashboard))
+        .merge(docs::router())
         .merge(pages::result::router())
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
-        .route("/webhooks/stripe/{projectId}", post(webhooks::stripe))
+        .merge(health::router().with_state(Arc::new(app.health())))
+        .merge(api::webhook_router().with_state(Arc::clone(api)))
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer((edge, GateLayer))
         .merge(v1)
-        .with_state(app)
         .merge(sandbox)
 }
 
 /// Drops the body of a request for a sandbox that the project does not have: it need not be read to
 /// be refused.
 async fn unread_without_sandbox(
-    State(app): State<App>,
+    State(catalog): State<Arc<CatalogStore>>,
     Path(path): Path<HashMap<String, String>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let project = path.get("project").and_then(|text| text.parse().ok());
-    let catalog = app.catalog.current();
+    let catalog = catalog.current();
     let sandbox = project.and_then(|project| catalog.project(&project)?.sandbox());
     drop(catalog);
     if sandbox.is_none() {
@@ -92,15 +78,11 @@ async fn unread_without_sandbox(
 }
 
 /// `/metrics` alone, for a listener of its own: without a token, unless `metrics.token` is set.
-pub fn metrics_router(app: App) -> Router {
-    let figures = match app.config.metrics.token {
-        Some(_) => get(health::metrics),
-        None => get(health::open_metrics),
-    };
-    Router::new()
-        .route("/metrics", figures)
+pub fn metrics_router(app: &AppState) -> Router {
+    let health = Arc::new(app.health());
+    health::metrics_router(&health)
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((EdgeLayer(Arc::clone(&app)), GateLayer))
-        .with_state(app)
+        .layer((EdgeLayer(Arc::clone(&app.edge)), GateLayer))
+        .with_state(health)
 }

@@ -8,40 +8,34 @@ mod store;
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use accounts::{Accounts, ProviderEnvironment, Sandboxes};
 use actors::{
     Cipher, Handle,
     clock::{Clock, SystemClock},
 };
+use addresses::{BoundSockets, provider_environment, scheme};
+use catalog::CatalogStore;
+use connections::{
+    self as server, Server, ServerSettings,
+    descriptors::{self, TooFewDescriptors},
+    signals::Signals,
+    tls::{self, Tls},
+};
+use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use edge::EdgeState;
+use limits::Limits;
+use operations::{audit::AuditLog, backups::Backups, metrics::Metrics};
+use outbound::{Webhooks, mail, mail::Mailer};
+use payments::Payments;
 use persistence::Store;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 use crate::{
-    app::{self, App, AppState},
-    audit::AuditLog,
-    backups::Backups,
-    catalog::CatalogStore,
-    config::{Config, Http},
-    dashboard::Sessions,
-    data_dir,
-    limits::{Limits, Settings},
-    metrics::Metrics,
-    outbound::{
-        mail::{self, Mailer},
-        webhooks::Webhooks,
-    },
-    payments::Payments,
-    providers::{Accounts, ProviderEnvironment, Sandboxes},
-    secrets::{ProvidedSecrets, Secrets},
-    server::{
-        self, Server,
-        descriptors::{self, TooFewDescriptors},
-        signals::Signals,
-        tls::{self, Tls},
-    },
+    app::{self, AppState},
+    config::{Config, Http, Token},
 };
 
 pub use addresses::advice;
-use addresses::{BoundSockets, provider_environment, scheme};
 pub use process::{block_on, log_to_stderr, runtime};
 pub(crate) use store::note_kinds;
 pub use store::{open_store, wallets};
@@ -70,7 +64,7 @@ pub enum Error {
     },
     /// A secret is missing or does not fit.
     #[error(transparent)]
-    Secrets(#[from] crate::secrets::Error),
+    Secrets(#[from] secrets::Error),
     /// The catalog cannot be read.
     #[error(transparent)]
     Catalog(#[from] catalog::Error),
@@ -111,7 +105,7 @@ pub struct Platform {
 
 /// A service that is ready for its first request.
 pub struct Service {
-    app: App,
+    app: Arc<AppState>,
     config: Arc<Config>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
@@ -202,7 +196,7 @@ impl Service {
         config: &Config,
         place: ProviderEnvironment,
         given: ProvidedSecrets,
-    ) -> Result<(App, Option<String>), Error> {
+    ) -> Result<(Arc<AppState>, Option<String>), Error> {
         // The journal holds the lock on the directory by now.
         let Secrets {
             admin_token_sha256,
@@ -220,11 +214,24 @@ impl Service {
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers)?;
         let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
-        let backups = Backups::new(handle.clone(), clock.clone(), config, &server_key);
+        let (backup, folder) = (config.backup.clone(), &config.data_dir);
+        let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_key);
         let metrics = Metrics::new();
         let counters = metrics.deliveries();
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
+        let edge = EdgeState {
+            clock,
+            catalog: Arc::clone(&catalog),
+            limits: Arc::new(Limits::new(config.into())),
+            bodies: (&config.http).into(),
+            metrics,
+            audit,
+            admin_token_sha256,
+            metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),
+        };
         let app = AppState {
+            started_at: edge.clock.now(),
+            edge: Arc::new(edge),
             handle,
             catalog,
             payments,
@@ -233,14 +240,8 @@ impl Service {
             mailer,
             backups: Arc::new(backups),
             webhooks,
-            audit,
-            dashboard: Sessions::default(),
-            limits: Limits::new(Settings::from(config)),
+            dashboard: Arc::default(),
             config: Arc::new(config.clone()),
-            admin_token_sha256,
-            started_at: clock.now(),
-            clock,
-            metrics,
         };
         Ok((Arc::new(app), new_admin_token))
     }
@@ -276,17 +277,17 @@ impl Service {
     ///
     /// [`catalog::Error::Randomness`] when the system has no random bytes.
     pub fn sign_in_link(&self) -> Result<String, catalog::Error> {
-        let link = self.app.dashboard.link(self.app.clock.now())?;
+        let link = self.app.dashboard.link(self.app.edge.clock.now())?;
         let base = match &self.config.public_url {
             Some(url) => url.to_string(),
             None => format!("{}://{}", self.scheme(), server::reachable(self.address)),
         };
-        Ok(format!("{base}{}?link={link}", crate::dashboard::SIGN_IN))
+        Ok(format!("{base}{}?link={link}", dashboard::SIGN_IN))
     }
 
     /// What the service's handlers share.
     #[must_use]
-    pub const fn app(&self) -> &App {
+    pub const fn app(&self) -> &Arc<AppState> {
         &self.app
     }
 
@@ -317,8 +318,8 @@ impl Service {
     /// Answers requests until it is dropped, without any background task: a test that moves the
     /// clock runs the rounds itself.
     pub async fn answer(self) {
-        let service = app::service(Arc::clone(&self.app));
-        let server = Server::new(self.listener, service, self.config.http.clone())
+        let service = app::service(&self.app);
+        let server = Server::new(self.listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
@@ -339,16 +340,16 @@ impl Service {
         let endpoints = self.app.accounts.maintain_endpoints();
         let scheduled = self.app.backups.keep_schedule();
         let deliveries = self.app.webhooks.start();
-        let service = app::service(Arc::clone(&self.app));
+        let service = app::service(&self.app);
         let inner = self.inner.take().map(|listener| {
-            let server = Server::new(listener, service.clone(), self.config.http.clone());
+            let server = Server::new(listener, service.clone(), (&self.config.http).into());
             tokio::spawn(server.run(std::future::pending(), std::future::pending()))
         });
         let watched = self
             .tls
             .clone()
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        let server = Server::new(self.listener, service, self.config.http.clone())
+        let server = Server::new(self.listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies)
             .speaking(self.tls);
         let grace = Duration::from_secs(self.config.shutdown_seconds);
@@ -381,12 +382,13 @@ impl Service {
     }
 
     fn serve_metrics(&self, listener: TcpListener) -> JoinHandle<()> {
-        let router = app::metrics_router(Arc::clone(&self.app));
-        let http = Http {
-            max_connections: METRICS_CONNECTIONS.min(self.config.http.max_connections),
-            ..self.config.http.clone()
+        let router = app::metrics_router(&self.app);
+        let settings = ServerSettings::from(&self.config.http);
+        let settings = ServerSettings {
+            max_connections: METRICS_CONNECTIONS.min(settings.max_connections),
+            ..settings
         };
-        let server = Server::new(listener, router, http);
+        let server = Server::new(listener, router, settings);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
     }
 }

@@ -5,11 +5,10 @@
 //! The service's own secrets are never part of it: see `secrets.rs`. The password of a mail server may
 //! be, and is never shown.
 
-mod backup;
 mod environment;
 mod layers;
-mod mail;
 mod public_url;
+mod rooms;
 mod token;
 
 use std::{
@@ -18,12 +17,12 @@ use std::{
 };
 
 use ipnet::IpNet;
+use operations::backups::BackupSettings;
+use outbound::{mail::MailSettings, webhooks::WebhookSettings};
 use serde::Deserialize;
 use toml::Table;
 use url::Url;
 
-pub use backup::Backup;
-pub use mail::{Mail, SmtpUrl};
 pub use public_url::PublicUrl;
 pub use token::Token;
 
@@ -66,13 +65,13 @@ pub struct Config {
     /// The built-in payment provider.
     pub sandbox: Sandbox,
     /// How mails are sent.
-    pub mail: Mail,
+    pub mail: MailSettings,
     /// Webhooks to projects' own servers.
-    pub webhooks: Webhooks,
+    pub webhooks: WebhookSettings,
     /// The log and its store.
     pub journal: Journal,
     /// Backups of what is stored.
-    pub backup: Backup,
+    pub backup: BackupSettings,
     /// Wallets in memory.
     pub actors: Actors,
 }
@@ -166,16 +165,6 @@ pub struct StripeSettings {
 pub struct Sandbox {
     /// Whether it starts with the limits, delays and refusals that Stripe has.
     pub unkind: bool,
-}
-
-/// Webhooks to projects' own servers.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Webhooks {
-    /// Send to private addresses and over plain HTTP, too.
-    pub allow_private_networks: bool,
-    /// Seconds for one attempt in all.
-    pub timeout_seconds: u64,
 }
 
 /// The log and its store.

@@ -3,28 +3,13 @@
 //!
 //! The rules are in `domain`, the wallets in `actors`, the books in `persistence`.
 
-pub use ::{catalog, payments};
+pub use ::{
+    accounts as providers, catalog, connections as server, data_dir::secrets, limits,
+    operations::audit, outbound, payments,
+};
 
-pub mod admin;
-pub mod api;
 pub mod app;
-pub mod audit;
-pub mod backups;
 pub mod cli;
 pub mod compose;
 pub mod config;
-pub mod dashboard;
-mod data_dir;
-pub mod docs;
-mod health;
-pub mod http;
-pub mod limits;
-pub mod metrics;
-pub mod outbound;
-pub mod pages;
-mod private_file;
-pub mod providers;
-pub mod secrets;
-pub mod server;
 pub mod state;
-mod verified;

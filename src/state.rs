@@ -1,32 +1,28 @@
-//! What every request may need, put together once (`compose.rs`).
+//! All parts of the running service, put together once (`compose.rs`), and the slice of them that each room is given.
 
 use std::sync::Arc;
 
-use actors::{Handle, clock::Clock};
+use accounts::{Accounts, Sandboxes};
+use actors::Handle;
+use catalog::CatalogStore;
+use dashboard::{DashboardState, Sessions, Site};
 use domain::Timestamp;
+use edge::EdgeState;
+use operations::backups::Backups;
+use outbound::{Webhooks, mail::Mailer};
+use payments::Payments;
+use web::{admin::AdminState, api::ApiState, health::HealthState};
 
-use crate::{
-    audit::AuditLog,
-    backups::Backups,
-    catalog::CatalogStore,
-    config::Config,
-    dashboard::Sessions,
-    limits::Limits,
-    metrics::Metrics,
-    outbound::{Webhooks, mail::Mailer},
-    payments::Payments,
-    providers::{Accounts, Sandboxes},
-};
+use crate::config::Config;
 
-/// What handlers share.
-pub type App = Arc<AppState>;
-
-/// Everything that a request may need.
+/// Every part of the service. Only the composition knows them all.
 #[allow(
     missing_debug_implementations,
     reason = "a clock and a handle have nothing to show"
 )]
 pub struct AppState {
+    /// What every request passes by.
+    pub edge: Arc<EdgeState>,
     /// The handle to the wallets.
     pub handle: Handle,
     /// Projects, keys, products, prices.
@@ -43,20 +39,70 @@ pub struct AppState {
     pub backups: Arc<Backups>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
-    /// The log of who changed what.
-    pub audit: AuditLog,
     /// Who is signed in to the dashboard.
-    pub dashboard: Sessions,
-    /// How often each client may call.
-    pub limits: Limits,
+    pub dashboard: Arc<Sessions>,
     /// The operator's configuration.
     pub config: Arc<Config>,
-    /// SHA-256 of the administrator's token.
-    pub admin_token_sha256: [u8; 32],
     /// When the service started.
     pub started_at: Timestamp,
-    /// The clock that requests are timed by.
-    pub clock: Arc<dyn Clock>,
-    /// Metrics for Prometheus.
-    pub metrics: Metrics,
+}
+
+impl AppState {
+    /// What the API is given.
+    pub(crate) fn api(&self) -> ApiState {
+        ApiState {
+            edge: Arc::clone(&self.edge),
+            handle: self.handle.clone(),
+            payments: self.payments.clone(),
+            accounts: Arc::clone(&self.accounts),
+            mailer: self.mailer.clone(),
+        }
+    }
+
+    /// What the administration is given.
+    pub(crate) fn admin(&self) -> AdminState {
+        AdminState {
+            edge: Arc::clone(&self.edge),
+            handle: self.handle.clone(),
+            catalog: Arc::clone(&self.catalog),
+            payments: self.payments.clone(),
+            accounts: Arc::clone(&self.accounts),
+            sandboxes: self.sandboxes.clone(),
+            backups: Arc::clone(&self.backups),
+            webhooks: self.webhooks.clone(),
+        }
+    }
+
+    /// What the dashboard is given.
+    pub(crate) fn dashboard(&self) -> DashboardState {
+        let config = &self.config;
+        DashboardState {
+            edge: Arc::clone(&self.edge),
+            handle: self.handle.clone(),
+            catalog: Arc::clone(&self.catalog),
+            payments: self.payments.clone(),
+            accounts: Arc::clone(&self.accounts),
+            sandboxes: self.sandboxes.clone(),
+            backups: Arc::clone(&self.backups),
+            webhooks: self.webhooks.clone(),
+            sessions: Arc::clone(&self.dashboard),
+            site: Site {
+                public_url: config.public_url.as_ref().map(ToString::to_string),
+                speaks_tls: config.http.tls_cert.is_some(),
+            },
+            data_dir: config.data_dir.clone(),
+            started_at: self.started_at,
+        }
+    }
+
+    /// What health checks and metrics are given.
+    pub(crate) fn health(&self) -> HealthState {
+        HealthState {
+            edge: Arc::clone(&self.edge),
+            handle: self.handle.clone(),
+            payments: self.payments.clone(),
+            webhooks: self.webhooks.clone(),
+            backups: Arc::clone(&self.backups),
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::{
 use clap::Args;
 use reqwest::Method;
 use serde_json::{Map, Value};
+use web::admin;
 
 use super::{
     Failure,
@@ -15,7 +16,6 @@ use super::{
     remote::{self, ApiClient},
     table,
 };
-use crate::admin;
 
 /// What stands for the id of the project that `--project` names, in a path.
 const PROJECT: &str = "{project}";

@@ -5,9 +5,15 @@ use std::{path::PathBuf, time::Duration};
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
+use data_dir::secrets::{self, ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets};
+use operations::backups::name_at;
 use persistence::backup::{BackUp, TransferProgress};
 use serde_json::{Value, json};
 use url::Url;
+use web::admin::{
+    self,
+    backups::{Backup, Backups},
+};
 
 use super::{
     Failure, print,
@@ -15,14 +21,8 @@ use super::{
     remote::{self, ApiClient},
 };
 use crate::{
-    admin::{
-        self,
-        backups::{Backup, Backups},
-    },
-    backups::name_at,
     compose,
     config::{Config, Flags},
-    secrets::{self, ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
     server,
 };
 

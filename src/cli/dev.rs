@@ -6,16 +6,16 @@ mod demo;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use data_dir::secrets::ProvidedSecrets;
+use demo::Demo;
 use uuid::Uuid;
 
 use super::{Failure, print};
 use crate::{
     compose::{self, Service},
     config::{Config, Flags},
-    secrets::ProvidedSecrets,
     server::{self, signals::Signals},
 };
-use demo::Demo;
 
 /// Options of `scrip dev`.
 #[derive(Debug, Args)]

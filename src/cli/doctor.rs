@@ -9,13 +9,13 @@ mod secrets;
 use std::{path::PathBuf, time::SystemTime};
 
 use clap::Args;
+use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use serde::Serialize;
 use url::Url;
 
 use super::{Failure, print, remote};
 use crate::{
     config::{Config, Flags},
-    secrets::ADMIN_TOKEN_VARIABLE,
     server::{
         descriptors,
         tls::{Files, Tls},

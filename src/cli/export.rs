@@ -11,6 +11,7 @@ use std::{
 
 use actors::ledger_id;
 use clap::{Args, ValueEnum};
+use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use domain::{
     history::{Entry, Record},
     id::{OrderId, ProjectId, WalletId},
@@ -22,14 +23,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 use url::Url;
+use wire::view::Instant;
 
 use self::copied::BackupCopy;
 use super::{Failure, print, progress::Bar};
-use crate::{
-    config::{Config, Flags},
-    http::view::Instant,
-    secrets::ADMIN_TOKEN_VARIABLE,
-};
+use crate::config::{Config, Flags};
 
 /// The columns of the CSV form.
 const COLUMNS: [&str; 13] = [

@@ -13,6 +13,7 @@ use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
+use wire::view::Instant;
 
 use self::file::{Grant, ImportFile, Product};
 use super::{
@@ -20,7 +21,6 @@ use super::{
     progress::Bar,
     remote::{self, ApiClient, Error, KeyArgs},
 };
-use crate::http::view::Instant;
 
 mod file;
 mod stripe;

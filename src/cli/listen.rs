@@ -6,17 +6,17 @@ mod forward;
 use std::time::Duration;
 
 use clap::Args;
+use forward::Forward;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use url::Url;
+use wire::field::EVENT_TYPES;
 
 use super::{
     Failure, print,
     remote::{self, ApiClient, KeyArgs, ServerUrlArgs},
     table::{field, money, plain, when},
 };
-use crate::http::field::EVENT_TYPES;
-use forward::Forward;
 
 /// Which events to show, and where to forward them.
 #[derive(Debug, Args)]

@@ -101,7 +101,7 @@ fn open(file: &Path) -> io::Result<Box<dyn io::Read>> {
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    crate::data_dir::make_all_private();
+    data_dir::make_all_private();
     let done = match Cli::parse().command {
         Command::Dev(args) => dev::run(args),
         Command::Serve(args) => serve::run(args),

@@ -1,9 +1,9 @@
 //! `scrip openapi`: prints the OpenAPI document, without a server.
 
 use clap::Args;
+use web::{admin, api};
 
 use super::{Failure, print};
-use crate::{admin, api};
 
 /// Which document to print.
 #[derive(Debug, Args)]

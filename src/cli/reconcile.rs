@@ -4,18 +4,16 @@
 use std::time::Duration;
 
 use clap::Args;
+use dashboard::money::money;
 use serde_json::json;
+use web::admin::{
+    reconciliation::{Reconciliation, Reconciliations},
+    view::Projects,
+};
 
 use super::{
     Failure, print,
     remote::{self, ApiClient, ServerArgs},
-};
-use crate::{
-    admin::{
-        reconciliation::{Reconciliation, Reconciliations},
-        view::Projects,
-    },
-    dashboard::money::money,
 };
 
 /// How often the server is asked for the result.

@@ -7,14 +7,16 @@ use std::{
 };
 
 use clap::Args;
+use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
+use edge::layer::API_PREFIX;
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use stripe::connect::Kind;
 use url::Url;
+use web::admin;
 
 use super::{Failure, dev, table};
-use crate::{admin, http::edge::API_PREFIX, secrets::ADMIN_TOKEN_VARIABLE};
 
 /// How long a response may take.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,15 +4,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use data_dir::secrets::{KeyState, ProvidedSecrets, SERVER_KEY_VARIABLE};
 use persistence::backup::{self, Restore, RestoreSummary, TransferProgress};
+use wire::view::Instant;
 
 use super::{Failure, print, progress::Bar, verify};
-use crate::{
-    config::{Config, Flags},
-    data_dir,
-    http::view::Instant,
-    secrets::{KeyState, ProvidedSecrets, SERVER_KEY_VARIABLE},
-};
+use crate::config::{Config, Flags};
 
 /// What to restore, and where to.
 #[derive(Debug, Args)]

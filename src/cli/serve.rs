@@ -3,12 +3,12 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use data_dir::secrets::ProvidedSecrets;
 
 use super::{Failure, print};
 use crate::{
     compose::{self, Service},
     config::{Config, Flags},
-    secrets::ProvidedSecrets,
     server::signals::Signals,
 };
 

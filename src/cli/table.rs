@@ -1,9 +1,9 @@
 //! Tables for people, and the fields in them. Programs ask for `--json`.
 
+use dashboard::money;
 use serde_json::Value;
 
 use super::print;
-use crate::dashboard::money;
 
 /// Rows of cells, the headings first.
 pub(super) struct Table {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
+use data_dir::verified::VerifyResult;
 use domain::catalog::{self, Document};
 use notes::NoteKind as _;
 use persistence::StoredNote;
@@ -14,7 +15,6 @@ use crate::{
     compose::note_kinds,
     config::{Config, Flags},
     payments::EventNote,
-    verified::VerifyResult,
 };
 
 /// What to verify.

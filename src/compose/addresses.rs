@@ -5,12 +5,12 @@ use std::{
     sync::Arc,
 };
 
+use accounts::ProviderEnvironment;
 use tokio::net::TcpSocket;
 
 use super::Error;
 use crate::{
     config::{Config, Http},
-    providers::ProviderEnvironment,
     server::{
         self,
         tls::{Files, Tls},

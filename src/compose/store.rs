@@ -2,18 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
+use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, clock::Clock};
 use notes::ErasedKind;
+use operations::audit::PageNote;
+use outbound::webhooks;
 use persistence::{Backlog, SledJournal, Store};
 
 use super::{Error, LAST_ANSWERS};
-use crate::{
-    audit::PageNote,
-    config::Config,
-    outbound::webhooks,
-    payments,
-    providers::{ObjectIdNote, SandboxNote},
-};
+use crate::{config::Config, payments};
 
 /// How often sled collects garbage; durability does not depend on it.
 const GARBAGE_INTERVAL_MS: u64 = 200;

@@ -1,14 +1,14 @@
 //! The calls of the admin API that `scrip apply` needs.
 
 use serde_json::Value;
+use web::admin::view::{CreatedProject, Price, Product, Products, Project, Projects};
 
 use super::remote::{ApiClient, Error};
-use crate::admin::view::{CreatedProject, Price, Product, Products, Project, Projects};
 
 /// A client for one server, with an administrator's token.
-pub(super) struct Client(pub(super) ApiClient);
+pub(super) struct AdminClient(pub(super) ApiClient);
 
-impl Client {
+impl AdminClient {
     pub(super) async fn projects(&self) -> Result<Vec<Project>, Error> {
         let Projects { projects } = self.0.get("/projects").await?;
         Ok(projects)

@@ -2,8 +2,7 @@
 
 use domain::catalog::{Interval, Mode, ProductType};
 use serde::Deserialize;
-
-use crate::admin::view::{CreationLimit, FreeGrant};
+use web::admin::view::{CreationLimit, FreeGrant};
 
 /// The whole file.
 #[derive(Debug, Clone, Deserialize)]

@@ -17,13 +17,13 @@ mod plan;
 use std::path::PathBuf;
 
 use clap::Args;
+use client::AdminClient;
+use file::File;
 
 use super::{
     Failure, print,
     remote::{self, ServerArgs},
 };
-use client::Client;
-use file::File;
 
 /// What to apply, and where.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
     let file =
         File::parse(&text).map_err(|error| Failure(format!("{}: {error}", args.file.display())))?;
     remote::wait(async {
-        let client = Client(args.server.administration()?);
+        let client = AdminClient(args.server.administration()?);
         let apply = Apply {
             client,
             dry_run: args.dry_run,
@@ -60,7 +60,7 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
 
 /// One run of the command.
 struct Apply {
-    client: Client,
+    client: AdminClient,
     dry_run: bool,
     changes: usize,
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
+use web::admin::view;
 
 use super::{Failure, file};
-use crate::admin::view;
 
 /// What to do with the project.
 #[derive(Debug, PartialEq)]

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use accounts::ChangeError;
 use actors::{Address, Scope};
+use data_dir::secrets;
 use domain::{
     Amount,
     catalog::{Interval, KeyKind, Mode, ProductType, Provider},
@@ -14,14 +16,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Failure;
-use crate::cli::print;
 use crate::{
     catalog::{
         NewPrice, NewProduct, NewProject, ProjectChange, ProviderChange, random_text, sha256,
     },
+    cli::print,
     compose::Service,
-    providers::ChangeError,
-    secrets,
 };
 
 /// The demo user, whose wallet gets credits to spend.

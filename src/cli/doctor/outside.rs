@@ -3,24 +3,24 @@
 
 use std::time::{Duration, SystemTime};
 
+use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use reqwest::tls::TlsInfo;
 use serde_json::{Value, json};
 use stripe::connect::Kind;
 use url::Url;
+use web::admin::{
+    PREFIX,
+    provider::ProviderCheck,
+    view::{Project, Projects},
+};
 
 use super::{Finding, certificate};
 use crate::{
-    admin::{
-        PREFIX,
-        provider::ProviderCheck,
-        view::{Project, Projects},
-    },
     cli::{
         Failure, dev,
         remote::{self, ApiClient},
     },
     config::Config,
-    secrets::ADMIN_TOKEN_VARIABLE,
     server,
 };
 

@@ -2,12 +2,13 @@
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
-use super::Finding;
-use crate::{
-    config::Config,
-    data_dir::OTHERS,
+use data_dir::{
+    OTHERS,
     secrets::{KEY_FILE, SERVER_KEY_VARIABLE},
 };
+
+use super::Finding;
+use crate::config::Config;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;

@@ -7,15 +7,13 @@ use std::{collections::HashMap, path::PathBuf};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
+use web::admin::adoptions::{Adopted, RunningSubscription, RunningSubscriptions};
 
-use crate::{
-    admin::adoptions::{Adopted, RunningSubscription, RunningSubscriptions},
-    cli::{
-        Failure, print,
-        project::{Project, ProjectArgs},
-        remote::ServerUrlArgs,
-        table::Table,
-    },
+use crate::cli::{
+    Failure, print,
+    project::{Project, ProjectArgs},
+    remote::ServerUrlArgs,
+    table::Table,
 };
 
 /// Which subscriptions to take over, and for which users.

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use outbound::standard_webhooks::{ID, SIGNATURE, Secret, TIMESTAMP};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use url::Url;
 
 use super::Event;
-use crate::{
-    cli::{Failure, print, remote},
-    outbound::standard_webhooks::{ID, SIGNATURE, Secret, TIMESTAMP},
-};
+use crate::cli::{Failure, print, remote};
 
 /// Timeout of a request, the same as a delivery's.
 const PATIENCE: Duration = Duration::from_secs(15);

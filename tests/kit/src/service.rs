@@ -22,7 +22,7 @@ use scrip::{
     payments::Payments,
     providers::{Accounts, Sandboxes},
     secrets::ProvidedSecrets,
-    state::App,
+    state::AppState,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -60,7 +60,7 @@ pub struct Service {
     pub webhooks: Webhooks,
     /// The folder that mails are written to.
     pub mails: TempDir,
-    app: App,
+    app: Arc<AppState>,
     /// The project of the keys below.
     pub project: Project,
     /// The product's id.
@@ -116,7 +116,7 @@ impl Service {
     }
 
     fn of(
-        (app, base): (App, String),
+        (app, base): (Arc<AppState>, String),
         (clock, journal): (Arc<ManualClock>, Arc<MemoryJournal>),
         mails: TempDir,
         project: Project,
@@ -150,7 +150,7 @@ impl Service {
 
     /// The secret of a link that signs in to the dashboard.
     pub fn link(&self) -> String {
-        self.app.dashboard.link(self.app.clock.now()).unwrap()
+        self.app.dashboard.link(self.app.edge.clock.now()).unwrap()
     }
 
     /// Advances the clock of the project's sandbox.
@@ -338,7 +338,7 @@ async fn serve(
     (clock, journal): (&Arc<ManualClock>, &Arc<MemoryJournal>),
     files: &Path,
     change: impl FnOnce(&mut Config),
-) -> (App, String) {
+) -> (Arc<AppState>, String) {
     let mut config = Config::defaults().unwrap();
     config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
     config.data_dir = files.to_owned();

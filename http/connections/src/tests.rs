@@ -1,0 +1,274 @@
+//! What a client notices of the server itself.
+
+use std::{
+    future::{pending, ready},
+    sync::Arc,
+};
+
+use axum::routing::{get, post};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    sync::Notify,
+    task::JoinHandle,
+};
+
+use super::*;
+
+const SETTINGS: ServerSettings = ServerSettings {
+    max_connections: 10,
+    max_connections_per_client: 10,
+    head_timeout_seconds: 60,
+    body_timeout_seconds: 1,
+    write_timeout_seconds: 20,
+};
+
+/// A server of this router, what stops it, and its end.
+fn start(router: Router, settings: ServerSettings) -> (SocketAddr, Arc<Notify>, JoinHandle<()>) {
+    let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listen(socket).unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = Arc::new(Notify::new());
+    let stopped = Arc::clone(&stop);
+    let server = Server::new(listener, router, settings);
+    let run = async move {
+        server
+            .run(async move { stopped.notified().await }, pending())
+            .await
+    };
+    (address, stop, tokio::spawn(run))
+}
+
+async fn exchange(address: SocketAddr, request: &str) -> (TcpStream, String) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut bytes = vec![0; 4096];
+    let read = stream.read(&mut bytes).await.unwrap();
+    (stream, String::from_utf8_lossy(&bytes[..read]).into_owned())
+}
+
+#[tokio::test]
+async fn a_request_in_flight_is_finished_and_an_idle_connection_is_closed() {
+    let (entered, proceed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (inside, go) = (Arc::clone(&entered), Arc::clone(&proceed));
+    let router = Router::new().route("/idle", post(|| ready("done"))).route(
+        "/slow",
+        post(async move || {
+            inside.notify_one();
+            go.notified().await;
+            "done"
+        }),
+    );
+    let (address, stop, end) = start(router, SETTINGS);
+    let idle = exchange(
+        address,
+        "POST /idle HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+    );
+    let (mut idle, _) = idle.await;
+    let slow = tokio::spawn(exchange(
+        address,
+        "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+    ));
+    entered.notified().await;
+    stop.notify_one();
+    assert_eq!(idle.read(&mut [0; 16]).await.unwrap(), 0);
+    assert!(TcpStream::connect(address).await.is_err());
+    proceed.notify_one();
+    let (_, answer) = slow.await.unwrap();
+    assert!(answer.ends_with("done"), "{answer}");
+    end.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_nothing_is_cut_off() {
+    let (address, ..) = start(Router::new(), SETTINGS);
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    assert_eq!(silent.read(&mut [0; 16]).await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_given_up() {
+    let router = Router::new().route(
+        "/",
+        post(async |body: Result<axum::body::Bytes, _>| match body {
+            Ok(_) => "all of it",
+            Err::<_, axum::extract::rejection::BytesRejection>(_) => "cut off",
+        }),
+    );
+    let (address, ..) = start(router, SETTINGS);
+    let begun = Instant::now();
+    let (mut stream, answer) = exchange(
+        address,
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nsome",
+    )
+    .await;
+    assert!(answer.ends_with("cut off"), "{answer}");
+    assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0);
+    assert_eq!(begun.elapsed().as_secs(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_drips_is_given_up_as_a_whole() {
+    let (tell, mut told) = tokio::sync::mpsc::channel(1);
+    let router = Router::new().route(
+        "/",
+        post(async move |body: Result<axum::body::Bytes, _>| {
+            let read = body.map_err(|_: axum::extract::rejection::BytesRejection| ());
+            tell.send(read.is_ok()).await.unwrap();
+        }),
+    );
+    let (address, ..) = start(router, SETTINGS);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut drip = tokio::time::interval(Duration::from_millis(400));
+    let read = loop {
+        tokio::select! {
+            read = told.recv() => break read.unwrap(),
+            _ = drip.tick() => stream.write_all(b"x").await.unwrap(),
+        }
+    };
+    assert!(!read);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_cut_off() {
+    // More than the kernel keeps for a reader who does not come.
+    let router = Router::new().route("/", get(|| ready("x".repeat(32 << 20))));
+    let (address, ..) = start(router, SETTINGS);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    // The clock stands while anything is moving, and goes on to the next timer when nothing is.
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert!(begun.elapsed().as_secs() >= 40);
+    let mut taken = 0;
+    let mut piece = vec![0; 1 << 16];
+    // What the kernel has buffered arrives, then the end or a reset.
+    while let Ok(read @ 1..) = stream.read(&mut piece).await {
+        taken += read;
+    }
+    assert!(taken < 32 << 20, "{taken}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_pile_up_before_a_client_that_does_not_read_are_cut_off() {
+    let router = Router::new().route("/", get(|| ready("x".repeat(1 << 20))));
+    let (address, ..) = start(router, SETTINGS);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(64);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    let mut taken = 0;
+    let mut piece = vec![0; 1 << 16];
+    while let Ok(read @ 1..) = stream.read(&mut piece).await {
+        taken += read;
+    }
+    assert!(taken < 64 << 20, "{taken}");
+}
+
+#[tokio::test]
+async fn a_client_has_only_so_many_connections() {
+    let settings = ServerSettings {
+        max_connections_per_client: 3,
+        ..SETTINGS
+    };
+    let (address, ..) = start(Router::new().route("/", get(|| ready("here"))), settings);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(exchange(address, request).await);
+    }
+    assert!(refused(address, "127.0.0.1").await);
+    assert!(!refused(address, "127.0.0.2").await, "another client");
+    held.clear();
+    // The server notices in its own time.
+    while refused(address, "127.0.0.1").await {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_has_connections_for_all_its_clients() {
+    let settings = ServerSettings {
+        max_connections_per_client: 1,
+        ..SETTINGS
+    };
+    let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listen(socket).unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new().route("/", get(|| ready("here")));
+    let server =
+        Server::new(listener, router, settings).trusting(&["127.0.0.2/32".parse().unwrap()]);
+    tokio::spawn(server.run(pending(), pending()));
+    let mut held = Vec::new();
+    for _ in 0..5 {
+        let stream = connect(address, "127.0.0.2").await;
+        assert!(ask(stream, &mut held).await, "a proxy is not counted");
+    }
+}
+
+/// Whether a connection from an address is closed without an answer.
+async fn refused(server: SocketAddr, from: &str) -> bool {
+    !ask(connect(server, from).await, &mut Vec::new()).await
+}
+
+async fn connect(server: SocketAddr, from: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket
+        .bind(SocketAddr::new(from.parse().unwrap(), 0))
+        .unwrap();
+    socket.connect(server).await.unwrap()
+}
+
+/// Whether a connection is answered; it is held on to.
+async fn ask(mut stream: TcpStream, held: &mut Vec<TcpStream>) -> bool {
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut bytes = [0; 1024];
+    let answered = stream.write_all(request.as_bytes()).await.is_ok()
+        && matches!(stream.read(&mut bytes).await, Ok(1..));
+    held.push(stream);
+    answered
+}
+
+#[tokio::test]
+async fn stragglers_are_cut_off_in_the_end() {
+    let entered = Arc::new(Notify::new());
+    let inside = Arc::clone(&entered);
+    let router = Router::new().route(
+        "/",
+        post(async move || {
+            inside.notify_one();
+            pending::<()>().await;
+        }),
+    );
+    // The server's threads are its own, so that they can end as with its process.
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let socket = reserve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = {
+        let _inside = threads.enter();
+        listen(socket).unwrap()
+    };
+    let address = listener.local_addr().unwrap();
+    let server = Server::new(listener, router, SETTINGS);
+    let run = threads.spawn(async move { server.run(entered.notified(), ready(())).await });
+    let client = tokio::spawn(exchange(
+        address,
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+    ));
+    run.await.unwrap();
+    assert!(!client.is_finished(), "its request is still in flight");
+    threads.shutdown_background();
+    let (_, answer) = client.await.unwrap();
+    assert_eq!(answer, "", "the connection is closed without an answer");
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_noticed_before_anything_is_opened() {
+    let listener = listen(reserve("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
+    assert!(reserve(listener.local_addr().unwrap()).is_err());
+}

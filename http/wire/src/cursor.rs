@@ -1,0 +1,150 @@
+//! Where the next page of a list starts, opaque to callers.
+
+use std::fmt;
+
+use domain::{Timestamp, id::OrderSerial, text::PaymentId};
+use utoipa::openapi::ObjectBuilder;
+
+use super::field::{FromText, Text};
+
+/// Prefixes of cursors, each with a version, so that a later format can be told apart.
+const LEDGER_PREFIX: &str = "c1_";
+const ORDER_PREFIX: &str = "o1_";
+const PAYMENT_PREFIX: &str = "u1_";
+const WANTED: &str = "a nextCursor of this list";
+
+/// A position in a ledger: the page has entries before this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerCursor(pub u64);
+
+/// A [`LedgerCursor`] as callers send it.
+pub type LedgerCursorText = Text<LedgerCursor>;
+
+/// A position in a list of orders: an order's instant and serial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderCursor(pub Timestamp, pub OrderSerial);
+
+/// An [`OrderCursor`] as callers send it.
+pub type OrderCursorText = Text<OrderCursor>;
+
+/// A position in a list of unfulfilled payments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentCursor(pub Timestamp, pub PaymentId);
+
+/// A [`PaymentCursor`] as callers send it.
+pub type PaymentCursorText = Text<PaymentCursor>;
+
+impl fmt::Display for PaymentCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(at, payment) = self;
+        write!(f, "{PAYMENT_PREFIX}{:x}_{payment}", at.0)
+    }
+}
+
+impl FromText for PaymentCursor {
+    const NAME: &'static str = "PaymentCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (at, payment) = text.strip_prefix(PAYMENT_PREFIX)?.split_once('_')?;
+        let at = i64::try_from(hex(at, 16)?).ok()?;
+        Some(Self(Timestamp(at), PaymentId::new(payment).ok()?))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^u1_[0-9a-f]{1,15}_[!-~]{2,255}$"))
+    }
+}
+
+impl fmt::Display for LedgerCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{LEDGER_PREFIX}{:x}", self.0)
+    }
+}
+
+impl fmt::Display for OrderCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(at, order) = self;
+        write!(f, "{ORDER_PREFIX}{:x}_{:x}", at.0, order.0)
+    }
+}
+
+impl FromText for LedgerCursor {
+    const NAME: &'static str = "LedgerCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let before = hex(text.strip_prefix(LEDGER_PREFIX)?, 16)?;
+        Some(Self(u64::try_from(before).ok()?))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^c1_[0-9a-f]{1,16}$"))
+    }
+}
+
+impl FromText for OrderCursor {
+    const NAME: &'static str = "OrderCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let (at, order) = text.strip_prefix(ORDER_PREFIX)?.split_once('_')?;
+        let at = u64::try_from(hex(at, 16)?).ok()?;
+        let at = Timestamp(i64::from_ne_bytes(at.to_ne_bytes()));
+        Some(Self(at, OrderSerial(hex(order, 32)?)))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^o1_[0-9a-f]{1,16}_[0-9a-f]{1,32}$"))
+    }
+}
+
+fn opaque(string: ObjectBuilder) -> ObjectBuilder {
+    string.description(Some("A `nextCursor` of the same list, as it was answered."))
+}
+
+/// Reads lower-case hexadecimal digits, at most so many; `from_str_radix` alone would take a sign
+/// and capitals.
+fn hex(digits: &str, most: usize) -> Option<u128> {
+    let written = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let fits = digits.len() <= most && digits.bytes().all(written);
+    u128::from_str_radix(digits, 16).ok().filter(|_| fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_read_back_and_nothing_else_does() {
+        for before in [0, 1, 255, u64::MAX].map(LedgerCursor) {
+            assert_eq!(LedgerCursor::from_text(&before.to_string()), Some(before));
+        }
+        for bad in [
+            "",
+            "c1_",
+            "1",
+            "c1_+1",
+            "c1_-1",
+            "c1_A",
+            "c1_10000000000000000",
+            "c2_1",
+            "c1_ 1",
+        ] {
+            assert_eq!(LedgerCursor::from_text(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn cursors_of_orders_read_back_and_nothing_else_does() {
+        for at in [0, 1_800_000_000_000, i64::MAX, -1] {
+            let place = OrderCursor(Timestamp(at), OrderSerial(u128::MAX - 1));
+            assert_eq!(OrderCursor::from_text(&place.to_string()), Some(place));
+        }
+        for bad in [
+            "", "o1_", "o1_1", "o1__1", "o1_1_", "o1_+1_1", "o1_1_+1", "c1_1", "o1_1_1_1",
+        ] {
+            assert_eq!(OrderCursor::from_text(bad), None, "{bad}");
+        }
+    }
+}

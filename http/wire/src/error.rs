@@ -1,0 +1,325 @@
+//! A refusal: its code and details, its body and its headers. Nothing here may repeat what a caller
+//! sent, which may be a secret.
+
+use std::borrow::Cow;
+
+use axum::{
+    body::Body,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::{id::ProductId, text::TextError};
+use limits::LimitExceeded;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    code::ErrorCode,
+    headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET},
+    request_id::RequestId,
+    view::Price,
+};
+
+/// A refusal on its way to the caller. The edge of the service writes it out, with the request's id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Error {
+    code: ErrorCode,
+    message: Cow<'static, str>,
+    param: Option<String>,
+    detail: Option<Box<Detail>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Detail {
+    Shortfall(Shortfall),
+    Limit(LimitExceeded),
+    /// What `currency_mismatch` adds.
+    Currency(String),
+    /// What `already_refunded` adds.
+    Refundable(i64),
+}
+
+/// The fields that `insufficient_credits` adds.
+#[derive(Debug, Clone, PartialEq)]
+struct Shortfall {
+    balance: i64,
+    requested: i64,
+    shortfall: i64,
+    product_id: String,
+    prices: Vec<Price>,
+}
+
+/// The body of every refusal.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Error)]
+pub struct ErrorBody<'a> {
+    /// What went wrong, as a program reads it.
+    #[schema(example = "invalid_request")]
+    code: &'static str,
+    /// What went wrong, as a person reads it: one plain sentence.
+    message: &'a str,
+    /// The request's identifier, also in `X-Request-Id`. Not in the items of a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "req_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    request_id: Option<&'a str>,
+    /// The one input at fault, as a path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "items[3].amount")]
+    param: Option<&'a str>,
+    /// Where this server explains the code, and what to do about it; relative to its address.
+    #[schema(value_type = Option<String>, example = "/docs/errors#invalid_request")]
+    docs: &'static str,
+    /// Credits that can be spent now; with `insufficient_credits`, as are the next four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balance: Option<i64>,
+    /// Credits that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested: Option<i64>,
+    /// Credits that are missing for the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortfall: Option<i64>,
+    /// The product whose balance fell short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    product_id: Option<&'a str>,
+    /// Active prices that would cover the shortfall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Price>>)]
+    prices: Option<&'a [Price]>,
+    /// The currency in which the wallet's subscriptions are charged; with `currency_mismatch`,
+    /// where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "EUR")]
+    currency: Option<&'a str>,
+    /// What can still be refunded, in the currency's minor unit; with `already_refunded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refundable_cents: Option<i64>,
+}
+
+impl Error {
+    /// A refusal with its code's own sentence.
+    #[must_use]
+    pub const fn new(code: ErrorCode) -> Self {
+        Self {
+            code,
+            message: Cow::Borrowed(code.message()),
+            param: None,
+            detail: None,
+        }
+    }
+
+    /// A refusal of one input, named by its path.
+    #[must_use]
+    pub fn invalid(param: impl Into<String>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            param: Some(param.into()),
+            ..Self::malformed(message)
+        }
+    }
+
+    /// A refusal with this code that names the input it is about.
+    #[must_use]
+    pub fn about(param: impl Into<String>, code: ErrorCode) -> Self {
+        Self {
+            param: Some(param.into()),
+            ..Self::new(code)
+        }
+    }
+
+    /// A refusal of the request as a whole.
+    #[must_use]
+    pub fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            message: message.into(),
+            ..Self::new(ErrorCode::InvalidRequest)
+        }
+    }
+
+    /// A refusal because a required field is missing.
+    #[must_use]
+    pub fn missing(param: &'static str) -> Self {
+        Self::invalid(param, format!("{param} is missing."))
+    }
+
+    /// A refusal of a text that breaks its bounds.
+    #[must_use]
+    pub fn text(param: &'static str, error: TextError) -> Self {
+        Self::invalid(param, error.0)
+    }
+
+    /// A refusal by a rate limit, whose figures become headers.
+    #[must_use]
+    pub fn limited(code: ErrorCode, refusal: LimitExceeded) -> Self {
+        Self {
+            detail: Some(Box::new(Detail::Limit(refusal))),
+            ..Self::new(code)
+        }
+    }
+
+    /// `currency_mismatch`, with the currency that the wallet's subscriptions are charged in, where
+    /// it is known.
+    pub fn currency(currency: Option<String>) -> Self {
+        Self {
+            detail: currency.map(|currency| Box::new(Detail::Currency(currency))),
+            ..Self::about("priceId", ErrorCode::CurrencyMismatch)
+        }
+    }
+
+    /// `already_refunded`, with the amount that can still be refunded.
+    pub fn already_refunded(refundable_cents: i64) -> Self {
+        Self {
+            detail: Some(Box::new(Detail::Refundable(refundable_cents))),
+            ..Self::new(ErrorCode::AlreadyRefunded)
+        }
+    }
+
+    /// `insufficient_credits`, with the prices that would cover the shortfall.
+    pub fn insufficient(
+        balance: i64,
+        requested: i64,
+        shortfall: i64,
+        product: ProductId,
+        prices: Vec<Price>,
+    ) -> Self {
+        let detail = Detail::Shortfall(Shortfall {
+            balance,
+            requested,
+            shortfall,
+            product_id: product.to_string(),
+            prices,
+        });
+        Self {
+            detail: Some(Box::new(detail)),
+            ..Self::new(ErrorCode::InsufficientCredits)
+        }
+        .saying(format!(
+            "Not enough credits: {balance} available, {requested} requested."
+        ))
+    }
+
+    /// Replaces the code's own sentence by a better one.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Says that the input at fault lies inside of another: `items[3]`.
+    #[must_use]
+    pub fn within(mut self, outer: &str) -> Self {
+        self.param = Some(match self.param {
+            Some(inner) => format!("{outer}.{inner}"),
+            None => outer.into(),
+        });
+        self
+    }
+
+    /// The code of the refusal.
+    #[must_use]
+    pub const fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// The sentence that says to a person what went wrong.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The path of the input at fault, if it is one input.
+    #[must_use]
+    pub fn param(&self) -> Option<&str> {
+        self.param.as_deref()
+    }
+
+    /// The rate limit's refusal, if it was a limit that refused.
+    #[must_use]
+    pub fn refusal(&self) -> Option<LimitExceeded> {
+        match self.detail.as_deref() {
+            Some(Detail::Limit(refusal)) => Some(*refusal),
+            _ => None,
+        }
+    }
+
+    /// The response's body; the items of a batch have no request id.
+    pub fn body<'a>(&'a self, request_id: Option<&'a str>) -> ErrorBody<'a> {
+        let short = match self.detail.as_deref() {
+            Some(Detail::Shortfall(shortfall)) => Some(shortfall),
+            _ => None,
+        };
+        ErrorBody {
+            code: self.code.as_str(),
+            message: &self.message,
+            request_id,
+            param: self.param.as_deref(),
+            docs: self.code.docs(),
+            balance: short.map(|s| s.balance),
+            requested: short.map(|s| s.requested),
+            shortfall: short.map(|s| s.shortfall),
+            product_id: short.map(|s| s.product_id.as_str()),
+            prices: short.map(|s| s.prices.as_slice()),
+            currency: match self.detail.as_deref() {
+                Some(Detail::Currency(currency)) => Some(currency),
+                _ => None,
+            },
+            refundable_cents: match self.detail.as_deref() {
+                Some(Detail::Refundable(cents)) => Some(*cents),
+                _ => None,
+            },
+        }
+    }
+
+    /// Writes the body and the headers that belong to the code.
+    pub fn write(&self, response: &mut Response, id: RequestId) {
+        let body = serde_json::to_vec(&self.body(Some(id.text().as_str()))).unwrap_or_default();
+        let headers = response.headers_mut();
+        headers.remove(header::CONTENT_LENGTH);
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.code.status() == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Some(refusal) = self.refusal() {
+            let figures: [(HeaderName, u32); 4] = [
+                (header::RETRY_AFTER, refusal.retry_after_seconds),
+                (RATE_LIMIT_LIMIT, refusal.limit),
+                (RATE_LIMIT_REMAINING, 0),
+                (RATE_LIMIT_RESET, refusal.reset_seconds),
+            ];
+            headers.extend(figures.map(|(name, figure)| (name, HeaderValue::from(figure))));
+        }
+        *response.body_mut() = Body::from(body);
+    }
+}
+
+impl IntoResponse for Error {
+    /// The status and this value as an extension: only the edge knows the request's id.
+    fn into_response(self) -> Response {
+        let mut response = self.code.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_inside_an_item_names_the_item() {
+        let error = Error::missing("amount").within("items[3]");
+        assert_eq!(error.param(), Some("items[3].amount"));
+        assert_eq!(
+            Error::new(ErrorCode::ConflictingWallet)
+                .within("items[0]")
+                .param(),
+            Some("items[0]")
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Types of events, and lists of them.
+
+use domain::project_event::{EventData, OrderEvent};
+use domain::wallet::event::SubscriptionEvent;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use utoipa::openapi::ObjectBuilder;
+
+use super::text::{FromText, Text};
+
+/// A list of types as callers send it.
+pub type EventTypesText = Text<EventTypes>;
+
+/// An event's type as callers send it.
+pub type EventTypeText = Text<EventType>;
+
+/// A type of event, by its name on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct EventType(&'static str);
+
+/// Types of events, separated by commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventTypes(pub Vec<EventType>);
+
+/// All types of events, in the order of the documentation.
+pub const EVENT_TYPES: [&str; 16] = [
+    "order.paid",
+    "order.failed",
+    "order.expired",
+    "order.refunded",
+    "order.disputed",
+    "order.dispute_closed",
+    "subscription.started",
+    "subscription.renewed",
+    "subscription.updated",
+    "subscription.past_due",
+    "subscription.canceled",
+    "wallet.created",
+    "wallet.credited",
+    "wallet.balance_low",
+    "wallet.depleted",
+    "features.changed",
+];
+
+impl EventType {
+    /// The type of the event for a project event.
+    pub const fn of(data: &EventData) -> Self {
+        Self(match data {
+            EventData::Order(OrderEvent::Paid, _) => "order.paid",
+            EventData::Order(OrderEvent::Failed, _) => "order.failed",
+            EventData::Order(OrderEvent::Expired, _) => "order.expired",
+            EventData::Order(OrderEvent::Refunded, _) => "order.refunded",
+            EventData::Order(OrderEvent::Disputed, _) => "order.disputed",
+            EventData::Order(OrderEvent::DisputeClosed, _) => "order.dispute_closed",
+            EventData::Subscription(SubscriptionEvent::Started, _) => "subscription.started",
+            EventData::Subscription(SubscriptionEvent::Renewed, _) => "subscription.renewed",
+            EventData::Subscription(SubscriptionEvent::Updated, _) => "subscription.updated",
+            EventData::Subscription(SubscriptionEvent::PastDue, _) => "subscription.past_due",
+            EventData::Subscription(SubscriptionEvent::Canceled, _) => "subscription.canceled",
+            EventData::WalletCreated => "wallet.created",
+            EventData::Credited { .. } => "wallet.credited",
+            EventData::BalanceLow { .. } => "wallet.balance_low",
+            EventData::Depleted { .. } => "wallet.depleted",
+            EventData::Features { .. } => "features.changed",
+        })
+    }
+
+    /// Reads a name; `None` if there is no such type.
+    pub fn named(name: &str) -> Option<Self> {
+        let kind = EVENT_TYPES.into_iter().find(|kind| *kind == name);
+        kind.map(Self)
+    }
+
+    /// The type's name as it is sent.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for EventType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name)
+            .ok_or_else(|| D::Error::custom("this release knows no such kind of event"))
+    }
+}
+
+impl FromText for EventType {
+    const NAME: &'static str = "EventType";
+    const WANTED: &'static str = "a kind of event";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Self::named(text)
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string.enum_values(Some(EVENT_TYPES))
+    }
+}
+
+impl FromText for EventTypes {
+    const NAME: &'static str = "EventTypes";
+    const WANTED: &'static str = "kinds of events with commas between them";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let types = text.split(',').map(|name| EventType::named(name.trim()));
+        types.collect::<Option<_>>().map(Self)
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .description(Some("Kinds of events, with commas between them."))
+            .examples(["order.paid,wallet.balance_low"])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_known_kinds_are_read_and_others_refused() {
+        let read = |text| EventTypes::from_text(text).map(|types| types.0.len());
+        assert_eq!(read("order.paid"), Some(1));
+        assert_eq!(read("order.paid, wallet.depleted"), Some(2));
+        for bad in ["", "order", "order.paid,", "order.payed", "*"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Identifiers of things that may not exist. A malformed one is treated as unknown, not as an
+//! invalid request.
+
+use std::{fmt, str::FromStr};
+
+use domain::{
+    code::RecoveryCode,
+    id::{DeliveryId, EventId, PriceId, ProductId},
+};
+use utoipa::openapi::ObjectBuilder;
+
+use super::text::{FromText, Text};
+
+/// An identifier; `None` if it is malformed, so that nothing can have it.
+#[derive(Debug, Clone, Copy)]
+pub struct Id<T>(pub Option<T>);
+
+/// What a person typed for a recovery code.
+#[derive(Debug, Clone)]
+pub struct TypedCode(pub Result<RecoveryCode, MalformedCode>);
+
+/// A text that is not a recovery code. It may be one with a slip in it, so it is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MalformedCode(Box<str>);
+
+impl TypedCode {
+    /// Reads a code; keeps the text where it is malformed.
+    pub fn new(text: &str) -> Self {
+        Self(RecoveryCode::parse(text).ok_or_else(|| MalformedCode(text.into())))
+    }
+}
+
+impl MalformedCode {
+    /// The text as it was typed.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for MalformedCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Malformed(..)")
+    }
+}
+
+/// A product's identifier as callers send it.
+pub type ProductName = Text<Id<ProductId>>;
+/// The event after which a list goes on; a malformed one is an invalid cursor.
+pub type EventName = Text<EventId>;
+/// The delivery before which a list goes on.
+pub type DeliveryName = Text<DeliveryId>;
+/// A price's identifier as callers send it.
+pub type PriceName = Text<Id<PriceId>>;
+/// A recovery code as callers send it.
+pub type CodeText = Text<TypedCode>;
+
+/// Identifiers that callers send in a body or a query.
+pub trait Identifier: FromStr {
+    /// The name of its schema in the API's description.
+    const NAME: &'static str;
+    /// An example for the API's description.
+    const EXAMPLE: &'static str;
+}
+
+impl Identifier for ProductId {
+    const NAME: &'static str = "ProductId";
+    const EXAMPLE: &'static str = "prod_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl Identifier for PriceId {
+    const NAME: &'static str = "PriceId";
+    const EXAMPLE: &'static str = "price_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl<T: Identifier> FromText for Id<T> {
+    const NAME: &'static str = T::NAME;
+    const WANTED: &'static str = "a string";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(Self(text.parse().ok()))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string.examples([T::EXAMPLE])
+    }
+}
+
+impl FromText for EventId {
+    const NAME: &'static str = "EventId";
+    const WANTED: &'static str = "a nextCursor of this list";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .pattern(Some("^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
+            .examples(["evt_00000f4vj0e8h7k3v1m2k4c5d7"])
+    }
+}
+
+impl FromText for DeliveryId {
+    const NAME: &'static str = "DeliveryId";
+    const WANTED: &'static str = "a nextCursor of this list";
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .pattern(Some("^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
+            .examples(["dlv_01jd3v8q6pf6r9x3v1m2k4c5d7"])
+    }
+}
+
+impl FromText for TypedCode {
+    const NAME: &'static str = "RecoveryCode";
+    const WANTED: &'static str = "a string";
+
+    fn from_text(text: &str) -> Option<Self> {
+        Some(Self::new(text))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        string
+            .description(Some("The recovery code of a wallet, in any case."))
+            .examples(["OLIVE-7K2M-9QXP-4TBD"])
+    }
+}

@@ -1,0 +1,41 @@
+//! What a field of a request may hold. Each type reads itself, refuses what breaks its bounds, and
+//! describes exactly these bounds in the OpenAPI document. It says in `expecting` what it wants: the
+//! caller is told that, and never what was there instead.
+
+mod choice;
+mod event_type;
+mod feature_action;
+mod id;
+mod instant;
+mod interval;
+mod language;
+mod limit;
+mod line;
+mod meta;
+mod number;
+mod object;
+mod order_status;
+mod pairs;
+mod reason;
+mod text;
+
+pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
+pub use feature_action::FeatureActionText;
+pub use id::{
+    CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, TypedCode,
+};
+pub use instant::InstantText;
+pub use interval::{GroupByText, IntervalText};
+pub use language::{Language, LanguageText};
+pub use limit::LimitText;
+pub use line::{Currency, CurrencyText, DescriptionText, NameText, SearchText, UnitText, line};
+pub use meta::MetaObject;
+pub use number::{BoundedInteger, Credits, Positive, Seconds};
+pub use object::Object;
+pub use order_status::OrderStatusText;
+pub use pairs::MetadataPairs;
+pub use reason::ReasonText;
+/// What [`choice!`](crate::choice) describes the values with.
+pub use utoipa::openapi::ObjectBuilder;
+
+pub use text::{EmailText, FeatureText, FromText, KeyText, Text, UserText};

@@ -1,0 +1,135 @@
+//! From the refusals of wallets, payments and the catalog to those of the HTTP interface.
+
+use catalog::ProjectCatalog;
+use domain::{Rejection, catalog::Refusal};
+
+use super::{code::ErrorCode, error::Error, view::Price};
+
+impl Error {
+    /// The refusal for a wallet's error.
+    #[must_use]
+    pub fn from_wallet(error: actors::Error, project: &ProjectCatalog) -> Self {
+        use actors::Error as Wallet;
+        match error {
+            Wallet::Rejected(rejection) => Self::from_rejection(rejection, project),
+            Wallet::SecretKeyRequired => Self::new(ErrorCode::SecretKeyRequired),
+            Wallet::Overloaded => Self::new(ErrorCode::Overloaded),
+            Wallet::Unavailable => Self::new(ErrorCode::Unavailable),
+            Wallet::TooLarge => Self::new(ErrorCode::BodyTooLarge),
+        }
+    }
+
+    /// The refusal for a checkout or a portal that did not open.
+    #[must_use]
+    pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
+        match error {
+            payments::Error::NotConfigured => Self::new(ErrorCode::ProviderNotConfigured),
+            payments::Error::Changing => Self::new(ErrorCode::Overloaded).saying(
+                "This project's payment provider is being changed. Nothing was done; try again soon.",
+            ),
+            payments::Error::Provider(port::Error::InvalidDiscountCode) => {
+                Self::about("discountCode", ErrorCode::InvalidDiscountCode)
+            }
+            // The provider does not name the currency in a form that can be relied on.
+            payments::Error::Provider(port::Error::CurrencyMismatch(_)) => Self::currency(None),
+            payments::Error::Wallet(error) => Self::from_wallet(error, project),
+            payments::Error::Provider(error) => {
+                tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
+                Self::new(ErrorCode::ProviderError)
+            }
+            payments::Error::NoSuchPayment => Self::new(ErrorCode::PaymentNotFound),
+            payments::Error::Decided => Self::new(ErrorCode::PaymentSettled),
+            payments::Error::NoSuchPrice => Self::about("priceId", ErrorCode::PriceNotFound),
+            payments::Error::NoCycle => Self::invalid(
+                "priceId",
+                "This payment belongs to no subscription: choose a price that is paid once.",
+            ),
+            payments::Error::OtherTerms(how) => {
+                Self::invalid("priceId", format!("The provider charges {how}."))
+            }
+            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::OnItsWay => {
+                Self::new(ErrorCode::InternalError)
+            }
+            payments::Error::Defect(what) => {
+                tracing::error!(what, project = %project.project.id, "A purchase could not be started");
+                Self::new(ErrorCode::InternalError)
+            }
+        }
+    }
+
+    /// The refusal for a refund, a cancellation or a resumption that the provider did not do.
+    #[must_use]
+    pub fn from_instruction(error: payments::Error, project: &ProjectCatalog) -> Self {
+        let refusal = Self::from_payments(error, project);
+        match refusal.code() {
+            ErrorCode::ProviderError => refusal.saying(
+                "The payment provider did not do it, or not yet: try again with the same key.",
+            ),
+            _ => refusal,
+        }
+    }
+
+    fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
+        match rejection {
+            Rejection::WalletNotFound => Self::new(ErrorCode::WalletNotFound),
+            Rejection::HoldNotFound => Self::new(ErrorCode::HoldNotFound),
+            Rejection::ProductRequired => Self::about("productId", ErrorCode::ProductRequired),
+            Rejection::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused),
+            Rejection::OrderNotFound => Self::new(ErrorCode::OrderNotFound),
+            Rejection::SubscriptionNotFound => Self::new(ErrorCode::SubscriptionNotFound),
+            Rejection::AlreadyRefunded { refundable_cents } => {
+                Self::already_refunded(refundable_cents)
+            }
+            Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),
+            Rejection::AlreadySubscribed => Self::new(ErrorCode::AlreadySubscribed),
+            Rejection::AlreadyOwned => Self::new(ErrorCode::AlreadyOwned),
+            Rejection::NoPurchase => Self::new(ErrorCode::NoPurchase),
+            Rejection::TooManyPending => Self::new(ErrorCode::TooManyPendingOrders),
+            Rejection::CurrencyMismatch { currency } => Self::currency(Some(currency.into())),
+            Rejection::BalanceLimit => Self::new(ErrorCode::BalanceLimit),
+            Rejection::TooManyHolds => Self::new(ErrorCode::TooManyHolds),
+            Rejection::ExpiryPast => Self::invalid("expiresAt", rejection.to_string()),
+            Rejection::TooManyLots => Self::new(ErrorCode::TooManyLots),
+            Rejection::Insufficient {
+                product,
+                balance,
+                requested,
+                shortfall,
+            } => {
+                let prices = Price::covering(project, product, shortfall);
+                Self::insufficient(balance, requested, shortfall, product, prices)
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Invalid { param, message } => Self::invalid(param, message),
+            Refusal::ProjectNotFound(_) => Self::new(ErrorCode::ProjectNotFound),
+            Refusal::KeyNotFound(_) => Self::new(ErrorCode::KeyNotFound),
+            Refusal::ProductNotFound(_) => Self::new(ErrorCode::ProductNotFound),
+            Refusal::PriceNotFound(_) => Self::new(ErrorCode::PriceNotFound),
+            Refusal::EndpointNotFound(_) => Self::new(ErrorCode::WebhookNotFound),
+            Refusal::NoSandbox => Self::new(ErrorCode::ProviderNotConfigured)
+                .saying("This project's payment provider is not the sandbox."),
+        }
+    }
+}
+
+impl From<catalog::Error> for Error {
+    fn from(error: catalog::Error) -> Self {
+        use catalog::Error as Catalog;
+        match error {
+            Catalog::Refused(refusal) => refusal.into(),
+            Catalog::Wallets(actors::Error::Overloaded) => Self::new(ErrorCode::Overloaded),
+            // Whether the change was logged is not known.
+            Catalog::Wallets(_) => Self::new(ErrorCode::Unavailable),
+            Catalog::Randomness(_) | Catalog::Damaged(_) | Catalog::Stored(_) => {
+                tracing::error!(error = %error, "The catalog could not be changed");
+                Self::new(ErrorCode::InternalError)
+            }
+        }
+    }
+}

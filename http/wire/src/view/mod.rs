@@ -1,0 +1,19 @@
+//! What callers see of products, wallets, ledgers, holds and orders.
+
+mod deducted;
+mod event;
+mod hold;
+mod instant;
+mod ledger;
+mod order;
+mod product;
+mod wallet;
+
+pub use deducted::Deducted;
+pub use event::{Event, Events};
+pub use hold::{Hold, PlacedHold};
+pub use instant::Instant;
+pub use ledger::Ledger;
+pub use order::{Order, Orders};
+pub use product::{Price, Product};
+pub use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription, Wallet, Wallets};

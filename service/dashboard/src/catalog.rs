@@ -1,0 +1,292 @@
+//! The pages that list, create and change a project's products.
+
+use axum::{extract::State, response::Response};
+use catalog::{NewProduct, ProductChange, ProjectCatalog};
+use domain::{
+    Amount,
+    catalog::{FreeGrant, Product, ProductType},
+    id::ProductId,
+    time::Period,
+};
+use maud::{Markup, html};
+use wire::{Error, ErrorCode};
+
+use super::{
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    layout::{Tab, base},
+    money::grouped,
+    page_request::{FormPost, PageRequest},
+    prices,
+};
+use crate::state::App;
+
+const KINDS: [(&str, &str); 3] = [
+    ("credits", "Credits: a balance that is bought and spent"),
+    (
+        "subscription",
+        "Subscription: tiers that are paid each month or year",
+    ),
+    ("one_time", "One-time: features that are bought once"),
+];
+const PERIODS: [(&str, &str); 5] = [
+    ("once", "Once"),
+    ("daily", "Each day"),
+    ("weekly", "Each week"),
+    ("monthly", "Each month"),
+    ("yearly", "Each year"),
+];
+const SHOWN: [&str; 6] = [
+    "name",
+    "type",
+    "description",
+    "creditUnit",
+    "freeGrant.credits",
+    "lowBalance",
+];
+
+/// `GET …/catalog`: the products with their prices.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let base = base(&project);
+    let body = html! {
+        div.head {
+            h1 { "Catalog" }
+            a.button.primary href={ (base) "/catalog/new" } { "New product" }
+        }
+        @if project.products().next().is_none() {
+            p.empty { "There is nothing to sell yet. Create a product, then a price for it." }
+        }
+        @for product in project.products() {
+            section.card {
+                div.head {
+                    h2 { a href={ (base) "/catalog/" (product.id) } { (product.name) } }
+                    (state(product.active))
+                }
+                p.hint {
+                    (kind_name(product.kind))
+                    @if let Some(unit) = &product.credit_unit { " · " (unit) }
+                    @if let Some(grant) = product.free_grant {
+                        " · " (grouped(grant.credits.get())) " free " (period_text(grant.period))
+                    }
+                }
+                (prices::table(&request, &project, product))
+            }
+        }
+    };
+    Ok(Tab::Catalog.page(&request, &project, "Catalog", &body))
+}
+
+/// `GET …/catalog/new`: the form for a new product.
+pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let fields = Fields::default()
+        .with("type", "credits")
+        .with("creditUnit", "credits")
+        .with("freeGrant.period", "monthly")
+        .ticked("active", true);
+    Ok(new_page(&request, &project, &fields, None))
+}
+
+/// `POST …/catalog`: creates a product.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let made: Result<Response, Error> = async {
+        let product = app.catalog.create_product(id, new(&fields)?).await?;
+        let what = format!("Created product {} “{}” of {id}", product.id, product.name);
+        Ok(request.done(&path(&project, &product), "made", what))
+    }
+    .await;
+    let again = |error| new_page(&request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
+}
+
+/// `GET …/catalog/{product}`: a product, its prices and its form.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
+    Ok(page(&request, &project, product, &current(product), None))
+}
+
+/// `POST …/catalog/{product}`: changes a product.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
+    let id = project.project.id;
+    let saved: Result<Response, Error> = async {
+        let new = new(&fields)?;
+        let change = ProductChange {
+            name: Some(new.name),
+            kind: Some(new.kind),
+            description: Some(new.description),
+            credit_unit: Some(new.credit_unit),
+            free_grant: Some(new.free_grant),
+            low_balance: Some(new.low_balance),
+            active: Some(new.active),
+        };
+        let update = app.catalog.update_product(id, product.id, change);
+        let offered = match (product.active, update.await?.active) {
+            (true, false) => ", no longer offered",
+            (false, true) => ", offered again",
+            _ => "",
+        };
+        let what = format!("Changed product {} of {id}{offered}", product.id);
+        Ok(request.done(&path(&project, product), "saved", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, product, &fields, Some(&error));
+    Ok(saved.unwrap_or_else(again))
+}
+
+/// The path of a product's page.
+pub(super) fn path(project: &ProjectCatalog, product: &Product) -> String {
+    format!("{}/catalog/{}", base(project), product.id)
+}
+
+/// A product's name; its id, where there is no such product any more.
+pub(super) fn product_name(project: &ProjectCatalog, id: ProductId) -> String {
+    let product = project.product(&id);
+    product.map_or_else(|| id.to_string(), |product| product.name.clone())
+}
+
+/// The product that the path names.
+pub(super) fn product<'a>(
+    request: &PageRequest,
+    project: &'a ProjectCatalog,
+) -> Result<&'a Product, Error> {
+    let id = request.named("product", ErrorCode::ProductNotFound)?;
+    let product = project.product(&id);
+    product.ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
+}
+
+fn new(fields: &Fields) -> Result<NewProduct, Error> {
+    let kind = fields.choice("type")?;
+    let period = fields.choice("freeGrant.period");
+    let period = period.unwrap_or(Period::Monthly);
+    let credits = fields
+        .whole("freeGrant.credits")?
+        .filter(|&credits| credits != 0);
+    let free_grant = credits.map(|credits| {
+        let credits = Amount::new(credits);
+        let credits = credits.ok_or_else(|| {
+            let message = "Free credits are a whole number from 1 to 2^53 - 1.";
+            Error::invalid("freeGrant.credits", message)
+        });
+        credits.map(|credits| FreeGrant { credits, period })
+    });
+    Ok(NewProduct {
+        name: fields.text("name").to_owned(),
+        kind,
+        description: fields.owned("description"),
+        credit_unit: fields.owned("creditUnit"),
+        free_grant: free_grant.transpose()?,
+        low_balance: fields.whole("lowBalance")?,
+        active: fields.is_on("active"),
+    })
+}
+
+fn current(product: &Product) -> Fields {
+    let grant = product.free_grant;
+    let period = grant.map_or(Period::Monthly, |grant| grant.period);
+    Fields::default()
+        .with("name", &product.name)
+        .with_choice("type", product.kind)
+        .with_some("description", product.description.as_deref())
+        .with_some("creditUnit", product.credit_unit.as_deref())
+        .with_some("freeGrant.credits", grant.map(|grant| grant.credits.get()))
+        .with_choice("freeGrant.period", period)
+        .with_some("lowBalance", product.low_balance)
+        .ticked("active", product.active)
+}
+
+const fn period_text(period: Period) -> &'static str {
+    match period {
+        Period::Once => "once",
+        Period::Daily => "each day",
+        Period::Weekly => "each week",
+        Period::Monthly => "each month",
+        Period::Yearly => "each year",
+    }
+}
+
+const fn kind_name(kind: ProductType) -> &'static str {
+    match kind {
+        ProductType::Credits => "Credits",
+        ProductType::Subscription => "Subscription",
+        ProductType::OneTime => "One-time",
+    }
+}
+
+/// A badge that says whether a product or price is offered.
+pub(super) fn state(active: bool) -> Markup {
+    html! {
+        @if active { span.badge.good { "Offered" } } @else { span.badge { "Not offered" } }
+    }
+}
+
+fn new_page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let path = format!("{}/catalog", base(project));
+    let body = html! {
+        h1 { "New product" }
+        section.card { (product_form(request, &path, form, "Create product")) }
+    };
+    form.response(Tab::Catalog.page(request, project, "New product", &body))
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    product: &Product,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let (form, here) = (Form::new(fields, error), path(project, product));
+    let body = html! {
+        div.head { h1 { (product.name) } (state(product.active)) }
+        p.hint { code { (product.id) } }
+        section.card {
+            div.head {
+                h2 { "Prices" }
+                a.button href={ (here) "/prices" } { "New price" }
+            }
+            (prices::table(request, project, product))
+        }
+        section.card {
+            h2 { "Product" }
+            (product_form(request, &here, form, "Save"))
+        }
+    };
+    form.response(Tab::Catalog.page(request, project, &product.name, &body))
+}
+
+fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str) -> Markup {
+    html! {
+        (form.alert(&SHOWN))
+        form method="post" action=(action) {
+            (form::token(request))
+            (form.text(&FieldLabel("name", "Name", "Buyers see it at checkout.")))
+            (form.choice(&FieldLabel("type", "Type", "It cannot change once there are prices."), &KINDS))
+            (form.text(&FieldLabel("description", "Description", "A sentence about it, for buyers.")))
+            (form.text(&FieldLabel("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
+            fieldset {
+                legend { "Free credits" }
+                div.pair {
+                    (form.number(&FieldLabel("freeGrant.credits", "Credits per period", "For each wallet. Empty: none.")))
+                    (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))
+                }
+            }
+            (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when the spendable balance falls to this or below. Empty: never.")))
+            (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
+            button.primary type="submit" { (press) }
+        }
+    }
+}

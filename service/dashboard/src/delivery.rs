@@ -1,0 +1,84 @@
+//! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped.
+
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use outbound::webhooks::{Exchange, ResponseSummary};
+use wire::{Error, ErrorCode};
+
+use super::{
+    layout::{self, Tab},
+    page_request::PageRequest,
+    webhooks::{attempts, here, named, send_again, state},
+};
+use crate::state::App;
+
+/// `GET …/webhooks/{webhook}/deliveries/{delivery}`: one delivery.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let id = request.named("delivery", ErrorCode::DeliveryNotFound)?;
+    let exchange = app.webhooks.exchange(&project, endpoint, id).await?;
+    let here = here(&project, endpoint);
+    let Exchange { delivery, .. } = &exchange;
+    let next = delivery.next_at.filter(|_| endpoint.is_active());
+    let body = html! {
+        div.head { h1 { (delivery.kind.as_str()) } (state(delivery.status)) }
+        p.hint { code { (delivery.id) } " to " a href=(here) { (endpoint.url) } }
+        section.card {
+            h2 { "Attempts" }
+            @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(delivery)) } }
+            @if let Some(next) = next { p.hint { "Next attempt at " (layout::when(next)) "." } }
+            (send_again(&request, &here, delivery))
+        }
+        section.card { h2 { "Request" } (request_of(&exchange)) }
+        section.card { h2 { "Response" } (answer(&exchange)) }
+    };
+    Ok(Tab::Webhooks.page(&request, &project, "Delivery", &body))
+}
+
+fn request_of(Exchange { request, .. }: &Exchange) -> Markup {
+    let Some(request) = request else {
+        return html! { p.empty { "The event is no longer kept: events are kept for 30 days." } };
+    };
+    html! {
+        p.hint {
+            "Rebuilt from the event, with the time of the last attempt; \
+             each attempt has a signature of its own."
+        }
+        (headers(request.headers.iter().map(|(name, value)| (*name, &**value))))
+        pre.scroll tabindex="0" role="region" aria-label="Body of the request" { (request.body) }
+    }
+}
+
+fn answer(
+    Exchange {
+        delivery, summary, ..
+    }: &Exchange,
+) -> Markup {
+    let Some(summary) = summary else {
+        let tried = !delivery.attempts.is_empty();
+        return html! { p.empty { @if tried { "There was no response." } @else { "Nothing was sent yet." } } };
+    };
+    let ResponseSummary {
+        at,
+        status_code,
+        body,
+        is_cut,
+        ..
+    } = summary;
+    let last = delivery.attempts.last();
+    let is_last = last.is_none_or(|last| last.status_code.is_some());
+    html! {
+        p { b { (status_code) } " to the attempt of " (layout::when(*at)) "." }
+        @if !is_last { p.note { "Later attempts got no response." } }
+        (headers(summary.headers.iter().map(|(name, value)| (&**name, &**value))))
+        @if body.is_empty() { p.empty { "No body." } } @else {
+            pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
+        }
+        @if *is_cut { p.hint { "Only the first 2 KiB are kept." } }
+    }
+}
+
+fn headers<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Markup {
+    html! { dl { @for (name, value) in all { div { dt { (name) } dd { code { (value) } } } } } }
+}

@@ -1,0 +1,103 @@
+//! A project's API keys: lists, creates and revokes them. A new secret key is shown once.
+
+use axum::{extract::State, response::Response};
+use domain::catalog::KeyKind;
+use maud::{Markup, html};
+use wire::{Error, ErrorCode};
+
+use super::{
+    form,
+    layout::{self, Tab, base},
+    page_request::{FormPost, PageRequest},
+    session::NewKey,
+};
+use crate::state::App;
+
+/// `GET …/keys`: the keys, and new ones to be copied.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let new = app.sessions.take_keys(&request.signed);
+    let here = format!("{}/keys", base(&project));
+    let body = html! {
+        h1 { "Keys" }
+        (copy_now(&new, "A secret key is shown only this once."))
+        div.scroll tabindex="0" role="region" aria-label="Keys" { table {
+            thead { tr { th { "Kind" } th { "Key" } th { "Created" } th { "State" } th { span.hidden { "Revoke" } } } }
+            tbody { @for key in project.keys() { tr {
+                td { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } }
+                td { code { @match &key.public { Some(key) => (key), None => (key.id) } } }
+                td.time { (layout::when(key.created_at)) }
+                td { @match key.revoked_at {
+                    Some(_) => span.badge { "Revoked" },
+                    None => span.badge.good { "Active" },
+                } }
+                td { @if key.revoked_at.is_none() {
+                    details {
+                        summary { "Revoke…" }
+                        form method="post" action={ (here) "/" (key.id) "/revoke" } {
+                            (form::token(&request))
+                            p { "Requests with it are refused from now on. This cannot be undone." }
+                            button.danger type="submit" { "Revoke this key" }
+                        }
+                    }
+                } }
+            } } }
+        } }
+        section.card {
+            h2 { "New key" }
+            p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
+            form.row method="post" action=(here) {
+                (form::token(&request))
+                button name="kind" value="publishable" type="submit" { "Create a publishable key" }
+                button name="kind" value="secret" type="submit" { "Create a secret key" }
+            }
+        }
+    };
+    Ok(Tab::Keys.page(&request, &project, "Keys", &body))
+}
+
+/// The card with keys that were just made, if there are any.
+pub(super) fn copy_now(new: &[NewKey], hint: &str) -> Markup {
+    html! {
+        @if !new.is_empty() {
+            section.card.shown {
+                h2 { "Copy now" }
+                p { (hint) }
+                dl { @for (name, key) in new { div { dt { (name) } dd { code.key { (key) } } } } }
+            }
+        }
+    }
+}
+
+/// `POST …/keys`: creates a key.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let kind: KeyKind = fields.choice("kind")?;
+    let name = match kind {
+        KeyKind::Secret => "Secret key",
+        KeyKind::Publishable => "Publishable key",
+    };
+    let minted = app.catalog.create_key(project.project.id, kind).await?;
+    let what = format!(
+        "Created {} {} of {}",
+        name.to_lowercase(),
+        minted.key.id,
+        project.project.id
+    );
+    app.sessions
+        .keep_keys(&request.signed, vec![(name, minted.plain)]);
+    let here = format!("{}/keys", base(&project));
+    Ok(request.done(&here, "made", what))
+}
+
+/// `POST …/keys/{key}/revoke`: revokes a key.
+pub(super) async fn revoke(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let request = posted.request;
+    let project = request.project(&app)?;
+    let key = request.named("key", ErrorCode::KeyNotFound)?;
+    let key = app.catalog.revoke_key(project.project.id, key).await?;
+    let what = format!("Revoked key {} of {}", key.id, project.project.id);
+    let here = format!("{}/keys", base(&project));
+    Ok(request.done(&here, "revoked", what))
+}

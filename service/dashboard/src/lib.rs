@@ -1,0 +1,140 @@
+//! The dashboard at `/dashboard`, for the operator: rendered on the server, one file a page. A handler's signature says
+//! who may call it: [`page_request::PageRequest`] is somebody signed in, [`page_request::FormPost`] a form that they
+//! sent. Without scripts everything works except charts and live figures.
+//!
+//! It contains no business rules and keeps no state except sessions.
+
+mod actions;
+mod assets;
+mod audit;
+mod catalog;
+mod cookies;
+mod delivery;
+mod fields;
+mod form;
+mod keys;
+mod layout;
+pub mod money;
+mod order_refresh;
+mod orders;
+mod overview;
+mod page_request;
+mod prices;
+mod projects;
+mod sandbox;
+mod session;
+mod settings;
+mod sign_in;
+mod state;
+mod system;
+mod unfulfilled;
+mod wallet;
+mod wallets;
+mod webhooks;
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    routing::{any, get, post},
+};
+use edge::audit::deeds;
+use wire::fallback::{method_not_allowed, route_not_found};
+
+pub use cookies::Site;
+pub use page_request::SIGN_IN;
+pub use session::Sessions;
+pub use state::DashboardState;
+
+/// All routes of the dashboard, to be merged into the service's own.
+pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
+    const PROJECT: &str = "/dashboard/projects/{project}";
+    let of_project = |path: &str| format!("{PROJECT}{path}");
+    let of_order = |path: &str| format!("{PROJECT}/orders/{{order}}{path}");
+    let of_wallet = |path: &str| format!("{PROJECT}/wallets/{{wallet}}{path}");
+    let of_payment = |path: &str| format!("{PROJECT}/unfulfilled-payments/{{payment}}{path}");
+    Router::new()
+        .route(SIGN_IN, get(sign_in::show).post(sign_in::enter))
+        .route("/dashboard/sign-out", post(sign_in::leave))
+        .route("/dashboard", get(projects::list).post(projects::create))
+        .route("/dashboard/audit", get(audit::list))
+        .route("/dashboard/live", get(overview::live_part))
+        .route("/dashboard/system", get(system::show))
+        .route(PROJECT, get(overview::show))
+        .route(
+            &of_project("/settings"),
+            get(settings::show).post(settings::save),
+        )
+        .route(
+            &of_project("/settings/provider"),
+            post(settings::set_provider),
+        )
+        .route(
+            &of_project("/sandbox"),
+            get(sandbox::show).post(sandbox::save),
+        )
+        .route(&of_project("/keys"), get(keys::list).post(keys::create))
+        .route(&of_project("/keys/{key}/revoke"), post(keys::revoke))
+        .route(
+            &of_project("/catalog"),
+            get(catalog::list).post(catalog::create),
+        )
+        .route(&of_project("/catalog/new"), get(catalog::draft))
+        .route(
+            &of_project("/catalog/{product}"),
+            get(catalog::show).post(catalog::save),
+        )
+        .route(
+            &of_project("/catalog/{product}/prices"),
+            get(prices::draft).post(prices::create),
+        )
+        .route(
+            &of_project("/catalog/{product}/prices/{price}"),
+            post(prices::save),
+        )
+        .route(
+            &of_project("/wallets"),
+            get(wallets::show).post(wallets::find),
+        )
+        .route(&of_wallet(""), get(wallet::show))
+        .route(&of_wallet("/grant"), post(actions::grant))
+        .route(&of_wallet("/deduct"), post(actions::deduct))
+        .route(&of_wallet("/feature"), post(actions::feature))
+        .route(&of_wallet("/release"), post(actions::release))
+        .route(&of_project("/orders"), get(orders::list))
+        .route(&of_order(""), get(orders::show))
+        .route(&of_order("/ask"), post(order_refresh::ask))
+        .route(&of_order("/refund"), post(orders::refund))
+        .route(&of_order("/subscription"), post(orders::subscription))
+        .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
+        .route(
+            &of_project("/unfulfilled-payments/prove"),
+            post(unfulfilled::prove),
+        )
+        .route(&of_payment(""), get(unfulfilled::show))
+        .route(&of_payment("/assign"), post(unfulfilled::assign))
+        .route(&of_payment("/refund"), post(unfulfilled::refund))
+        .route(&of_payment("/dismiss"), post(unfulfilled::dismiss))
+        .route(
+            &of_project("/webhooks"),
+            get(webhooks::list).post(webhooks::create),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}"),
+            get(webhooks::show).post(webhooks::change),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}/deliveries/{delivery}"),
+            get(delivery::show),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}/replay"),
+            post(webhooks::replay),
+        )
+        .route("/dashboard/", any(route_not_found))
+        .route("/dashboard/{*rest}", any(route_not_found))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::clone(&app.edge), deeds))
+        .merge(assets::router())
+        .layer(middleware::from_fn(layout::present))
+}

@@ -1,0 +1,256 @@
+//! A project's settings and its payment provider.
+
+use axum::{extract::State, response::Response};
+use catalog::{ProjectCatalog, ProjectChange, ProviderChange, origins};
+use domain::catalog::{CheckoutChange, CreationLimit};
+use maud::{Markup, html};
+use operations::provider_change;
+use stripe::permissions;
+use wire::Error;
+
+use super::{
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    layout::{Tab, base},
+    page_request::{FormPost, PageRequest},
+    projects::{MODES, provider},
+};
+use crate::state::App;
+
+const LIMIT: &str = "walletCreationLimit";
+const LIMIT_PER_IP: &str = "walletCreationLimitPerIp";
+/// Fields that show their own error.
+const SHOWN: [&str; 6] = [
+    "name",
+    "mode",
+    "allowedOrigins",
+    LIMIT,
+    LIMIT_PER_IP,
+    "subscriptionGraceDays",
+];
+const PROVIDERS: [(&str, &str); 3] = [
+    ("none", "None: nothing can be bought"),
+    ("sandbox", "Sandbox: built in, moves no money"),
+    ("stripe", "Stripe"),
+];
+
+/// `GET …/settings`: both forms.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    Ok(page(&request, &app, &project, None, None))
+}
+
+/// `POST …/settings`: changes the settings.
+pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let saved: Result<Response, Error> = async {
+        let update = app.catalog.update_project(id, change(&fields)?, None);
+        update.await?;
+        let what = format!("Changed the settings of {id}");
+        Ok(request.done(&here(&project), "saved", what))
+    }
+    .await;
+    let again = |error| page(&request, &app, &project, Some((&fields, &error)), None);
+    Ok(saved.unwrap_or_else(again))
+}
+
+fn here(project: &ProjectCatalog) -> String {
+    format!("{}/settings", base(project))
+}
+
+fn change(fields: &Fields) -> Result<ProjectChange, Error> {
+    Ok(ProjectChange {
+        name: Some(fields.text("name").to_owned()),
+        mode: Some(fields.choice("mode").unwrap_or_default()),
+        allowed_origins: Some(origins(&fields.list("allowedOrigins"))?),
+        wallet_creation_limit: Some(limit(fields, LIMIT)?),
+        wallet_creation_limit_per_ip: Some(limit(fields, LIMIT_PER_IP)?),
+        free_grants_for_code_wallets: Some(fields.is_on("freeGrantsForCodeWallets")),
+        subscription_grace_days: Some(fields.needed("subscriptionGraceDays")?),
+        checkout: CheckoutChange {
+            automatic_tax: Some(fields.is_on("automaticTax")),
+            collect_tax_ids: Some(fields.is_on("collectTaxIds")),
+            collect_billing_address: Some(fields.is_on("collectBillingAddress")),
+            invoices: Some(fields.is_on("invoices")),
+            terms_of_service: Some(fields.is_on("termsOfService")),
+        },
+    })
+}
+
+/// A limit of wallets per time window, an hour if none is given; `None` if `max` is empty.
+fn limit(fields: &Fields, name: &'static str) -> Result<Option<CreationLimit>, Error> {
+    let max = fields.whole(&format!("{name}.max"))?;
+    let window = fields.whole(&format!("{name}.windowSeconds"))?;
+    Ok(max.map(|max| CreationLimit {
+        max,
+        window_seconds: window.unwrap_or(3600),
+    }))
+}
+
+fn current(project: &ProjectCatalog) -> Fields {
+    let project = &project.project;
+    let limit = |fields: Fields, name: &str, limit: Option<CreationLimit>| {
+        fields
+            .with_some(&format!("{name}.max"), limit.map(|limit| limit.max))
+            .with_some(
+                &format!("{name}.windowSeconds"),
+                limit.map(|limit| limit.window_seconds),
+            )
+    };
+    let fields = Fields::default()
+        .with("name", &project.name)
+        .with_choice("mode", project.mode)
+        .with("allowedOrigins", project.allowed_origins.join("\n"))
+        .ticked(
+            "freeGrantsForCodeWallets",
+            project.free_grants_for_code_wallets,
+        )
+        .with("subscriptionGraceDays", project.subscription_grace_days)
+        .ticked("automaticTax", project.checkout.automatic_tax)
+        .ticked("collectTaxIds", project.checkout.collect_tax_ids)
+        .ticked(
+            "collectBillingAddress",
+            project.checkout.collect_billing_address,
+        )
+        .ticked("invoices", project.checkout.invoices)
+        .ticked("termsOfService", project.checkout.terms_of_service);
+    let fields = limit(fields, LIMIT, project.wallet_creation_limit);
+    limit(fields, LIMIT_PER_IP, project.wallet_creation_limit_per_ip)
+}
+
+/// `POST …/settings/provider`: sets the payment provider.
+pub(super) async fn set_provider(
+    State(app): State<App>,
+    posted: FormPost,
+) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let (change, name) = match fields.text("kind") {
+        "sandbox" => (ProviderChange::Sandbox, "the sandbox"),
+        "stripe" => {
+            let change = ProviderChange::Stripe {
+                secret_key: fields.owned("provider.secretKey").map(Into::into),
+                webhook_secret: fields.owned("provider.webhookSecret").map(Into::into),
+            };
+            (change, "Stripe")
+        }
+        "none" => (ProviderChange::None, "nobody"),
+        _ => return Err(Error::missing("kind")),
+    };
+    let (nothing, force) = (ProjectChange::default(), fields.is_on("force"));
+    match provider_change::change(&app.accounts, &app.payments, id, nothing, change, force).await {
+        Ok(()) => {
+            let what = format!("Set the payment provider of {id}: {name}");
+            Ok(request.done(&here(&project), "saved", what))
+        }
+        Err(error) => {
+            let payments = Some((&fields, &error));
+            Ok(page(&request, &app, &project, None, payments))
+        }
+    }
+}
+
+type RejectedForm<'a> = Option<(&'a Fields, &'a Error)>;
+
+fn page(
+    request: &PageRequest,
+    app: &App,
+    project: &ProjectCatalog,
+    settings: RejectedForm<'_>,
+    payments: RejectedForm<'_>,
+) -> Response {
+    let stored = current(project);
+    let settings = Form::new(
+        settings.map_or(&stored, |(fields, _)| fields),
+        settings.map(|(_, error)| error),
+    );
+    let kind = Fields::default().with("kind", provider(project).to_lowercase());
+    let payments = Form::new(
+        payments.map_or(&kind, |(fields, _)| fields),
+        payments.map(|(_, error)| error),
+    );
+    let body = html! {
+        h1 { "Settings" }
+        (settings_form(request, project, settings))
+        (provider_form(request, app, project, payments))
+    };
+    let page = Tab::Settings.page(request, project, "Settings", &body);
+    settings.response(payments.response(page))
+}
+
+fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Markup {
+    html! {
+        section.card {
+            h2 { "Project" }
+            p.hint { code { (project.project.id) } }
+            (form.alert(&SHOWN))
+            form method="post" action=(here(project)) {
+                (form::token(request))
+                (form.text(&FieldLabel("name", "Name", "")))
+                (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
+                (form.area(&FieldLabel("allowedOrigins", "Allowed origins", "One per line, such as https://shop.example. A checkout by publishable key may send buyers back only there. Empty: anywhere over https.")))
+                fieldset {
+                    legend { "New anonymous wallets" }
+                    div.pair {
+                        (form.number(&FieldLabel("walletCreationLimit.max", "Most per project", "Empty: no limit.")))
+                        (form.number(&FieldLabel("walletCreationLimit.windowSeconds", "within seconds", "3600 is an hour.")))
+                    }
+                    div.pair {
+                        (form.number(&FieldLabel("walletCreationLimitPerIp.max", "Most per IP address", "Empty: no limit.")))
+                        (form.number(&FieldLabel("walletCreationLimitPerIp.windowSeconds", "within seconds", "")))
+                    }
+                    (form.tick(&FieldLabel("freeGrantsForCodeWallets", "Anonymous wallets get free grants", "")))
+                }
+                (form.number(&FieldLabel("subscriptionGraceDays", "Grace days", "How long a subscription keeps its features after a failed payment.")))
+                fieldset {
+                    legend { "At checkout" }
+                    (form.tick(&FieldLabel("automaticTax", "Add tax", "Stripe calculates it; set it up there first.")))
+                    (form.tick(&FieldLabel("collectTaxIds", "Businesses may enter their tax number", "")))
+                    (form.tick(&FieldLabel("collectBillingAddress", "Ask for the billing address", "")))
+                    (form.tick(&FieldLabel("invoices", "Invoices for one-time purchases", "Subscriptions always have them.")))
+                    (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
+                }
+                button.primary type="submit" { "Save" }
+            }
+        }
+    }
+}
+
+fn provider_form(
+    request: &PageRequest,
+    app: &App,
+    project: &ProjectCatalog,
+    form: Form<'_>,
+) -> Markup {
+    let webhook_url = app.accounts.webhook_url(project.project.id);
+    html! {
+        section.card {
+            h2 { "Payments" }
+            p { "Payment provider: " b { (provider(project)) } }
+            @if project.sandbox().is_some() {
+                p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
+            }
+            (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
+            form method="post" action={ (here(project)) "/provider" } {
+                (form::token(request))
+                (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
+                fieldset {
+                    legend { "Stripe account" }
+                    (form.secret(&FieldLabel("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: unchanged.")))
+                    (form.secret(&FieldLabel("provider.webhookSecret", "Webhook secret", "whsec_…. Optional. A replaced one is accepted for one more day.")))
+                    p.hint {
+                        "Create a restricted key with the required permissions at Stripe: "
+                        a href=(permissions::link(false)) rel="noreferrer" { "live" } ", "
+                        a href=(permissions::link(true)) rel="noreferrer" { "test" } "."
+                    }
+                    p.hint { "The address for Stripe's webhooks: " code { (webhook_url) } }
+                }
+                (form.tick(&FieldLabel("force", "Switch although there are orders", "Credits stay; the former provider's open subscriptions end, and its secrets stop working at once.")))
+                button type="submit" { "Save provider" }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What the dashboard needs of the service.
+
+use std::{path::PathBuf, sync::Arc};
+
+use accounts::{Accounts, Sandboxes};
+use actors::Handle;
+use catalog::CatalogStore;
+use domain::Timestamp;
+use edge::{BehindEdge, EdgeState};
+use operations::backups::Backups;
+use outbound::Webhooks;
+use payments::Payments;
+
+use crate::{cookies::Site, session::Sessions};
+
+/// What the dashboard's pages share.
+pub(crate) type App = Arc<DashboardState>;
+
+/// Everything that a page of the dashboard may need.
+#[allow(missing_debug_implementations, reason = "a handle has nothing to show")]
+pub struct DashboardState {
+    /// What every request passes by.
+    pub edge: Arc<EdgeState>,
+    /// The handle to the wallets.
+    pub handle: Handle,
+    /// Projects, keys, products, prices.
+    pub catalog: Arc<CatalogStore>,
+    /// The payment provider and what it reports.
+    pub payments: Payments,
+    /// The projects' accounts at payment providers.
+    pub accounts: Arc<Accounts>,
+    /// The built-in provider.
+    pub sandboxes: Sandboxes,
+    /// Backups of what is stored.
+    pub backups: Arc<Backups>,
+    /// Webhooks to projects' own servers.
+    pub webhooks: Webhooks,
+    /// Who is signed in.
+    pub sessions: Arc<Sessions>,
+    /// How browsers reach the service.
+    pub site: Site,
+    /// The data directory, whose size is shown.
+    pub data_dir: PathBuf,
+    /// When the service started.
+    pub started_at: Timestamp,
+}
+
+impl BehindEdge for DashboardState {
+    fn edge(&self) -> &EdgeState {
+        &self.edge
+    }
+}

@@ -1,0 +1,343 @@
+//! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
+//! with the orders.
+
+use actors::Address;
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{
+    Timestamp,
+    code::RecoveryCode,
+    id::PriceId,
+    text::{ExternalUserId, PaymentId},
+};
+use maud::{Markup, html};
+use payments::{NoOrderReason, Proof, UnfulfilledPayment};
+use wire::{Error, ErrorCode, cursor::PaymentCursor};
+
+use super::{
+    fields::{CONFIRMED, Fields},
+    form::{self, FieldLabel, Form},
+    layout::{self, Tab, base},
+    money::money,
+    orders,
+    page_request::{FormPost, PageRequest},
+};
+use crate::state::App;
+
+/// Payments per page.
+const SHOWN: usize = 25;
+/// Most characters of a note.
+const LONGEST_NOTE: usize = 2000;
+
+const fn why(reason: NoOrderReason) -> &'static str {
+    match reason {
+        NoOrderReason::UnknownPrice => "Its price is not in the catalog",
+        NoOrderReason::UnknownOrder => "Its order does not exist here",
+        NoOrderReason::UnclearBill => "Its invoice does not say what it is for",
+        NoOrderReason::UnknownWallet => "The reference to its wallet was replaced",
+        NoOrderReason::AlreadyPaid => "Its order was already paid by another payment",
+        NoOrderReason::OtherCurrency => "It was paid in a currency other than its price's",
+    }
+}
+
+fn here(project: &ProjectCatalog) -> String {
+    format!("{}/unfulfilled-payments", base(project))
+}
+
+/// `GET …/unfulfilled-payments`: the open payments and the last reconciliation.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let before: Option<PaymentCursor> = request.query().cursor()?;
+    let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
+    let id = project.project.id;
+    let mut payments = app
+        .payments
+        .unfulfilled()
+        .open(id, before, SHOWN.saturating_add(1));
+    let more = payments.len() > SHOWN;
+    payments.truncate(SHOWN);
+    let last = payments.last().filter(|_| more);
+    let older = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
+    let body = html! {
+        h1 { "Unfulfilled payments" }
+        p { "Payments that no order was found for. Assign, refund or dismiss each. One whose order turns up after all leaves this list by itself." }
+        @if payments.is_empty() { p.empty { "There are none." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Unfulfilled payments" { table {
+                thead { tr { th { "Paid" } th { "Why" } th.number { "Amount" } th { "Buyer" } th { "Payment" } } }
+                tbody { @for payment in &payments { (row(&project, payment)) } }
+            } }
+        }
+        @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
+        (proof(&request, &app, &project))
+    };
+    let title = "Unfulfilled payments";
+    Ok(Tab::Orders.page(&request, &project, title, &body))
+}
+
+fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
+    html! { tr {
+        td.time { a href={ (here(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
+        td { (why(payment.reason)) }
+        td.number { (money(payment.paid.amount_cents, &payment.currency)) }
+        td { (payment.paid.email.as_ref().map_or("–", |email| email.as_str())) }
+        td { code { (payment.payment) } }
+    } }
+}
+
+/// The card with the last reconciliation.
+fn proof(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
+    let status = app.payments.proofs().status(project.project.id);
+    html! {
+        section.card {
+            h2 { "Daily reconciliation" }
+            p { "Once a day the provider's lists of charges, refunds and disputes are compared with the orders." }
+            @match &status.last {
+                Some(last) => (came_to(last)),
+                None => p.empty { "There was none yet." },
+            }
+            @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
+            @if status.running.is_some() { p { "One is running." } } @else {
+                form method="post" action={ (here(project)) "/prove" } {
+                    (form::token(request))
+                    button type="submit" { "Compare them now" }
+                }
+            }
+        }
+    }
+}
+
+fn came_to(last: &Proof) -> Markup {
+    html! {
+        p {
+            @if last.adds_up() { span class="badge good" { "Adds up" } } @else { span class="badge bad" { (last.differences) " differences" } }
+            " " (layout::when(Timestamp(last.from))) " to " (layout::when(Timestamp(last.until)))
+            ": " (last.charges) " charges, " (last.refunds) " refunds, " (last.disputes) " disputes"
+            @if last.mended > 0 { "; " (last.mended) " were corrected" }
+        }
+        @if !last.sums.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Sums" { table {
+                thead { tr { th { "Currency" } th.number { "Orders" } th.number { "Unfulfilled" } th.number { "Other products" } th.number { "Differs" } } }
+                tbody { @for sum in &last.sums { tr {
+                    td { (sum.currency) }
+                    @for cents in [sum.orders_cents, sum.unfulfilled_cents, sum.other_cents, sum.differing_cents] {
+                        td.number { (money(cents, &sum.currency)) }
+                    }
+                } } }
+            } }
+        }
+        @if !last.found.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Differences" { table {
+                thead { tr { th { "What" } th { "At the provider" } th { "Order" } th.number { "Provider says" } th.number { "Order says" } } }
+                tbody { @for found in &last.found { tr {
+                    td { (found.kind.as_str()) }
+                    td { code { (found.id) } }
+                    td { @match &found.order { Some(order) => code { (order) }, None => "–" } }
+                    td.number { (money(found.provider_cents, &found.currency)) }
+                    td.number { @match found.order_cents { Some(cents) => (money(cents, &found.currency)), None => "–" } }
+                } } }
+            } }
+        }
+    }
+}
+
+/// `POST …/unfulfilled-payments/prove`: starts a reconciliation.
+pub(super) async fn prove(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, .. } = posted;
+    let project = request.project(&app)?;
+    let begun = app.payments.proofs().begin_daily(&project);
+    begun.map_err(|error| Error::from_payments(error, &project))?;
+    let what = "Started a reconciliation of the provider's books with the orders";
+    Ok(request.done(&here(&project), "proving", what.to_owned()))
+}
+
+fn payment(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+) -> Result<UnfulfilledPayment, Error> {
+    let unknown = ErrorCode::PaymentNotFound;
+    let id: String = request.named("payment", unknown)?;
+    let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
+    let known = app.payments.unfulfilled().get(project.project.id, &id);
+    known.ok_or_else(|| Error::new(unknown))
+}
+
+/// `GET …/unfulfilled-payments/{payment}`: one payment and the forms to decide about it.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    Ok(page(&request, &project, &known, &Fields::default(), None))
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    known: &UnfulfilledPayment,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let names = [
+        ("Payment", Some(known.payment.as_str())),
+        ("Invoice", known.paid.invoice.as_ref().map(|id| id.as_str())),
+        (
+            "Subscription",
+            known.billing.as_ref().map(|it| it.subscription.as_str()),
+        ),
+        (
+            "Customer",
+            known.paid.customer.as_ref().map(|id| id.as_str()),
+        ),
+    ];
+    let body = html! {
+        h1 { (money(known.paid.amount_cents, &known.currency)) }
+        section.card {
+            h2 { "Payment" }
+            dl {
+                div { dt { "Why it has no order" } dd { (why(known.reason)) } }
+                div { dt { "Paid" } dd { (layout::when(known.paid_at)) } }
+                @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
+                @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
+            }
+        }
+        @if known.is_open() { (decisions(request, project, known, form)) } @else {
+            p { "This payment was already decided." }
+        }
+    };
+    let title = "Unfulfilled payment";
+    form.response(Tab::Orders.page(request, project, title, &body))
+}
+
+fn decisions(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    known: &UnfulfilledPayment,
+    form: Form<'_>,
+) -> Markup {
+    let action = format!("{}/{}", here(project), known.payment);
+    let prices: Vec<(String, String)> = project
+        .products()
+        .flat_map(|product| {
+            project
+                .prices(&product.id)
+                .map(move |price| (product, price))
+        })
+        .map(|(product, price)| {
+            let said = money(price.amount_cents, &price.currency);
+            (price.id.to_string(), format!("{}, {said}", product.name))
+        })
+        .collect();
+    html! {
+        (form.alert(&["priceId", "externalUserId", "code", "note", CONFIRMED]))
+        section.card {
+            h2 { "Assign" }
+            form method="post" action={ (action) "/assign" } {
+                (form::token(request))
+                (form.choice(&FieldLabel("priceId", "Price", "What it paid for. The order records the amount that was charged."), &prices))
+                (form.text(&FieldLabel("externalUserId", "User", "The user id of the wallet that gets the credits.")))
+                (form.text(&FieldLabel("code", "Recovery code", "Of an anonymous wallet. With neither, a new wallet is created.")))
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, create an order for it", "")))
+                button.primary type="submit" { "Assign" }
+            }
+        }
+        section.card {
+            h2 { "Refund" }
+            form method="post" action={ (action) "/refund" } {
+                (form::token(request))
+                p { "The whole remaining amount is refunded. A subscription that it paid for continues: end it at the provider." }
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, refund this money", "")))
+                button.danger type="submit" { "Refund" }
+            }
+        }
+        section.card {
+            h2 { "Dismiss" }
+            form method="post" action={ (action) "/dismiss" } {
+                (form::token(request))
+                (form.text(&FieldLabel("note", "Why", "Recorded in the audit log.")))
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, leave it as it is", "")))
+                button type="submit" { "Dismiss" }
+            }
+        }
+    }
+}
+
+/// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
+pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let done: Result<Response, Error> = async {
+        let (payments, id, (price, to)) = (&app.payments, &known.payment, assignment(&fields)?);
+        let order = payments
+            .assign(project.clone(), id.clone(), price, to)
+            .await;
+        let order = order.map_err(|error| Error::from_instruction(error, &project))?;
+        let path = orders::path(&project, order.id);
+        let what = format!("Assigned payment {id} to {price} as order {}", order.id);
+        Ok(request.done(&path, "assigned", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}
+
+/// The price that was bought, and the wallet that gets the credits, if one is named.
+fn assignment(fields: &Fields) -> Result<(PriceId, Option<Address>), Error> {
+    fields.confirmed()?;
+    let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
+    let price = price.ok_or_else(|| Error::missing("priceId"))?;
+    let to = match (fields.some("externalUserId"), fields.some("code")) {
+        (Some(_), Some(_)) => return Err(Error::new(ErrorCode::ConflictingWallet)),
+        (Some(user), None) => {
+            let user = ExternalUserId::new(user);
+            let user = user.map_err(|error| Error::text("externalUserId", error))?;
+            Some(Address::External(user))
+        }
+        (None, Some(code)) => {
+            let code = RecoveryCode::parse(code).map(Address::Code);
+            let wrong = || Error::invalid("code", "This is not a recovery code.");
+            Some(code.ok_or_else(wrong)?)
+        }
+        (None, None) => None,
+    };
+    Ok((price, to))
+}
+
+/// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
+pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let done: Result<Response, Error> = async {
+        fields.confirmed()?;
+        let (payments, id) = (&app.payments, &known.payment);
+        let refund = payments.refund_unfulfilled(project.clone(), id.clone());
+        let refund = refund.await;
+        refund.map_err(|error| Error::from_instruction(error, &project))?;
+        let amount = money(known.paid.amount_cents, &known.currency);
+        let what = format!("Refunded unfulfilled payment {id} of {amount}");
+        Ok(request.done(&here(&project), "refunded", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}
+
+/// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
+pub(super) async fn dismiss(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let done: Result<Response, Error> = async {
+        fields.confirmed()?;
+        let note = fields.line("note", LONGEST_NOTE, "Enter a reason of one line.")?;
+        let (payments, id) = (&app.payments, &known.payment);
+        let dismissed = payments.dismiss(&project, id, note.clone()).await;
+        dismissed.map_err(|error| Error::from_instruction(error, &project))?;
+        let what = format!("Dismissed unfulfilled payment {id}: {note}");
+        Ok(request.done(&here(&project), "dismissed", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}

@@ -1,0 +1,306 @@
+//! A project's webhook endpoints, the deliveries to each, and sending them again.
+
+use axum::{extract::State, response::Response};
+use catalog::{EndpointChange, NewEndpoint, ProjectCatalog};
+use domain::{
+    catalog::{Endpoint, EndpointStatus},
+    id::DeliveryId,
+};
+use maud::{Markup, html};
+use outbound::webhooks::{Delivery, Status};
+use wire::{
+    Error, ErrorCode,
+    field::{EventType, FromText as _},
+};
+
+use super::{
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    keys::copy_now,
+    layout::{self, Tab, base},
+    page_request::{FormPost, PageRequest},
+};
+use crate::state::App;
+
+/// Deliveries per page.
+const SHOWN: usize = 25;
+const SECRET: &str = "Signing secret";
+
+pub(super) fn here(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
+    format!("{}/webhooks/{}", base(project), endpoint.id)
+}
+
+/// The endpoint in the path.
+pub(super) fn named<'a>(
+    request: &PageRequest,
+    project: &'a ProjectCatalog,
+) -> Result<&'a Endpoint, Error> {
+    let id = request.named("webhook", ErrorCode::WebhookNotFound)?;
+    let endpoint = project.endpoint(&id);
+    endpoint.ok_or_else(|| Error::new(ErrorCode::WebhookNotFound))
+}
+
+fn badge(status: EndpointStatus) -> Markup {
+    html! {
+        @match status {
+            EndpointStatus::Active => span.badge.good { "Active" },
+            EndpointStatus::Off | EndpointStatus::Deleted => span.badge { "Off" },
+            EndpointStatus::Gone => span.badge.bad { "Off: answered 410" },
+            EndpointStatus::Failing => span.badge.bad { "Off: failed for days" },
+        }
+    }
+}
+
+/// `GET …/webhooks`: the endpoints.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    Ok(page(&request, &project, &Fields::default(), None))
+}
+
+/// `POST …/webhooks`: creates an endpoint.
+pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let made: Result<Response, Error> = async {
+        let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
+        let endpoint = &minted.endpoint;
+        let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
+        let response = request.done(&here(&project, endpoint), "made", what);
+        app.sessions
+            .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+        Ok(response)
+    }
+    .await;
+    let again = |error| page(&request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
+}
+
+fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
+    let read = app.webhooks.reach().read(fields.text("url"));
+    let url = read.map_err(|forbidden| Error::invalid("url", forbidden.to_string()))?;
+    let mut events = fields.list("events");
+    events.sort();
+    events.dedup();
+    if let Some(unknown) = events.iter().find(|it| EventType::from_text(it).is_none()) {
+        let message = format!("There is no event type {unknown:?}.");
+        return Err(Error::invalid("events", message));
+    }
+    Ok(NewEndpoint {
+        url: url.into(),
+        events: (!events.is_empty()).then_some(events),
+    })
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let body = html! {
+        h1 { "Webhooks" }
+        p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks." }
+        @if project.endpoints().next().is_none() { p.empty { "There is no endpoint yet." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
+                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Created" } } }
+                tbody { @for endpoint in project.endpoints() { tr {
+                    td { a href=(here(project, endpoint)) { code.wrap { (endpoint.url) } } }
+                    td { (events(endpoint)) }
+                    td { (badge(endpoint.status)) }
+                    td.time { (layout::when(endpoint.created_at)) }
+                } } }
+            } }
+        }
+        section.card {
+            h2 { "New endpoint" }
+            (form.alert(&["url", "events"]))
+            form method="post" action={ (base(project)) "/webhooks" } {
+                (form::token(request))
+                (form.text(&FieldLabel("url", "Address", "Such as https://shop.example/hooks.")))
+                (form.text(&FieldLabel("events", "Events", "Such as order.paid wallet.depleted. Empty: all.")))
+                button.primary type="submit" { "Create endpoint" }
+            }
+        }
+    };
+    form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
+}
+
+fn events(endpoint: &Endpoint) -> Markup {
+    html! {
+        @match &endpoint.events {
+            None => "All events",
+            Some(events) => @for event in events { span.tag { (event) } " " },
+        }
+    }
+}
+
+/// `GET …/webhooks/{webhook}`: one endpoint and its deliveries.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let before = request.query().parsed("before", "a delivery")?;
+    let mut deliveries = app
+        .webhooks
+        .deliveries(endpoint.id, before, SHOWN.saturating_add(1));
+    let more = deliveries.len() > SHOWN;
+    deliveries.truncate(SHOWN);
+    let new = app.sessions.take_keys(&request.signed);
+    let here = here(&project, endpoint);
+    let older = deliveries.last().filter(|_| more).map(|last| last.id);
+    let body = html! {
+        div.head { h1 { (endpoint.url) } (badge(endpoint.status)) }
+        p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
+        (copy_now(&new, "The secret is shown only this once."))
+        section.card {
+            h2 { "Deliveries" }
+            @if deliveries.is_empty() { p.empty { "Nothing was delivered yet." } } @else {
+                div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
+                    thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
+                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &here, delivery)) } }
+                } }
+            }
+            @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
+        }
+        (steps(&request, endpoint, &here))
+    };
+    Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
+}
+
+fn row(request: &PageRequest, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
+    let next = delivery.next_at.filter(|_| endpoint.is_active());
+    html! { tr {
+        td { a href={ (here) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
+        td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (layout::when(next)) } } }
+        td { (attempts(delivery)) }
+        td { (send_again(request, here, delivery)) }
+    } }
+}
+
+pub(super) fn state(status: Status) -> Markup {
+    html! {
+        @match status {
+            Status::Pending => span.badge.wait { "Pending" },
+            Status::Succeeded => span.badge.good { "Delivered" },
+            Status::Failed => span.badge.bad { "Given up" },
+        }
+    }
+}
+
+pub(super) fn attempts(delivery: &Delivery) -> Markup {
+    html! {
+        @for attempt in &delivery.attempts { div {
+            span.time { (layout::when(attempt.at)) } " "
+            @match attempt.status_code { Some(code) => (code), None => "no response" }
+            " " span.hint { (attempt.millis) " ms" @if let Some(error) = &attempt.error { ", " (error) } }
+        } }
+    }
+}
+
+pub(super) fn send_again(request: &PageRequest, here: &str, delivery: &Delivery) -> Markup {
+    html! {
+        form method="post" action={ (here) "/replay" } {
+            (form::token(request))
+            input type="hidden" name="deliveryId" value=(delivery.id);
+            button.small type="submit" { "Send again" }
+        }
+    }
+}
+
+fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str) -> Markup {
+    let fields = Fields::default();
+    let form = Form::new(&fields, None);
+    html! {
+        section.card {
+            h2 { "Send again" }
+            form method="post" action={ (here) "/replay" } {
+                (form::token(request))
+                (form.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
+                button type="submit" { "Send again" }
+            }
+        }
+        section.card {
+            h2 { "Endpoint" }
+            form.row method="post" action=(here) {
+                (form::token(request))
+                @if endpoint.is_active() {
+                    button name="action" value="off" type="submit" { "Switch off" }
+                } @else {
+                    button name="action" value="on" type="submit" { "Switch on" }
+                }
+                button name="action" value="rotate" type="submit" { "Rotate secret" }
+            }
+            p.hint { "The old secret stays valid beside the new one for 24 hours." }
+            details {
+                summary { "Delete…" }
+                form method="post" action=(here) {
+                    (form::token(request))
+                    p { "It gets no more events, and its deliveries are deleted." }
+                    button.danger name="action" value="delete" type="submit" { "Delete this endpoint" }
+                }
+            }
+        }
+    }
+}
+
+/// `POST …/webhooks/{webhook}`: switches an endpoint on or off, rotates its secret, or deletes it.
+pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let (id, here) = (project.project.id, here(&project, endpoint));
+    let (said, did, back) = match fields.text("action") {
+        action @ ("on" | "off") => {
+            let change = EndpointChange {
+                active: Some(action == "on"),
+                ..EndpointChange::default()
+            };
+            app.catalog.update_endpoint(id, endpoint.id, change).await?;
+            let did = if action == "on" {
+                "Switched on"
+            } else {
+                "Switched off"
+            };
+            ("saved", did, here)
+        }
+        "rotate" => {
+            let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
+            app.sessions
+                .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+            ("made", "Rotated the secret of", here)
+        }
+        "delete" => {
+            app.catalog.delete_endpoint(id, endpoint.id).await?;
+            ("deleted", "Deleted", format!("{}/webhooks", base(&project)))
+        }
+        _ => return Err(Error::missing("action")),
+    };
+    let what = format!("{did} webhook endpoint {} of {id}", endpoint.id);
+    Ok(request.done(&back, said, what))
+}
+
+/// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
+pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let here = here(&project, endpoint);
+    let delivery: Option<DeliveryId> = fields.parsed("deliveryId", "a delivery")?;
+    let what = match delivery {
+        Some(delivery) => {
+            app.webhooks.again(endpoint.id, delivery).await?;
+            format!("Sent delivery {delivery} again")
+        }
+        None => {
+            let since = fields.day("since")?;
+            let since = since.ok_or_else(|| Error::invalid("since", "Choose a day."))?;
+            let again = app
+                .webhooks
+                .again_since(&project, endpoint.id, since)
+                .await?;
+            format!("Sent {again} events again to {}", endpoint.id)
+        }
+    };
+    Ok(request.done(&here, "sent", what))
+}

@@ -1,0 +1,15 @@
+//! The edge of the service, around every route: who calls, from where, how often, with how large a body, and what of
+//! it goes into the audit log. It knows no endpoint.
+
+pub mod audit;
+pub mod auth;
+pub mod body;
+pub mod context;
+pub mod gate;
+pub mod layer;
+mod state;
+
+pub use auth::{Administrator, AnyKey, SecretKey, Watcher};
+pub use body::Body;
+pub use context::Context;
+pub use state::{BehindEdge, EdgeState};

@@ -1,0 +1,49 @@
+//! What the edge and its extractors need of the service.
+
+use std::sync::Arc;
+
+use actors::clock::Clock;
+use catalog::CatalogStore;
+use limits::Limits;
+use operations::{audit::AuditLog, metrics::Metrics};
+
+use crate::body::BodyLimits;
+
+/// What the edge needs to let a request in.
+#[allow(missing_debug_implementations, reason = "a clock has nothing to show")]
+pub struct EdgeState {
+    /// The clock that requests are timed by.
+    pub clock: Arc<dyn Clock>,
+    /// Projects and their keys.
+    pub catalog: Arc<CatalogStore>,
+    /// How often each client may call.
+    pub limits: Arc<Limits>,
+    /// How large a body may be, and how long it may take.
+    pub bodies: BodyLimits,
+    /// Metrics for Prometheus.
+    pub metrics: Metrics,
+    /// The log of who changed what.
+    pub audit: AuditLog,
+    /// SHA-256 of the administrator's token.
+    pub admin_token_sha256: [u8; 32],
+    /// SHA-256 of the token that is only for metrics, where there is one.
+    pub metrics_token_sha256: Option<[u8; 32]>,
+}
+
+/// The state of routes that lie behind the edge, whose extractors find the edge's state by it.
+pub trait BehindEdge: Send + Sync {
+    /// The edge's state.
+    fn edge(&self) -> &EdgeState;
+}
+
+impl BehindEdge for EdgeState {
+    fn edge(&self) -> &EdgeState {
+        self
+    }
+}
+
+impl<S: BehindEdge> BehindEdge for Arc<S> {
+    fn edge(&self) -> &EdgeState {
+        self.as_ref().edge()
+    }
+}

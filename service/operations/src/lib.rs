@@ -1,0 +1,7 @@
+//! What an operator runs the service by: the log of who changed what, backups, metrics, and another provider for a
+//! project. It knows no request.
+
+pub mod audit;
+pub mod backups;
+pub mod metrics;
+pub mod provider_change;

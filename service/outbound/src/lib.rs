@@ -1,0 +1,10 @@
+//! What the service sends on its own: mails and webhooks. It must never delay a request, log an address or
+//! a code, or wait without a bound.
+
+pub mod mail;
+pub mod recovery_mail;
+pub mod standard_webhooks;
+pub mod webhooks;
+
+pub use mail::{Mail, Mailer};
+pub use webhooks::{AttemptCounters, Webhooks};

@@ -1,0 +1,87 @@
+//! One attempt: reads an event, signs it and sends it.
+
+use std::sync::Arc;
+
+use actors::EventRecord;
+use catalog::ProjectCatalog;
+use domain::{Timestamp, catalog::Endpoint, id::EventId};
+use wire::view::Event;
+
+use super::{
+    WorkerContext,
+    send::{OutgoingRequest, SendResult},
+};
+use crate::standard_webhooks;
+
+/// One attempt to be made.
+pub(super) struct Task {
+    pub(super) context: Arc<WorkerContext>,
+    pub(super) project: Arc<ProjectCatalog>,
+    pub(super) endpoint: Endpoint,
+    pub(super) event: EventId,
+    /// The event, where it was read already.
+    pub(super) record: Option<Box<EventRecord>>,
+}
+
+/// The outcome of an attempt.
+pub(super) enum AttemptOutcome {
+    /// It was sent at this instant, with this result.
+    Answered(Timestamp, SendResult),
+    /// The service is overloaded; nothing was sent.
+    Later,
+    /// The event could not be read; nothing was sent.
+    Unread,
+    /// The event is no longer kept.
+    Lost(Timestamp),
+}
+
+impl Task {
+    pub(super) async fn run(self) -> AttemptOutcome {
+        let Self {
+            context,
+            project,
+            endpoint,
+            event,
+            record,
+        } = self;
+        // Never closed.
+        let _place = context.at_once.acquire().await;
+        let handle = &context.handle;
+        let record = match record {
+            Some(record) => *record,
+            None => match handle.event_by_id(&project.scope, event).await {
+                Ok(Some(record)) => record,
+                Ok(None) => return AttemptOutcome::Lost(handle.now()),
+                Err(error) => return AttemptOutcome::nothing(&error),
+            },
+        };
+        let event = Event::of(&record, handle);
+        let now = handle.now();
+        let mut outgoing = outgoing(&endpoint, &event, now);
+        let secrets = context.catalog.signing_secrets(&endpoint, now);
+        let (id, seconds) = (&outgoing.id, outgoing.seconds);
+        outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
+        AttemptOutcome::Answered(now, context.sender.send(outgoing).await)
+    }
+}
+
+impl AttemptOutcome {
+    const fn nothing(error: &actors::Error) -> Self {
+        match error {
+            actors::Error::Overloaded => Self::Later,
+            _ => Self::Unread,
+        }
+    }
+}
+
+/// The request for an event at an instant, without its signature.
+pub(super) fn outgoing(endpoint: &Endpoint, event: &Event, at: Timestamp) -> OutgoingRequest {
+    OutgoingRequest {
+        url: endpoint.url.clone(),
+        id: event.id.clone(),
+        seconds: at.0.div_euclid(1000),
+        signature: String::new(),
+        // Consists of texts, numbers and lists: serializing cannot fail.
+        body: serde_json::to_vec(&event.message()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,103 @@
+//! A delivery: one event on its way to one endpoint, with its attempts.
+
+use actors::event_number;
+use domain::{
+    Timestamp,
+    id::{DeliveryId, EventId, WalletKey},
+};
+use persistence::EventNumber;
+use serde::{Deserialize, Serialize};
+use wire::field::EventType;
+
+/// Attempts kept per delivery: more than the schedule makes, as some are asked for by hand.
+const KEPT_ATTEMPTS: usize = 20;
+
+/// A new delivery's id, which sorts by time.
+pub(super) fn new_id() -> DeliveryId {
+    DeliveryId(uuid::Uuid::now_v7().as_u128())
+}
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// The delivery's identifier.
+    pub id: DeliveryId,
+    /// The event that is delivered.
+    pub event: EventId,
+    /// The event's type.
+    pub kind: EventType,
+    /// The event's wallet, whose next event waits for this one.
+    pub wallet: WalletKey,
+    /// Why it is delivered.
+    pub origin: Origin,
+    /// How far it got.
+    pub status: Status,
+    /// How each attempt went, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// How many attempts the schedule has made so far: an attempt asked for by hand uses up none of the
+    /// schedule's.
+    pub scheduled: usize,
+    /// When the next attempt is due; `None` unless it is pending.
+    pub next_at: Option<Timestamp>,
+}
+
+/// Why an event is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The event happened.
+    Live,
+    /// Somebody asked for it again.
+    Replay,
+}
+
+/// How a delivery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Attempts go on.
+    Pending,
+    /// The endpoint accepted it.
+    Succeeded,
+    /// Given up after the last attempt.
+    Failed,
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The response's status; `None`: there was no response.
+    pub status_code: Option<u16>,
+    /// What went wrong; `None`: the receiver accepted it.
+    pub error: Option<Box<str>>,
+    /// How long it took, in milliseconds.
+    pub millis: u32,
+}
+
+impl Delivery {
+    /// The event's position in the log.
+    pub(super) const fn number(&self) -> EventNumber {
+        event_number(self.event)
+    }
+
+    /// Adds an attempt; beyond 20 the oldest is dropped.
+    pub(super) fn tried(&mut self, attempt: Attempt, by_hand: bool) {
+        if !by_hand {
+            self.scheduled = self.scheduled.saturating_add(1);
+        }
+        if self.attempts.len() >= KEPT_ATTEMPTS {
+            self.attempts.remove(0);
+        }
+        self.attempts.push(attempt);
+    }
+
+    /// Ends the delivery with this status.
+    pub(super) fn ended(&mut self, status: Status) {
+        self.status = status;
+        self.next_at = None;
+    }
+}

@@ -1,0 +1,334 @@
+//! The queue of one endpoint: for each wallet its next event (the head), and the events behind it. A wallet's
+//! next event is not due before the previous one was accepted or given up; other wallets go on.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use actors::{EventRecord, event_number};
+use domain::{
+    Timestamp,
+    id::{DeliveryId, EventId, WalletKey},
+};
+use persistence::EventNumber;
+use wire::field::EventType;
+
+use super::delivery::Origin;
+
+/// An event waiting to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct QueuedDelivery {
+    pub(super) delivery: DeliveryId,
+    pub(super) event: EventId,
+    pub(super) kind: EventType,
+    pub(super) origin: Origin,
+    /// Whether a note already says that its delivery is pending.
+    pub(super) noted: bool,
+    /// Whether somebody asked for this attempt.
+    pub(super) by_hand: bool,
+    /// How many reads of the event have failed.
+    pub(super) unread: u32,
+    /// The event, where it was read just now.
+    pub(super) record: Option<Box<EventRecord>>,
+}
+
+/// The entries of one endpoint, by wallet.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    wallets: HashMap<WalletKey, Wallet>,
+    /// Heads that are not in flight, by when they are due and by turn.
+    due: BTreeSet<(Timestamp, u64, WalletKey)>,
+    /// Number of entries behind heads.
+    behind: usize,
+    turns: u64,
+}
+
+#[derive(Debug)]
+struct Wallet {
+    head: QueuedDelivery,
+    /// When the head is due, and its turn; `None`: it is in flight.
+    due: Option<(Timestamp, u64)>,
+    rest: VecDeque<QueuedDelivery>,
+}
+
+impl QueuedDelivery {
+    const fn number(&self) -> EventNumber {
+        event_number(self.event)
+    }
+}
+
+impl Queue {
+    /// Adds an entry as the last of its wallet; due at this instant if it is the only one.
+    pub(super) fn push(&mut self, key: WalletKey, entry: QueuedDelivery, at: Timestamp) {
+        if let Some(wallet) = self.wallets.get_mut(&key) {
+            // Read again when it is sent: waiting entries stay small.
+            wallet.rest.push_back(QueuedDelivery {
+                record: None,
+                ..entry
+            });
+            self.behind = self.behind.saturating_add(1);
+            return;
+        }
+        let wallet = Wallet {
+            head: entry,
+            due: None,
+            rest: VecDeque::new(),
+        };
+        self.wallets.insert(key, wallet);
+        self.set_due(key, at);
+    }
+
+    fn set_due(&mut self, key: WalletKey, at: Timestamp) {
+        let Some(wallet) = self.wallets.get_mut(&key) else {
+            return;
+        };
+        if let Some((at, turn)) = wallet.due {
+            self.due.remove(&(at, turn, key));
+        }
+        self.turns = self.turns.saturating_add(1);
+        wallet.due = Some((at, self.turns));
+        self.due.insert((at, self.turns, key));
+    }
+
+    /// Takes the entry that has been due longest; it is in flight from now on.
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<(WalletKey, QueuedDelivery)> {
+        let first = *self.due.first()?;
+        let (at, _, key) = first;
+        if at > now {
+            return None;
+        }
+        self.due.remove(&first);
+        let wallet = self.wallets.get_mut(&key)?;
+        wallet.due = None;
+        let record = wallet.head.record.take();
+        let head = wallet.head.clone();
+        Some((key, QueuedDelivery { record, ..head }))
+    }
+
+    /// Removes a wallet's head, which was accepted or given up; the entry behind it is due.
+    pub(super) fn finish(&mut self, key: WalletKey, now: Timestamp) {
+        let Some(wallet) = self.wallets.get_mut(&key) else {
+            return;
+        };
+        if let Some((at, turn)) = wallet.due.take() {
+            self.due.remove(&(at, turn, key));
+        }
+        match wallet.rest.pop_front() {
+            Some(next) => {
+                wallet.head = next;
+                self.behind = self.behind.saturating_sub(1);
+                self.set_due(key, now);
+            }
+            None => drop(self.wallets.remove(&key)),
+        }
+    }
+
+    /// Plans another attempt for a wallet's head. `noted`: a note says that it is pending.
+    pub(super) fn postpone(&mut self, key: WalletKey, at: Timestamp, noted: bool) {
+        if let Some(wallet) = self.wallets.get_mut(&key) {
+            wallet.head.noted |= noted;
+            wallet.head.by_hand = false;
+            wallet.head.unread = 0;
+            self.set_due(key, at);
+        }
+    }
+
+    /// Plans another read of a wallet's head, after `unread` failed ones.
+    pub(super) fn put_off(&mut self, key: WalletKey, at: Timestamp, unread: u32) {
+        if let Some(wallet) = self.wallets.get_mut(&key) {
+            wallet.head.unread = unread;
+            self.set_due(key, at);
+        }
+    }
+
+    /// Makes all waiting heads due now.
+    pub(super) fn all_due(&mut self, now: Timestamp) {
+        let parked: Vec<_> = self.due.iter().map(|(_, _, key)| *key).collect();
+        for key in parked {
+            self.set_due(key, now);
+        }
+    }
+
+    /// Makes a delivery due now if it is its wallet's head and waits for its next attempt.
+    pub(super) fn hurry(&mut self, key: WalletKey, delivery: DeliveryId, now: Timestamp) {
+        let wallet = self.wallets.get_mut(&key);
+        let waits = wallet.filter(|it| it.due.is_some() && it.head.delivery == delivery);
+        if let Some(wallet) = waits {
+            wallet.head.by_hand = true;
+            self.set_due(key, now);
+        }
+    }
+
+    /// When the next head is due.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.due.first().map(|(at, ..)| *at)
+    }
+
+    /// Heads that are due, counted up to `most`.
+    pub(super) fn ready(&self, now: Timestamp, most: usize) -> usize {
+        let ready = self.due.iter().take_while(|(at, ..)| *at <= now);
+        ready.take(most).count()
+    }
+
+    /// Number of wallets with entries.
+    pub(super) fn wallets(&self) -> usize {
+        self.wallets.len()
+    }
+
+    /// Number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.wallets.len().saturating_add(self.behind)
+    }
+
+    /// The highest cursor that loses nothing when only notes survive, where the log was read up to `read` for
+    /// entries of this origin. Live entries behind one that has a note are found again through that note;
+    /// entries of a replay are not.
+    pub(super) fn safe(&self, origin: Origin, read: EventNumber) -> EventNumber {
+        let unsafe_ones = self.wallets.values().filter_map(|wallet| {
+            let mut entries = std::iter::once(&wallet.head).chain(&wallet.rest);
+            let first = match origin {
+                Origin::Live => {
+                    let first = entries.find(|entry| entry.origin == origin);
+                    first.filter(|entry| !entry.noted)
+                }
+                Origin::Replay => {
+                    let mine = entries.filter(|entry| entry.origin == origin && !entry.noted);
+                    mine.min_by_key(|entry| entry.number())
+                }
+            };
+            first.map(|entry| entry.number().saturating_sub(1))
+        });
+        unsafe_ones.min().map_or(read, |least| least.min(read))
+    }
+
+    /// The wallets whose first live entry has a note, with that entry's number.
+    pub(super) fn parked(&self) -> HashMap<WalletKey, EventNumber> {
+        let parked = self.wallets.iter().filter_map(|(key, wallet)| {
+            let mut entries = std::iter::once(&wallet.head).chain(&wallet.rest);
+            let first = entries.find(|entry| entry.origin == Origin::Live && entry.noted)?;
+            Some((*key, first.number()))
+        });
+        parked.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANN: WalletKey = WalletKey([1; 16]);
+    const BOB: WalletKey = WalletKey([2; 16]);
+    const NOW: Timestamp = Timestamp(1000);
+    const LATER: Timestamp = Timestamp(2000);
+
+    fn entry(number: u64) -> QueuedDelivery {
+        QueuedDelivery {
+            delivery: DeliveryId(number.into()),
+            event: EventId(u128::from(number) << 64),
+            kind: EventType::named("wallet.created").unwrap(),
+            origin: Origin::Live,
+            noted: false,
+            by_hand: false,
+            unread: 0,
+            record: None,
+        }
+    }
+
+    fn again(number: u64) -> QueuedDelivery {
+        QueuedDelivery {
+            origin: Origin::Replay,
+            ..entry(number)
+        }
+    }
+
+    fn taken(queue: &mut Queue, now: Timestamp) -> Option<u64> {
+        queue.take(now).map(|(_, entry)| entry.number())
+    }
+
+    #[test]
+    fn a_wallets_next_waits_for_its_last_and_others_go_on() {
+        let mut queue = Queue::default();
+        for (wallet, number) in [(ANN, 1), (ANN, 2), (BOB, 3), (ANN, 4)] {
+            queue.push(wallet, entry(number), NOW);
+        }
+        assert_eq!(
+            (queue.len(), queue.wallets(), queue.ready(NOW, 9)),
+            (4, 2, 2)
+        );
+        assert_eq!(taken(&mut queue, NOW), Some(1));
+        assert_eq!(taken(&mut queue, NOW), Some(3));
+        assert_eq!(
+            taken(&mut queue, NOW),
+            None,
+            "the second waits for the first"
+        );
+        queue.postpone(ANN, LATER, true);
+        queue.finish(BOB, NOW);
+        assert_eq!(
+            (taken(&mut queue, NOW), queue.next_due()),
+            (None, Some(LATER))
+        );
+        assert_eq!(taken(&mut queue, LATER), Some(1));
+        queue.finish(ANN, LATER);
+        assert_eq!(taken(&mut queue, LATER), Some(2));
+        queue.finish(ANN, LATER);
+        assert_eq!(taken(&mut queue, LATER), Some(4));
+        queue.finish(ANN, LATER);
+        assert_eq!((queue.len(), queue.next_due()), (0, None));
+    }
+
+    #[test]
+    fn nothing_is_passed_that_only_this_queue_knows_of() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.safe(Origin::Live, 50), 50);
+        queue.push(ANN, entry(10), NOW);
+        queue.push(ANN, entry(12), NOW);
+        queue.push(BOB, entry(20), NOW);
+        assert_eq!(queue.safe(Origin::Live, 50), 9);
+        queue.take(NOW);
+        queue.postpone(ANN, LATER, true);
+        assert_eq!(
+            queue.safe(Origin::Live, 50),
+            19,
+            "the first note finds the second"
+        );
+        assert_eq!(queue.parked(), HashMap::from([(ANN, 10)]));
+        queue.take(NOW);
+        queue.finish(BOB, NOW);
+        assert_eq!(queue.safe(Origin::Live, 50), 50);
+        queue.finish(ANN, NOW);
+        assert_eq!(
+            queue.safe(Origin::Live, 50),
+            11,
+            "the second is the first now"
+        );
+    }
+
+    #[test]
+    fn what_is_sent_again_hides_nothing_behind_it() {
+        let mut queue = Queue::default();
+        let noted = QueuedDelivery {
+            noted: true,
+            ..again(5)
+        };
+        queue.push(ANN, noted, NOW);
+        queue.push(ANN, entry(40), NOW);
+        queue.push(ANN, again(7), NOW);
+        assert_eq!(queue.safe(Origin::Live, 50), 39);
+        assert_eq!(queue.safe(Origin::Replay, 30), 6);
+        assert_eq!(queue.parked(), HashMap::new());
+    }
+
+    #[test]
+    fn what_is_parked_can_be_hurried() {
+        let mut queue = Queue::default();
+        queue.push(ANN, entry(1), LATER);
+        queue.push(BOB, entry(2), LATER);
+        queue.hurry(ANN, DeliveryId(9), NOW);
+        assert_eq!(taken(&mut queue, NOW), None, "that is not its head");
+        queue.hurry(BOB, DeliveryId(2), NOW);
+        assert_eq!(taken(&mut queue, NOW), Some(2));
+        queue.hurry(BOB, DeliveryId(2), NOW);
+        assert_eq!(taken(&mut queue, NOW), None, "it is being sent");
+        queue.all_due(NOW);
+        assert_eq!(taken(&mut queue, NOW), Some(1));
+    }
+}

@@ -1,0 +1,183 @@
+//! Reads the log for one endpoint: new events, and a part of the log that is to be sent again.
+
+use std::collections::{HashMap, HashSet};
+
+use actors::{EventRecord, Handle, event_number};
+use catalog::ProjectCatalog;
+use domain::{
+    Timestamp,
+    catalog::Endpoint,
+    id::{EventId, WalletKey},
+};
+use persistence::EventNumber;
+use wire::field::EventType;
+
+use super::{
+    delivery::{Origin, new_id},
+    note::{Progress, Replay},
+    queue::QueuedDelivery,
+};
+
+/// Events read per page.
+const PAGE: usize = 128;
+
+/// Events to be sent, with their wallets.
+type Entries = Vec<(WalletKey, QueuedDelivery)>;
+
+/// The positions in the log of one endpoint.
+#[derive(Debug)]
+pub(super) struct Reader {
+    cursor: EventNumber,
+    /// Whether the log was read to its end, as far as is known.
+    at_end: bool,
+    replay: Option<Replay>,
+    /// Events beyond the cursor that an earlier process has dealt with.
+    known: HashSet<EventId>,
+    lost: Option<Lost>,
+}
+
+/// Events that an earlier process read without noting them: they waited behind one that has a note.
+#[derive(Debug)]
+struct Lost {
+    from: EventNumber,
+    to: EventNumber,
+    /// Each wallet with the number of its noted event.
+    behind: HashMap<WalletKey, EventNumber>,
+}
+
+impl Reader {
+    /// Continues where an earlier process stopped.
+    pub(super) fn new(
+        progress: &Progress,
+        behind: HashMap<WalletKey, EventNumber>,
+        known: HashSet<EventId>,
+    ) -> Self {
+        let from = behind.values().copied().min();
+        let lost = from.filter(|from| *from < progress.cursor);
+        Self {
+            cursor: progress.cursor,
+            at_end: false,
+            replay: progress.replay,
+            known,
+            lost: lost.map(|from| Lost {
+                from,
+                to: progress.cursor,
+                behind,
+            }),
+        }
+    }
+
+    /// Says that events were logged since.
+    pub(super) const fn has_new_events(&mut self) {
+        self.at_end = false;
+    }
+
+    /// Whether there is nothing to read at present.
+    pub(super) const fn is_done(&self) -> bool {
+        self.at_end && self.replay.is_none() && self.lost.is_none()
+    }
+
+    /// Sends this part of the log again, merged with what is unread of an earlier such part.
+    pub(super) fn replay(&mut self, more: Replay) {
+        let before = self.replay.unwrap_or(more);
+        self.replay = Some(Replay {
+            cursor: more.cursor.min(before.cursor),
+            end: more.end.max(before.end),
+            since: more.since.min(before.since),
+        });
+    }
+
+    /// How far the log was read.
+    pub(super) fn progress(&self) -> Progress {
+        // Events that are not found again yet must be found by the next process.
+        let lost = self.lost.as_ref().map(|lost| lost.from);
+        Progress {
+            cursor: lost.map_or(self.cursor, |from| from.min(self.cursor)),
+            failing_since: None,
+            replay: self.replay,
+        }
+    }
+
+    /// Reads the next page; `None`: there is nothing to read at present.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error::Unavailable`]: the log cannot be read.
+    pub(super) async fn next(
+        &mut self,
+        handle: &Handle,
+        project: &ProjectCatalog,
+        endpoint: &Endpoint,
+    ) -> Result<Option<Entries>, actors::Error> {
+        let wanted = |record: &EventRecord| {
+            let kind = EventType::of(&record.project_event.data);
+            endpoint.wants(kind.as_str())
+        };
+        if let Some(lost) = &mut self.lost {
+            let page = handle.events_from(&project.scope, lost.from, PAGE).await?;
+            let is_over = page.len() < PAGE;
+            let last = page
+                .last()
+                .map_or(lost.to, |record| event_number(record.id));
+            let found = page.into_iter().filter(|record| {
+                let number = event_number(record.id);
+                let behind = lost.behind.get(&record.project_event.key);
+                number <= lost.to && behind.is_some_and(|note| number > *note) && wanted(record)
+            });
+            let found = found.map(|record| entry(record, Origin::Live)).collect();
+            lost.from = last;
+            if is_over || last >= lost.to {
+                self.lost = None;
+            }
+            return Ok(Some(found));
+        }
+        if !self.at_end {
+            let page = handle
+                .events_from(&project.scope, self.cursor, PAGE)
+                .await?;
+            self.at_end = page.len() < PAGE;
+            if let Some(last) = page.last() {
+                self.cursor = event_number(last.id);
+            }
+            let known = &mut self.known;
+            let new = page.into_iter().filter(|record| !known.remove(&record.id));
+            let found = new.filter(wanted);
+            return Ok(Some(
+                found.map(|record| entry(record, Origin::Live)).collect(),
+            ));
+        }
+        let Some(replay) = &mut self.replay else {
+            return Ok(None);
+        };
+        let page = handle
+            .events_from(&project.scope, replay.cursor, PAGE)
+            .await?;
+        let last = page.last().map(|record| event_number(record.id));
+        let is_over = page.len() < PAGE || last.is_none_or(|last| last >= replay.end);
+        let (end, since) = (replay.end, Timestamp(replay.since));
+        let found = page.into_iter().filter(|record| {
+            event_number(record.id) <= end && record.project_event.is_since(since) && wanted(record)
+        });
+        let found = found.map(|record| entry(record, Origin::Replay)).collect();
+        match last.filter(|_| !is_over) {
+            Some(last) => replay.cursor = last,
+            None => self.replay = None,
+        }
+        Ok(Some(found))
+    }
+}
+
+fn entry(record: EventRecord, origin: Origin) -> (WalletKey, QueuedDelivery) {
+    let wallet = record.project_event.key;
+    let entry = QueuedDelivery {
+        delivery: new_id(),
+        event: record.id,
+        kind: EventType::of(&record.project_event.data),
+        origin,
+        noted: false,
+        by_hand: false,
+        unread: 0,
+        record: Some(Box::new(record)),
+    };
+    (wallet, entry)
+}

@@ -1,0 +1,170 @@
+//! Backups: start one, and see its progress.
+
+use std::path::PathBuf;
+
+use axum::{Json, extract::State, http::StatusCode};
+use edge::{auth::Administrator, body::Body};
+use operations::backups::{self, Order};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
+
+use crate::admin::App;
+
+/// A backup to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewBackup)]
+struct Create {
+    /// The directory that backups are kept in, on the server's machine, from its root; `backup.to` of the
+    /// configuration where it is left out.
+    #[schema(pattern = "^/")]
+    to: Option<String>,
+    /// How many are kept, 0 for all; `backup.keep` of the configuration where it is left out.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000)]
+    keep: Option<BoundedInteger<0, 1_000_000>>,
+    /// Whether the server key is in it: anybody who has the backup can then read recovery codes.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    with_server_key: bool,
+    /// Whether it will be removed soon: then it does not count as the last good one.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    temporary: bool,
+}
+
+/// The state of backups.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Backups {
+    /// The one that is being made.
+    pub running: Option<Backup>,
+    /// The last one that ended since the server started.
+    pub last: Option<Backup>,
+    /// When the last good one was made, also before the server started.
+    pub last_good_at: Option<String>,
+}
+
+/// A backup, under way or over.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Backup {
+    /// The backup's name.
+    #[schema(example = "20261122T072605123Z")]
+    pub name: String,
+    /// The directory that it is kept in.
+    pub to: String,
+    /// When it began: all that was answered before is in it.
+    pub started_at: String,
+    /// `running`, `succeeded` or `failed`
+    pub status: String,
+    /// Records that it has.
+    pub records: u64,
+    /// Bytes of these records.
+    pub bytes: u64,
+    /// About how many bytes there are to back up; 0: not known yet.
+    pub of_bytes: u64,
+    /// Bytes that were written for it, compressed; the rest was there from earlier backups.
+    pub new_bytes: u64,
+    /// Older backups that were removed.
+    pub removed: u64,
+    /// How long it took, once it is over.
+    pub seconds: Option<f64>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+impl Backup {
+    fn of(it: backups::Running, status: &str) -> Self {
+        Self {
+            name: it.name,
+            to: it.to.display().to_string(),
+            started_at: Instant(it.started_at).to_string(),
+            status: status.into(),
+            records: it.moved.records,
+            bytes: it.moved.bytes,
+            of_bytes: it.moved.of_bytes,
+            new_bytes: it.moved.new_bytes,
+            removed: 0,
+            seconds: None,
+            error: None,
+        }
+    }
+
+    fn over(it: backups::FinishedBackup) -> Self {
+        let status = match it.result {
+            Ok(_) => "succeeded",
+            Err(_) => "failed",
+        };
+        let removed = it.result.as_ref().map_or(0, |made| made.removed_backups);
+        Self {
+            removed,
+            seconds: Some(it.took.as_secs_f64()),
+            error: it.result.err(),
+            ..Self::of(it.was, status)
+        }
+    }
+}
+
+/// Start a backup. It goes on after this is answered; its state can be read meanwhile.
+#[utoipa::path(
+    post,
+    path = "/backups",
+    operation_id = "createBackup",
+    tag = "Backups",
+    request_body = Create,
+    responses((status = 202, description = "Started.", body = Backup)),
+    extensions(("x-errors" = json!(["backup_running"])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    body: Body,
+) -> Result<(StatusCode, Json<Backup>), Error> {
+    let Create {
+        to,
+        keep,
+        with_server_key,
+        temporary,
+    } = body.parse()?;
+    let settings = app.backups.settings();
+    let to = match to.map(PathBuf::from) {
+        Some(to) if to.is_absolute() => to,
+        Some(_) => return Err(Error::invalid("to", "Name an absolute path.")),
+        None => settings
+            .to
+            .clone()
+            .ok_or_else(|| Error::invalid("to", "Name a directory: the configuration has none."))?,
+    };
+    let keep = match keep {
+        Some(BoundedInteger(keep)) => usize::try_from(keep).ok().filter(|keep| *keep > 0),
+        None => settings.kept(),
+    };
+    let order = Order {
+        to,
+        keep,
+        with_server_key: with_server_key || (settings.with_server_key && !temporary),
+        temporary,
+    };
+    match app.backups.start(order) {
+        Ok(running) => Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running")))),
+        Err(backups::Busy) => Err(Error::new(ErrorCode::BackupRunning)),
+    }
+}
+
+/// Show the state of backups.
+#[utoipa::path(
+    get,
+    path = "/backups",
+    operation_id = "getBackups",
+    tag = "Backups",
+    responses((status = 200, description = "The state of backups.", body = Backups))
+)]
+pub(super) async fn show(_: Administrator, State(app): State<App>) -> Json<Backups> {
+    let status = app.backups.status();
+    Json(Backups {
+        running: status.running.map(|it| Backup::of(it, "running")),
+        last: status.last.map(Backup::over),
+        last_good_at: status.last_good.map(|at| Instant(at).to_string()),
+    })
+}

@@ -1,0 +1,136 @@
+//! Deliveries to a webhook endpoint: list them, send them again.
+
+use axum::{Json, extract::State, http::StatusCode};
+use edge::{auth::Administrator, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{DeliveryName, InstantText, LimitText, Text},
+};
+
+use super::{
+    path::Segments,
+    webhook_view::{Deliveries, Delivery, Replayed},
+};
+use crate::{admin::App, http::query::Params};
+
+/// Which part of the list to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageQuery {
+    /// Deliveries on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+    /// A page's `nextCursor`.
+    #[param(inline)]
+    cursor: Option<DeliveryName>,
+}
+
+/// Which events to send again.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = Replay)]
+struct Replay {
+    /// Events that happened or were recorded then or later.
+    since: InstantText,
+}
+
+/// List deliveries to a webhook endpoint, newest first: those that were tried at least once. All that are
+/// pending and the last 10,000 others are kept.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/webhooks/{webhookId}/deliveries",
+    operation_id = "listDeliveries",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint."),
+        PageQuery
+    ),
+    responses((status = 200, description = "A page of deliveries.", body = Deliveries)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(part): Params<PageQuery>,
+) -> Result<Json<Deliveries>, Error> {
+    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
+    let before = part.cursor.map(|Text(before)| before);
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    // One more than asked for tells whether there is another page.
+    let more = limit.saturating_add(1);
+    let mut page = app.webhooks.deliveries(endpoint.id, before, more);
+    let is_last = page.len() <= limit;
+    page.truncate(limit);
+    let last = page.last().filter(|_| !is_last);
+    Ok(Json(Deliveries {
+        next_cursor: last.map(|last| last.id.to_string()),
+        deliveries: page.iter().map(|it| Delivery::of(it, endpoint)).collect(),
+    }))
+}
+
+/// Send a delivery's event again. A pending delivery is tried at once; for one that is over, a new
+/// delivery is made and answered.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
+    operation_id = "replayDelivery",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint."),
+        ("deliveryId" = String, Path, description = "The delivery.")
+    ),
+    responses((status = 202, description = "It will be sent.", body = Delivery)),
+    extensions((
+        "x-errors" = json!(["project_not_found", "webhook_not_found", "delivery_not_found", "event_not_found"])
+    ))
+)]
+pub(super) async fn replay(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<(StatusCode, Json<Delivery>), Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    let delivery = app.webhooks.again(endpoint.id, path.delivery()?).await?;
+    Ok((
+        StatusCode::ACCEPTED,
+        Json(Delivery::of(&delivery, endpoint)),
+    ))
+}
+
+/// Send all events again that were recorded since an instant, as far as they are kept and the endpoint wants
+/// them.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/webhooks/{webhookId}/replay",
+    operation_id = "replayWebhook",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    request_body = Replay,
+    responses((status = 202, description = "They will be sent.", body = Replayed)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn replay_since(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<Replayed>), Error> {
+    let Replay { since } = body.parse()?;
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    let again = app.webhooks.again_since(&catalog, endpoint.id, since.0);
+    let count = again.await?;
+    Ok((StatusCode::ACCEPTED, Json(Replayed { count })))
+}

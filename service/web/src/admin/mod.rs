@@ -1,0 +1,80 @@
+//! The administrator's interface: projects and their payment providers, keys, products, prices, webhooks, and a
+//! look at wallets and orders, under `/api/admin/v1`, with its own OpenAPI document. All routes on this screen, one
+//! file for each kind of document.
+//!
+//! It knows no rule of its own: the catalog decides.
+
+pub mod adoptions;
+pub mod backups;
+mod deliveries;
+pub mod description;
+mod keys;
+mod orders;
+mod path;
+mod prices;
+mod products;
+mod projects;
+pub mod provider;
+pub mod reconciliation;
+mod sandbox;
+mod state;
+mod unfulfilled;
+pub mod view;
+mod wallets;
+mod webhook_view;
+mod webhooks;
+
+use axum::{Json, Router, routing::get};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+pub use state::{AdminState, App};
+
+/// The path under which everything here is served.
+pub const PREFIX: &str = edge::layer::ADMIN_PREFIX;
+
+/// All routes, to be merged into the service's own.
+pub fn router() -> Router<App> {
+    let (router, _) = routes().split_for_parts();
+    let document = description::document();
+    router.route(
+        &format!("{PREFIX}/openapi.json"),
+        get(move || std::future::ready(Json(document.clone()))),
+    )
+}
+
+fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().nest(
+        PREFIX,
+        OpenApiRouter::new()
+            .routes(routes!(projects::create, projects::list))
+            .routes(routes!(projects::show, projects::update))
+            .routes(routes!(provider::check))
+            .routes(routes!(adoptions::list, adoptions::adopt))
+            .routes(routes!(sandbox::show, sandbox::update))
+            .routes(routes!(sandbox::advance))
+            .routes(routes!(keys::create, keys::list))
+            .routes(routes!(keys::show, keys::revoke))
+            .routes(routes!(products::create, products::list))
+            .routes(routes!(products::show, products::update))
+            .routes(routes!(prices::create, prices::list))
+            .routes(routes!(prices::show, prices::update))
+            .routes(routes!(backups::create, backups::show))
+            .routes(routes!(webhooks::create, webhooks::list))
+            .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
+            .routes(routes!(webhooks::rotate_secret))
+            .routes(routes!(deliveries::list))
+            .routes(routes!(deliveries::replay))
+            .routes(routes!(deliveries::replay_since))
+            .routes(routes!(wallets::find, wallets::open))
+            .routes(routes!(wallets::show))
+            .routes(routes!(wallets::read_ledger))
+            .routes(routes!(wallets::credit))
+            .routes(routes!(orders::list))
+            .routes(routes!(orders::show))
+            .routes(routes!(unfulfilled::list))
+            .routes(routes!(unfulfilled::assign))
+            .routes(routes!(unfulfilled::refund))
+            .routes(routes!(unfulfilled::dismiss))
+            .routes(routes!(reconciliation::create, reconciliation::show)),
+    )
+}

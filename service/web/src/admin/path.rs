@@ -1,0 +1,87 @@
+//! Identifiers in the path. A malformed one is treated as one that does not exist. They are parsed
+//! by the handler, after its body: a bad body is reported before an unknown id.
+
+use std::str::FromStr;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams},
+    http::request::Parts,
+};
+use domain::{
+    id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey},
+    text::PaymentId,
+};
+use wire::{Error, ErrorCode};
+
+use crate::http::order_name::OrderName;
+
+/// The named segments of a request's path, unread.
+#[derive(Debug)]
+pub(super) struct Segments(Vec<(String, String)>);
+
+impl Segments {
+    pub(super) fn project(&self) -> Result<ProjectId, Error> {
+        self.read("projectId", ErrorCode::ProjectNotFound)
+    }
+
+    pub(super) fn key(&self) -> Result<KeyId, Error> {
+        self.read("keyId", ErrorCode::KeyNotFound)
+    }
+
+    pub(super) fn product(&self) -> Result<ProductId, Error> {
+        self.read("productId", ErrorCode::ProductNotFound)
+    }
+
+    pub(super) fn price(&self) -> Result<PriceId, Error> {
+        self.read("priceId", ErrorCode::PriceNotFound)
+    }
+
+    pub(super) fn webhook(&self) -> Result<EndpointId, Error> {
+        self.read("webhookId", ErrorCode::WebhookNotFound)
+    }
+
+    pub(super) fn delivery(&self) -> Result<DeliveryId, Error> {
+        self.read("deliveryId", ErrorCode::DeliveryNotFound)
+    }
+
+    pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
+        self.read("walletRef", ErrorCode::WalletNotFound)
+    }
+
+    pub(super) fn payment(&self) -> Result<PaymentId, Error> {
+        let segment = self.0.iter().find(|(key, _)| key == "paymentId");
+        segment
+            .and_then(|(_, text)| PaymentId::new(text.as_str()).ok())
+            .ok_or_else(|| Error::new(ErrorCode::PaymentNotFound))
+    }
+
+    /// The order that the path names, by its own identifier or its checkout's.
+    pub(super) fn order(&self) -> OrderName {
+        let segment = self.0.iter().find(|(key, _)| key == "orderIdOrCheckoutId");
+        segment.map_or(OrderName::Nothing, |(_, text)| OrderName::by(text))
+    }
+
+    fn read<T: FromStr>(&self, name: &str, unknown: ErrorCode) -> Result<T, Error> {
+        let segment = self.0.iter().find(|(key, _)| key == name);
+        segment
+            .and_then(|(_, text)| text.parse().ok())
+            .ok_or_else(|| Error::new(unknown))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Segments {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        // Fails only where a segment is not UTF-8: nothing is served there.
+        let params = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Error::new(ErrorCode::RouteNotFound))?;
+        Ok(Self(
+            params
+                .iter()
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .collect(),
+        ))
+    }
+}

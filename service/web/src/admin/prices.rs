@@ -1,0 +1,217 @@
+//! Prices: make, list, show, change.
+
+use axum::{Json, extract::State, http::StatusCode};
+use catalog::{NewPrice, PriceChange};
+use domain::{catalog, id::ProductId};
+use edge::{auth::Administrator, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{
+        BoundedInteger, Credits, Currency, CurrencyText, FeatureText, Id, NameText, ProductName,
+        Text, line,
+    },
+};
+
+use super::{
+    path::Segments,
+    view::{Interval, Price, Prices},
+};
+use crate::{admin::App, http::patch::Field};
+
+/// A price to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewPrice)]
+struct Create {
+    /// The tier's name.
+    label: Option<NameText>,
+    /// In the currency's minor unit: 0, or an amount that payment providers take (at least 50 in EUR
+    /// and USD, eight digits in most currencies, whole units in ISK and UGX, a last digit of 0 in
+    /// currencies of three decimals).
+    amount_cents: Credits,
+    /// ISO 4217, in capitals.
+    currency: CurrencyText,
+    /// Credits that it grants, for a subscription in each cycle; 0 when left out.
+    credits_granted: Option<Credits>,
+    /// Slugs of the features that it unlocks.
+    #[schema(max_items = 100)]
+    features: Option<Vec<FeatureText>>,
+    /// `month` or `year` for a subscription, else `one_time`.
+    #[schema(value_type = Interval)]
+    interval: catalog::Interval,
+    /// Days until the credits expire; never when left out.
+    credits_expire_after_days: Option<BoundedInteger<1, 36_525>>,
+    /// Whether a cycle's unused credits stay; only for subscriptions.
+    rollover: Option<bool>,
+    /// The product whose balance it fills; its own when left out.
+    credits_product_id: Option<ProductName>,
+    /// Days for which a subscription is free at first; none when left out.
+    trial_days: Option<BoundedInteger<1, 730>>,
+    /// Credits for those days; 0 when left out.
+    trial_credits: Option<Credits>,
+    /// Whether a wallet that has bought all that a price without credits unlocks may buy it again (else
+    /// `already_owned`); only for `one_time`.
+    repeatable: Option<bool>,
+}
+
+/// What to change of a price. Its terms never change: what was sold stays what it was.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = PriceChange)]
+struct Update {
+    /// Whether it is offered.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    active: Field<bool>,
+    /// The tier's name; null: none.
+    #[schema(value_type = Option<NameText>)]
+    #[serde(default)]
+    label: Field<NameText>,
+}
+
+/// Make a price.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/products/{productId}/prices",
+    operation_id = "createPrice",
+    tag = "Prices",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    request_body = Create,
+    responses((status = 201, description = "Made.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<Price>), Error> {
+    let new = body.parse::<Create>()?.read()?;
+    let price = app
+        .catalog
+        .create_price(path.project()?, path.product()?, new)
+        .await?;
+    Ok((StatusCode::CREATED, Json(Price::from(&price))))
+}
+
+/// List a product's prices, inactive ones too.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products/{productId}/prices",
+    operation_id = "listPrices",
+    tag = "Prices",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    responses((status = 200, description = "All of them.", body = Prices)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Prices>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let product = catalog
+        .product(&path.product()?)
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
+    Ok(Json(Prices {
+        prices: catalog.prices(&product.id).map(Price::from).collect(),
+    }))
+}
+
+/// Show a price.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
+    operation_id = "getPrice",
+    tag = "Prices",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product."),
+        ("priceId" = String, Path, description = "The price.")
+    ),
+    responses((status = 200, description = "The price.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Price>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let product = catalog
+        .product(&path.product()?)
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
+    let price = catalog.price(&product.id, &path.price()?);
+    Ok(Json(Price::from(
+        price.ok_or(Error::new(ErrorCode::PriceNotFound))?,
+    )))
+}
+
+/// Change a price's label, or whether it is offered.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
+    operation_id = "updatePrice",
+    tag = "Prices",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product."),
+        ("priceId" = String, Path, description = "The price.")
+    ),
+    request_body = Update,
+    responses(
+        (status = 200, description = "As it is now.", body = Price)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
+)]
+pub(super) async fn update(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Price>, Error> {
+    let Update { active, label } = body.parse()?;
+    let change = PriceChange {
+        active: active.not_null("active")?,
+        label: label.nullable().map(|label| label.map(line)),
+    };
+    let (project, product, price) = (path.project()?, path.product()?, path.price()?);
+    let price = app
+        .catalog
+        .update_price(project, product, price, change)
+        .await?;
+    Ok(Json(Price::from(&price)))
+}
+
+impl Create {
+    fn read(self) -> Result<NewPrice, Error> {
+        let slug = |Text(slug): FeatureText| slug.as_str().to_owned();
+        let features = self.features.unwrap_or_default();
+        let Text(Currency(currency)) = self.currency;
+        Ok(NewPrice {
+            label: self.label.map(line),
+            amount_cents: self.amount_cents.0,
+            currency,
+            credits_granted: self.credits_granted.map_or(0, |credits| credits.0),
+            credits_product: self.credits_product_id.map(product_id).transpose()?,
+            credits_expire_after_days: self.credits_expire_after_days.map(BoundedInteger::small),
+            rollover: self.rollover.unwrap_or(false),
+            features: features.into_iter().map(slug).collect(),
+            interval: self.interval,
+            trial_days: self.trial_days.map(BoundedInteger::small),
+            trial_credits: self.trial_credits.map_or(0, |credits| credits.0),
+            repeatable: self.repeatable.unwrap_or(false),
+        })
+    }
+}
+
+fn product_id(Text(Id(id)): ProductName) -> Result<ProductId, Error> {
+    let message = "creditsProductId names no product of this project that has a creditUnit.";
+    id.ok_or_else(|| Error::invalid("creditsProductId", message))
+}

@@ -1,0 +1,220 @@
+//! Products: make, list, show, change.
+
+use axum::{Json, extract::State, http::StatusCode};
+use catalog::{NewProduct, ProductChange};
+use domain::{catalog, time::Period};
+use edge::{auth::Administrator, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{Credits, DescriptionText, NameText, Object, Positive, UnitText, line},
+};
+
+use super::{
+    path::Segments,
+    view::{FreeGrant, Product, ProductType, Products},
+};
+use crate::{admin::App, http::patch::Field};
+
+/// A product to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewProduct)]
+struct Create {
+    name: NameText,
+    /// What the product is.
+    #[serde(rename = "type")]
+    #[schema(value_type = ProductType)]
+    kind: catalog::ProductType,
+    description: Option<DescriptionText>,
+    /// What its credits are called; required for type `credits`.
+    credit_unit: Option<UnitText>,
+    /// Credits that every wallet gets for free; only with a `creditUnit`.
+    #[schema(value_type = Option<FreeGrant>)]
+    free_grant: Option<Object<Grant>>,
+    /// A balance that falls to this many credits or fewer is reported as low; only with a
+    /// `creditUnit`.
+    low_balance: Option<Credits>,
+    /// Whether it is offered; true when left out.
+    active: Option<bool>,
+}
+
+/// What to change of a product. What is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProductChange)]
+struct Update {
+    #[schema(value_type = Option<NameText>, nullable = false)]
+    #[serde(default)]
+    name: Field<NameText>,
+    /// What the product is; it cannot change once there are prices.
+    #[serde(rename = "type", default)]
+    #[schema(value_type = Option<ProductType>, nullable = false)]
+    kind: Field<catalog::ProductType>,
+    /// A sentence about it; null: none.
+    #[schema(value_type = Option<DescriptionText>)]
+    #[serde(default)]
+    description: Field<DescriptionText>,
+    /// What its credits are called. It can be renamed but not removed: wallets may hold them.
+    #[schema(value_type = Option<UnitText>)]
+    #[serde(default)]
+    credit_unit: Field<UnitText>,
+    /// Credits that every wallet gets for free; null: none.
+    #[schema(value_type = Option<FreeGrant>)]
+    #[serde(default)]
+    free_grant: Field<Object<Grant>>,
+    /// A balance that falls to this many credits or fewer is reported as low; null: none is.
+    #[schema(value_type = Option<Credits>)]
+    #[serde(default)]
+    low_balance: Field<Credits>,
+    /// Whether it is offered. Balances of an inactive product stay spendable.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    active: Field<bool>,
+}
+
+#[derive(Deserialize)]
+struct Grant {
+    credits: Positive,
+    period: Period,
+}
+
+impl Grant {
+    fn read(Object(Self { credits, period }): Object<Self>) -> catalog::FreeGrant {
+        catalog::FreeGrant {
+            credits: credits.0,
+            period,
+        }
+    }
+}
+
+/// Make a product.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/products",
+    operation_id = "createProduct",
+    tag = "Products",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Create,
+    responses((status = 201, description = "Made.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<Product>), Error> {
+    let body: Create = body.parse()?;
+    let new = NewProduct {
+        name: line(body.name),
+        kind: body.kind,
+        description: body.description.map(line),
+        credit_unit: body.credit_unit.map(line),
+        free_grant: body.free_grant.map(Grant::read),
+        low_balance: body.low_balance.map(|credits| credits.0),
+        active: body.active.unwrap_or(true),
+    };
+    let project = path.project()?;
+    let product = app.catalog.create_product(project, new).await?;
+    let catalog = app.catalog.project(project)?;
+    Ok((StatusCode::CREATED, Json(Product::of(&product, &catalog))))
+}
+
+/// List a project's products with their prices, inactive ones too.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products",
+    operation_id = "listProducts",
+    tag = "Products",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "All of them.", body = Products)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Products>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let products = catalog
+        .products()
+        .map(|product| Product::of(product, &catalog))
+        .collect();
+    Ok(Json(Products { products }))
+}
+
+/// Show a product with its prices.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/products/{productId}",
+    operation_id = "getProduct",
+    tag = "Products",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    responses((status = 200, description = "The product.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Product>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let product = catalog
+        .product(&path.product()?)
+        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
+    Ok(Json(Product::of(product, &catalog)))
+}
+
+/// Change a product.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/products/{productId}",
+    operation_id = "updateProduct",
+    tag = "Products",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("productId" = String, Path, description = "The product.")
+    ),
+    request_body = Update,
+    responses(
+        (status = 200, description = "As it is now.", body = Product)),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+)]
+pub(super) async fn update(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Product>, Error> {
+    let change = body.parse::<Update>()?.read()?;
+    let project = path.project()?;
+    let product = app
+        .catalog
+        .update_product(project, path.product()?, change)
+        .await?;
+    let catalog = app.catalog.project(project)?;
+    Ok(Json(Product::of(&product, &catalog)))
+}
+
+impl Update {
+    fn read(self) -> Result<ProductChange, Error> {
+        let free_grant = self.free_grant.nullable();
+        Ok(ProductChange {
+            name: self.name.not_null("name")?.map(line),
+            kind: self.kind.not_null("type")?,
+            description: self.description.nullable().map(|text| text.map(line)),
+            credit_unit: self.credit_unit.nullable().map(|unit| unit.map(line)),
+            free_grant: free_grant.map(|grant| grant.map(Grant::read)),
+            low_balance: self
+                .low_balance
+                .nullable()
+                .map(|low| low.map(|credits| credits.0)),
+            active: self.active.not_null("active")?,
+        })
+    }
+}

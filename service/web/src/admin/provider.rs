@@ -1,0 +1,54 @@
+//! Checks whether a project's payment provider can be called with its key.
+
+use accounts::KeyCheck;
+use axum::{Json, extract::State};
+use edge::auth::Administrator;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::Error;
+
+use super::path::Segments;
+use crate::admin::App;
+
+/// The result of calling a payment provider.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderCheck {
+    /// Whether its key works; null: the provider could not be reached, or needs none.
+    pub works: Option<bool>,
+    /// Where it does not work: why, in the provider's own words.
+    pub reason: Option<String>,
+    /// Permissions that the key lacks, as the provider names them: what needs them is not done.
+    pub missing_permissions: Vec<String>,
+    /// The provider's page on which a key with all of them is made; null: it needs none.
+    pub new_key_url: Option<String>,
+}
+
+/// Call a project's payment provider, to see whether its key still works. Nothing is changed.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/provider/check",
+    operation_id = "checkProvider",
+    tag = "Projects",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "The result.", body = ProviderCheck)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn check(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<ProviderCheck>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let (works, reason, missing_permissions) = match app.accounts.check(&project).await {
+        Some(Ok(KeyCheck::Works { missing, .. })) => (Some(true), None, missing),
+        Some(Ok(KeyCheck::Unreachable)) | None => (None, None, Vec::new()),
+        Some(Err(reason)) => (Some(false), Some(reason), Vec::new()),
+    };
+    Ok(Json(ProviderCheck {
+        works,
+        reason,
+        missing_permissions,
+        new_key_url: app.accounts.key_link(&project),
+    }))
+}

@@ -1,0 +1,212 @@
+//! Reconciliation of a project's orders with the provider's own books: start one, and see its result.
+
+use axum::{Json, extract::State, http::StatusCode};
+use catalog::ProjectCatalog;
+use domain::Timestamp;
+use edge::{auth::Administrator, body::Body};
+use payments::{self, PROOF_DAYS, Proof};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{InstantText, Text},
+    view::Instant,
+};
+
+use super::path::Segments;
+use crate::admin::App;
+
+/// Seconds of a day.
+const DAY: i64 = 24 * 3600;
+
+/// The span of time to reconcile.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = NewReconciliation)]
+struct Create {
+    /// Its first instant; three days before `to` when left out.
+    from: Option<InstantText>,
+    /// The first instant after it; now when left out.
+    to: Option<InstantText>,
+}
+
+/// The state of reconciliation.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Reconciliations {
+    /// The one that is running, as far as it has come.
+    pub running: Option<Reconciliation>,
+    /// The last one that was completed.
+    pub last: Option<Reconciliation>,
+    /// Why a later one was not.
+    pub error: Option<String>,
+}
+
+/// The provider's charges, refunds and disputes of a span of time, held against the orders.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reconciliation {
+    /// The first instant of the span.
+    pub from: String,
+    /// The first instant after it.
+    pub to: String,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended; null while it goes on.
+    pub ended_at: Option<String>,
+    /// Whether every cent belongs to an order, an unfulfilled payment or another product.
+    pub adds_up: bool,
+    /// Charges that were looked at.
+    pub charges: u64,
+    /// Refunds that were looked at.
+    pub refunds: u64,
+    /// Disputes that were looked at.
+    pub disputes: u64,
+    /// How many of them differed, but no longer did after another look.
+    pub mended: u64,
+    /// How many of them still differ.
+    pub differences: u64,
+    /// What was charged, by currency.
+    pub sums: Vec<ReconciledSum>,
+    /// The first 100 differences.
+    pub found: Vec<ReconciliationDifference>,
+}
+
+/// What was charged in one currency, in its minor unit.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReconciledSum {
+    /// ISO 4217, upper case.
+    pub currency: String,
+    /// Charged for orders.
+    pub orders_cents: i64,
+    /// Charged for unfulfilled payments.
+    pub unfulfilled_cents: i64,
+    /// Charged for other products on the same account.
+    pub other_cents: i64,
+    /// Charged for what differs.
+    pub differing_cents: i64,
+}
+
+/// A difference between the provider's books and the orders.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReconciliationDifference {
+    /// `unpaid`, `unplaced`, `amount`, `currency`, `refund` or `dispute`
+    pub kind: String,
+    /// The provider's charge, refund or dispute.
+    pub id: String,
+    /// The provider's payment.
+    pub payment_id: Option<String>,
+    /// The order's identifier: `ord_…`
+    pub order_id: Option<String>,
+    /// The provider's amount, in the currency's minor unit.
+    pub provider_cents: i64,
+    /// The order's amount.
+    pub order_cents: Option<i64>,
+    /// ISO 4217, upper case.
+    pub currency: String,
+}
+
+impl From<Proof> for Reconciliation {
+    fn from(proof: Proof) -> Self {
+        let at = |millis: i64| Instant(Timestamp(millis)).to_string();
+        let sums = proof.sums.into_iter().map(|sum| ReconciledSum {
+            currency: sum.currency.into(),
+            orders_cents: sum.orders_cents,
+            unfulfilled_cents: sum.unfulfilled_cents,
+            other_cents: sum.other_cents,
+            differing_cents: sum.differing_cents,
+        });
+        let found = proof
+            .found
+            .into_iter()
+            .map(|found| ReconciliationDifference {
+                kind: found.kind.as_str().into(),
+                id: found.id,
+                payment_id: found.payment.map(|id| id.to_string()),
+                order_id: found.order,
+                provider_cents: found.provider_cents,
+                order_cents: found.order_cents,
+                currency: found.currency.into(),
+            });
+        Self {
+            from: at(proof.from),
+            to: at(proof.until),
+            started_at: at(proof.began_at),
+            ended_at: (proof.ended_at != 0).then(|| at(proof.ended_at)),
+            adds_up: proof.differences == 0,
+            charges: proof.charges,
+            refunds: proof.refunds,
+            disputes: proof.disputes,
+            mended: proof.mended,
+            differences: proof.differences,
+            sums: sums.collect(),
+            found: found.collect(),
+        }
+    }
+}
+
+/// Start to hold the provider's charges, refunds and disputes against the orders. It goes on after this
+/// is answered; its state can be read meanwhile. Scrip does so by itself once a day.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/reconciliation",
+    operation_id = "createReconciliation",
+    tag = "Reconciliation",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Create,
+    responses((status = 202, description = "Started.", body = Reconciliations)),
+    extensions(("x-errors" = json!([
+        "project_not_found", "provider_not_configured", "provider_error", "reconciliation_running"
+    ])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<Reconciliations>), Error> {
+    let Create { from, to } = body.parse()?;
+    let project = app.catalog.project(path.project()?)?;
+    let now = app.handle.now_in(&project.scope);
+    let until = to.map_or(now, |Text(to)| to);
+    let from = from.map_or(
+        until.plus_seconds(PROOF_DAYS.saturating_mul(DAY).saturating_neg()),
+        |Text(from)| from,
+    );
+    if from >= until {
+        return Err(Error::invalid("from", "from has to be before to."));
+    }
+    let begun = app.payments.proofs().begin(&project, from, until);
+    match begun.map_err(|error| Error::from_payments(error, &project))? {
+        true => Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project)))),
+        false => Err(Error::new(ErrorCode::ReconciliationRunning)),
+    }
+}
+
+/// Show the result of the last reconciliation, and the state of one that is running.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/reconciliation",
+    operation_id = "getReconciliation",
+    tag = "Reconciliation",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "The state of reconciliation.", body = Reconciliations)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Reconciliations>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    Ok(Json(status(&app.payments, &project)))
+}
+
+fn status(payments: &payments::Payments, project: &ProjectCatalog) -> Reconciliations {
+    let status = payments.proofs().status(project.project.id);
+    Reconciliations {
+        running: status.running.map(Reconciliation::from),
+        last: status.last.map(Reconciliation::from),
+        error: status.error,
+    }
+}

@@ -1,0 +1,186 @@
+//! A project's sandbox: how it delivers webhooks, and its clock.
+
+use accounts::AdvanceError;
+use axum::{Json, extract::State};
+use catalog::{ProjectCatalog, SandboxChange};
+use domain::catalog::Refusal;
+use edge::{auth::Administrator, body::Body};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
+
+use super::path::Segments;
+use crate::{admin::App, http::patch::Field};
+
+/// A project's sandbox.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Sandbox)]
+pub(super) struct View {
+    /// The instant that the project's clock shows.
+    now: Instant,
+    /// Seconds before a webhook goes out, by the project's clock.
+    delay_seconds: u32,
+    /// How many extra times each webhook goes out.
+    duplicates: u32,
+    /// Whether webhooks go out in another order than things happened.
+    shuffle: bool,
+    /// The API base under which Stripe's own libraries reach it.
+    api_base: String,
+    /// The API key for these libraries. It moves no money.
+    secret_key: String,
+    /// The secret that its webhooks are signed with.
+    webhook_secret: String,
+}
+
+/// What to change. What is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SandboxChange)]
+struct Update {
+    /// Seconds before a webhook goes out.
+    #[schema(value_type = Option<Delay>, nullable = false)]
+    #[serde(default)]
+    delay_seconds: Field<Delay>,
+    /// How many extra times each webhook goes out: 0 to 10, or true for 1 and false for 0.
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 10)]
+    #[serde(default)]
+    duplicates: Field<Copies>,
+    /// Whether webhooks go out in another order than things happened.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    shuffle: Field<bool>,
+}
+
+/// Seconds, at most a week.
+type Delay = BoundedInteger<0, 604_800>;
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Copies {
+    Whether(bool),
+    Number(i64),
+}
+
+/// By how much to move the clock on.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = SandboxAdvance)]
+struct Advance {
+    seconds: BoundedInteger<1, 316_224_000>,
+}
+
+/// The clock after it was moved on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SandboxAdvanced)]
+pub(super) struct Advanced {
+    /// The instant that it shows.
+    now: Instant,
+}
+
+/// Show a project's sandbox.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/sandbox",
+    operation_id = "getSandbox",
+    tag = "Sandbox",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "The sandbox.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<View>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    view(&app, &project)
+}
+
+/// Change how a project's sandbox delivers webhooks: late, twice, out of order.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/sandbox",
+    operation_id = "updateSandbox",
+    tag = "Sandbox",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Update,
+    responses((status = 200, description = "As it is now.", body = View)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+)]
+pub(super) async fn update(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<View>, Error> {
+    let Update {
+        delay_seconds,
+        duplicates,
+        shuffle,
+    } = body.parse()?;
+    let copies = duplicates.not_null("duplicates")?;
+    let change = SandboxChange {
+        delay_seconds: delay_seconds.not_null("delaySeconds")?.map(|delay| delay.0),
+        duplicates: copies.map(|copies| match copies {
+            Copies::Whether(whether) => whether.into(),
+            Copies::Number(number) => number,
+        }),
+        shuffle: shuffle.not_null("shuffle")?,
+    };
+    let project = path.project()?;
+    app.catalog.update_sandbox(project, change).await?;
+    let project = app.catalog.project(project)?;
+    view(&app, &project)
+}
+
+/// Move a project's clock on. Grants, expiry, renewals and orders follow it; when this answers, all
+/// that fell due on the way has happened. It never goes back.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/sandbox/advance",
+    operation_id = "advanceSandbox",
+    tag = "Sandbox",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Advance,
+    responses((status = 200, description = "Moved on.", body = Advanced)),
+    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+)]
+pub(super) async fn advance(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Advanced>, Error> {
+    let Advance { seconds } = body.parse()?;
+    let BoundedInteger(seconds) = seconds;
+    let project = path.project()?;
+    let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
+    let moved =
+        actors::detached(async move { sandboxes.advance(&payments, project, seconds).await }).await;
+    let now = match moved {
+        Ok(Ok(now)) => now,
+        Ok(Err(AdvanceError::Catalog(error))) => return Err(error.into()),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "A sandbox's clock could not be moved on");
+            return Err(Error::new(ErrorCode::Unavailable));
+        }
+        Err(_) => return Err(Error::new(ErrorCode::InternalError)),
+    };
+    Ok(Json(Advanced { now: Instant(now) }))
+}
+
+fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
+    let sandbox = project.sandbox().ok_or(Refusal::NoSandbox)?;
+    let accounts = &app.accounts;
+    let id = project.project.id;
+    let keys = accounts.sandbox_keys(id);
+    Ok(Json(View {
+        now: Instant(app.handle.now_in(&project.scope)),
+        delay_seconds: sandbox.delay_seconds,
+        duplicates: sandbox.duplicates,
+        shuffle: sandbox.shuffle,
+        api_base: accounts.sandbox_api(id),
+        secret_key: keys.secret_key,
+        webhook_secret: keys.webhook_secret,
+    }))
+}

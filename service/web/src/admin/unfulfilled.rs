@@ -1,0 +1,244 @@
+//! Payments that lead to no order: list, assign, refund, dismiss.
+
+use axum::{Json, extract::State, response::Response};
+use domain::catalog::KeyKind;
+use edge::{auth::Administrator, body::Body};
+use payments::{NoOrderReason, UnfulfilledPayment as Kept};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    cursor::{PaymentCursor, PaymentCursorText},
+    field::{CodeText, DescriptionText, LimitText, PriceName, Text, UserText, line},
+    respond,
+    view::{Instant, Order},
+};
+
+use super::path::Segments;
+use crate::{
+    admin::App,
+    http::{
+        query::Params,
+        subject::{NamedWallet, WalletChoice},
+    },
+};
+
+/// Which part of the list to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageQuery {
+    /// Payments on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+    /// A page's `nextCursor`.
+    #[param(inline)]
+    cursor: Option<PaymentCursorText>,
+}
+
+/// The price that a payment is assigned to.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PaymentAssignment)]
+struct Assign {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
+    /// The price that it pays for; any of the project's.
+    price_id: PriceName,
+}
+
+/// The schema of the request: one of two fields, or none, names the wallet.
+type RequestSchema = WalletChoice<Assign, false>;
+
+/// Why a payment is left as it is.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = PaymentDismissal)]
+struct Dismiss {
+    /// A sentence or two, for those who ask later.
+    note: DescriptionText,
+}
+
+/// A payment that leads to no order.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UnfulfilledPayment {
+    /// Its name in this API: the provider's `paymentId`.
+    id: String,
+    payment_id: String,
+    invoice_id: Option<String>,
+    subscription_id: Option<String>,
+    customer_id: Option<String>,
+    customer_email: Option<String>,
+    /// What was charged, in the currency's minor unit.
+    amount_cents: i64,
+    /// ISO 4217, upper case.
+    currency: String,
+    /// When it was charged.
+    paid_at: Instant,
+    /// `unknown_price`, `unknown_order`, `unclear_bill`, `unknown_wallet`, `already_paid` or `other_currency`
+    #[schema(value_type = String, example = "unknown_price")]
+    reason: NoOrderReason,
+    /// When it was found to lead to no order.
+    seen_at: Instant,
+}
+
+/// A page of unfulfilled payments.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UnfulfilledPayments {
+    /// The newest first.
+    payments: Vec<UnfulfilledPayment>,
+    /// Pass as `cursor` for the next page; null on the last one.
+    next_cursor: Option<String>,
+}
+
+impl From<Kept> for UnfulfilledPayment {
+    fn from(kept: Kept) -> Self {
+        Self {
+            id: kept.payment.to_string(),
+            payment_id: kept.payment.to_string(),
+            invoice_id: kept.paid.invoice.map(|id| id.to_string()),
+            subscription_id: kept.billing.map(|it| it.subscription.to_string()),
+            customer_id: kept.paid.customer.map(|id| id.to_string()),
+            customer_email: kept.paid.email.map(|email| email.as_str().to_owned()),
+            amount_cents: kept.paid.amount_cents,
+            currency: kept.currency.into(),
+            paid_at: Instant(kept.paid_at),
+            reason: kept.reason,
+            seen_at: Instant(kept.seen_at),
+        }
+    }
+}
+
+/// List payments that lead to no order, the newest first: a person decides what becomes of them. One that
+/// leads to an order after all leaves the list by itself.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/unfulfilled-payments",
+    operation_id = "listUnfulfilledPayments",
+    tag = "Unfulfilled payments",
+    params(("projectId" = String, Path, description = "The project."), PageQuery),
+    responses((status = 200, description = "A page of payments.", body = UnfulfilledPayments)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    Params(part): Params<PageQuery>,
+) -> Result<Json<UnfulfilledPayments>, Error> {
+    let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
+    let project = app.catalog.project(path.project()?)?;
+    let before = part.cursor.map(|Text(before)| before);
+    let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
+    let unfulfilled = app.payments.unfulfilled();
+    // One more than asked for tells whether there is another page.
+    let mut page = unfulfilled.open(project.project.id, before, limit.saturating_add(1));
+    let is_last = page.len() <= limit;
+    page.truncate(limit);
+    let last = page.last().filter(|_| !is_last);
+    let next = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
+    Ok(Json(UnfulfilledPayments {
+        next_cursor: next.map(|next| next.to_string()),
+        payments: page.into_iter().map(UnfulfilledPayment::from).collect(),
+    }))
+}
+
+/// Turn a payment into an order of this price: in this user's or code's wallet, or in a new code's where
+/// neither is named. Done once: a repeat answers the order.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/assign",
+    operation_id = "assignUnfulfilledPayment",
+    tag = "Unfulfilled payments",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("paymentId" = String, Path, description = "The payment.")
+    ),
+    request_body = RequestSchema,
+    responses((status = 200, description = "The order.", body = Order)),
+    extensions(("x-errors" = json!([
+        "conflicting_wallet", "project_not_found", "payment_not_found", "price_not_found", "wallet_not_found",
+        "payment_settled"
+    ])))
+)]
+pub(super) async fn assign(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: Assign = body.parse()?;
+    let wallet = NamedWallet::of(request.external_user_id, request.code)?;
+    let project = app.catalog.project(path.project()?)?;
+    let payment = path.payment()?;
+    let price = request.price_id.0.0;
+    let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
+    let to = wallet.map(NamedWallet::address).transpose()?;
+    let payments = &app.payments;
+    let order = payments.assign(project.clone(), payment, price, to);
+    let order = order
+        .await
+        .map_err(|error| Error::from_instruction(error, &project))?;
+    respond::json(&Order::of(&order, KeyKind::Secret))
+}
+
+/// Refund a payment, all that is left of it. Done once: a repeat answers the same.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",
+    operation_id = "refundUnfulfilledPayment",
+    tag = "Unfulfilled payments",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("paymentId" = String, Path, description = "The payment.")
+    ),
+    responses((status = 200, description = "It is on its way back.", body = UnfulfilledPayment)),
+    extensions(("x-errors" = json!([
+        "project_not_found", "payment_not_found", "payment_settled", "provider_not_configured", "provider_error"
+    ])))
+)]
+pub(super) async fn refund(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<UnfulfilledPayment>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let payments = &app.payments;
+    let kept = payments
+        .refund_unfulfilled(project.clone(), path.payment()?)
+        .await;
+    let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
+    Ok(Json(kept.into()))
+}
+
+/// Leave a payment as it is, and say why. It leaves the list.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/dismiss",
+    operation_id = "dismissUnfulfilledPayment",
+    tag = "Unfulfilled payments",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("paymentId" = String, Path, description = "The payment.")
+    ),
+    request_body = Dismiss,
+    responses((status = 200, description = "It is off the list.", body = UnfulfilledPayment)),
+    extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_settled"])))
+)]
+pub(super) async fn dismiss(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<UnfulfilledPayment>, Error> {
+    let Dismiss { note } = body.parse()?;
+    let project = app.catalog.project(path.project()?)?;
+    let payments = &app.payments;
+    let kept = payments
+        .dismiss(&project, &path.payment()?, line(note))
+        .await;
+    let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
+    Ok(Json(kept.into()))
+}

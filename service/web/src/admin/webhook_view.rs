@@ -1,0 +1,179 @@
+//! Webhook endpoints and deliveries as the administrator sees them.
+
+use catalog::MintedEndpoint;
+use domain::catalog::{Endpoint, EndpointStatus};
+use outbound::webhooks;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{field::EventTypeText, view::Instant};
+
+/// An endpoint that a project's events are sent to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Webhook {
+    /// The endpoint's identifier.
+    #[schema(example = "wh_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    id: String,
+    /// The address that events are sent to.
+    #[schema(example = "https://shop.example/hooks")]
+    url: String,
+    /// The kinds of events that it wants; null: all.
+    #[schema(value_type = Option<Vec<EventTypeText>>)]
+    events: Option<Vec<String>>,
+    /// Whether events are sent to it.
+    active: bool,
+    /// Why it was switched off automatically: `gone` (it answered 410) or `failing` (five days of nothing
+    /// but failures); otherwise null.
+    disabled_reason: Option<&'static str>,
+    /// When it was made.
+    created_at: Instant,
+}
+
+/// An endpoint that was just made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreatedWebhook {
+    #[serde(flatten)]
+    webhook: Webhook,
+    /// The secret that deliveries are signed with. Shown only now.
+    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+    secret: String,
+}
+
+/// The secret that deliveries are signed with from now on. Shown only now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct WebhookSecret {
+    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
+    secret: String,
+}
+
+/// All endpoints of a project.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Webhooks {
+    /// The endpoints, oldest first.
+    pub(super) webhooks: Vec<Webhook>,
+}
+
+/// The status of a delivery.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum DeliveryStatus {
+    /// It will be tried again.
+    Pending,
+    /// It was accepted.
+    Succeeded,
+    /// It was given up.
+    Failed,
+}
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Delivery {
+    /// The delivery's identifier.
+    #[schema(example = "dlv_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    id: String,
+    /// The event that was sent; the request's `webhook-id`.
+    #[schema(example = "evt_00000f4vj0e8h7k3v1m2k4c5d7")]
+    event_id: String,
+    /// The type of the event.
+    #[serde(rename = "type")]
+    #[schema(value_type = EventTypeText)]
+    kind: &'static str,
+    /// The delivery's status.
+    status: DeliveryStatus,
+    /// The attempts, oldest first.
+    attempts: Vec<DeliveryAttempt>,
+    /// When a pending delivery is tried again; null while the endpoint is not active.
+    next_attempt_at: Option<Instant>,
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryAttempt {
+    /// When it was made.
+    at: Instant,
+    /// The HTTP status of the answer; null: there was none.
+    status_code: Option<u16>,
+    /// What went wrong; null: it was accepted.
+    error: Option<String>,
+    /// How long it took.
+    duration_ms: u32,
+}
+
+/// Deliveries, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Deliveries {
+    pub(super) deliveries: Vec<Delivery>,
+    /// Pass as `cursor` for the next page; null: this is the last one.
+    pub(super) next_cursor: Option<String>,
+}
+
+/// How many events are sent again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Replayed {
+    /// The number of events.
+    pub(super) count: u64,
+}
+
+impl From<&Endpoint> for Webhook {
+    fn from(endpoint: &Endpoint) -> Self {
+        Self {
+            id: endpoint.id.to_string(),
+            url: endpoint.url.clone(),
+            events: endpoint.events.clone(),
+            active: endpoint.is_active(),
+            disabled_reason: match endpoint.status {
+                EndpointStatus::Active | EndpointStatus::Off | EndpointStatus::Deleted => None,
+                EndpointStatus::Gone => Some("gone"),
+                EndpointStatus::Failing => Some("failing"),
+            },
+            created_at: Instant(endpoint.created_at),
+        }
+    }
+}
+
+impl From<MintedEndpoint> for CreatedWebhook {
+    fn from(minted: MintedEndpoint) -> Self {
+        Self {
+            webhook: (&minted.endpoint).into(),
+            secret: minted.plain,
+        }
+    }
+}
+
+impl From<MintedEndpoint> for WebhookSecret {
+    fn from(minted: MintedEndpoint) -> Self {
+        Self {
+            secret: minted.plain,
+        }
+    }
+}
+
+impl Delivery {
+    pub(super) fn of(delivery: &webhooks::Delivery, endpoint: &Endpoint) -> Self {
+        let next = delivery.next_at.filter(|_| endpoint.is_active());
+        let attempts = delivery.attempts.iter();
+        Self {
+            id: delivery.id.to_string(),
+            event_id: delivery.event.to_string(),
+            kind: delivery.kind.as_str(),
+            status: match delivery.status {
+                webhooks::Status::Pending => DeliveryStatus::Pending,
+                webhooks::Status::Succeeded => DeliveryStatus::Succeeded,
+                webhooks::Status::Failed => DeliveryStatus::Failed,
+            },
+            attempts: attempts
+                .map(|attempt| DeliveryAttempt {
+                    at: Instant(attempt.at),
+                    status_code: attempt.status_code,
+                    error: attempt.error.as_deref().map(str::to_owned),
+                    duration_ms: attempt.millis,
+                })
+                .collect(),
+            next_attempt_at: next.map(Instant),
+        }
+    }
+}

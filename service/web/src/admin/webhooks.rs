@@ -1,0 +1,229 @@
+//! Webhook endpoints: make, list, show, change, delete, and give a new secret.
+
+use axum::{Json, extract::State, http::StatusCode};
+use catalog::{EndpointChange, NewEndpoint};
+use domain::catalog::MAX_EVENTS;
+use edge::{auth::Administrator, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{EventTypeText, Text},
+};
+
+use super::{
+    path::Segments,
+    webhook_view::{CreatedWebhook, Webhook, WebhookSecret, Webhooks},
+};
+use crate::{admin::App, http::patch::Field};
+
+/// An endpoint to make.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = NewWebhook)]
+struct Create {
+    /// Where to send events to: `https`, and a public address unless the operator allows others.
+    #[schema(
+        pattern = "^https?://[!-~]+$",
+        max_length = 2048,
+        example = "https://shop.example/hooks"
+    )]
+    url: String,
+    /// The kinds of events that it wants; all when left out.
+    #[schema(min_items = 1, max_items = 50)]
+    events: Option<Vec<EventTypeText>>,
+}
+
+/// What to change of an endpoint. What is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = WebhookChange)]
+struct Update {
+    /// Where to send events to.
+    #[schema(value_type = Option<String>, nullable = false, pattern = "^https?://[!-~]+$", max_length = 2048, example = "https://shop.example/hooks")]
+    #[serde(default)]
+    url: Field<String>,
+    /// The kinds of events that it wants; null: all.
+    #[schema(value_type = Option<Vec<EventTypeText>>, min_items = 1, max_items = 50)]
+    #[serde(default)]
+    events: Field<Vec<EventTypeText>>,
+    /// Whether events are sent to it. One that is made active goes on where it stopped.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    active: Field<bool>,
+}
+
+/// Make a webhook endpoint. It gets events from now on; its secret is shown only here.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/webhooks",
+    operation_id = "createWebhook",
+    tag = "Webhooks",
+    params(("projectId" = String, Path, description = "The project.")),
+    request_body = Create,
+    responses((status = 201, description = "Made.", body = CreatedWebhook)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn create(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<(StatusCode, Json<CreatedWebhook>), Error> {
+    let Create { url, events } = body.parse()?;
+    let new = NewEndpoint {
+        url: address(&app, &url)?,
+        events: events.map(kinds).transpose()?,
+    };
+    let project = path.project()?;
+    let minted = app.catalog.create_endpoint(project, new).await?;
+    Ok((StatusCode::CREATED, Json(minted.into())))
+}
+
+/// List a project's webhook endpoints.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/webhooks",
+    operation_id = "listWebhooks",
+    tag = "Webhooks",
+    params(("projectId" = String, Path, description = "The project.")),
+    responses((status = 200, description = "All of them.", body = Webhooks)),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Webhooks>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    Ok(Json(Webhooks {
+        webhooks: catalog.endpoints().map(Webhook::from).collect(),
+    }))
+}
+
+/// Show a webhook endpoint.
+#[utoipa::path(
+    get,
+    path = "/projects/{projectId}/webhooks/{webhookId}",
+    operation_id = "getWebhook",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    responses((status = 200, description = "The endpoint.", body = Webhook)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn show(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<Webhook>, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    Ok(Json(endpoint.into()))
+}
+
+/// Change a webhook endpoint.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/webhooks/{webhookId}",
+    operation_id = "updateWebhook",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    request_body = Update,
+    responses((status = 200, description = "As it is now.", body = Webhook)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn update(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<Webhook>, Error> {
+    let Update {
+        url,
+        events,
+        active,
+    } = body.parse()?;
+    let url = url.not_null("url")?;
+    let change = EndpointChange {
+        url: url.map(|url| address(&app, &url)).transpose()?,
+        events: events
+            .nullable()
+            .map(|events| events.map(kinds).transpose())
+            .transpose()?,
+        active: active.not_null("active")?,
+    };
+    let (project, id) = (path.project()?, path.webhook()?);
+    let endpoint = app.catalog.update_endpoint(project, id, change).await?;
+    Ok(Json((&endpoint).into()))
+}
+
+/// Delete a webhook endpoint, with all that is kept of its deliveries.
+#[utoipa::path(
+    delete,
+    path = "/projects/{projectId}/webhooks/{webhookId}",
+    operation_id = "deleteWebhook",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    responses((status = 204, description = "Deleted.")),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn delete(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<StatusCode, Error> {
+    let (project, id) = (path.project()?, path.webhook()?);
+    app.catalog.delete_endpoint(project, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the former one,
+/// too.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/webhooks/{webhookId}/rotate-secret",
+    operation_id = "rotateWebhookSecret",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    responses((status = 200, description = "The new secret, shown only here.", body = WebhookSecret)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn rotate_secret(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<WebhookSecret>, Error> {
+    let (project, id) = (path.project()?, path.webhook()?);
+    let minted = app.catalog.rotate_endpoint(project, id).await?;
+    Ok(Json(minted.into()))
+}
+
+/// An endpoint's address in the form in which it will be opened.
+fn address(app: &App, typed: &str) -> Result<String, Error> {
+    let read = app.webhooks.reach().read(typed);
+    read.map(Into::into)
+        .map_err(|forbidden| Error::invalid("url", forbidden.to_string()))
+}
+
+/// The types of events, each once; repeated ones count towards the most that a body may name.
+fn kinds(events: Vec<EventTypeText>) -> Result<Vec<String>, Error> {
+    if events.len() > MAX_EVENTS {
+        let message = format!("At most {MAX_EVENTS} kinds of events can be named.");
+        return Err(Error::invalid("events", message));
+    }
+    let mut kinds: Vec<_> = events.into_iter().map(|Text(kind)| kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    Ok(kinds.iter().map(|kind| kind.as_str().to_owned()).collect())
+}

@@ -1,0 +1,207 @@
+//! `POST /deductions/batch`: many deductions in one request, each applied or refused on its own. A
+//! malformed item refuses the whole request.
+
+use actors::Address;
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
+use edge::{auth::SecretKey, body::BatchBody};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    error::ErrorBody,
+    field::{CodeText, KeyText, MetaObject, Object, Positive, ProductName, UserText},
+    respond,
+    view::Deducted,
+};
+
+use crate::{
+    api::App,
+    http::{
+        idempotency,
+        subject::{NamedWallet, WalletChoice, product_or_only},
+    },
+};
+
+const MAX_ITEMS: usize = 1000;
+/// Bytes of a result as JSON, roughly.
+const RESULT_BYTES: usize = 48;
+
+/// Deductions, 1 to 1,000.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = DeductBatch)]
+struct Request {
+    #[schema(value_type = Vec<ItemSchema>, min_items = 1, max_items = 1000)]
+    items: Vec<Object<Item>>,
+}
+
+/// Credits to use up.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Deduct)]
+struct Item {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
+    /// The product whose credits to use; may be left out where the project has exactly one product
+    /// that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+}
+
+/// The schema of an item: one of two fields names the wallet.
+type ItemSchema = WalletChoice<Item>;
+
+/// The result of each item, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeductBatchResults)]
+pub(super) struct Results<'a> {
+    #[schema(value_type = Vec<ItemResult>)]
+    results: Vec<ItemResult<'a>>,
+}
+
+/// The result of an item: either a deduction or its refusal.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = DeductBatchResult)]
+pub(super) enum ItemResult<'a> {
+    /// Done, now or before.
+    Done(Deducted),
+    /// Refused; nothing changed.
+    Refused {
+        #[schema(value_type = ErrorBody)]
+        error: ErrorBody<'a>,
+    },
+}
+
+/// Deduct from many wallets
+///
+/// Each item is applied or refused on its own, those of one wallet in list order, and all that were
+/// applied are durable before the answer. A malformed item refuses the whole batch, with `param`
+/// naming it (`items[3].amount`).
+#[utoipa::path(
+    post,
+    path = "/api/v1/deductions/batch",
+    tag = "Wallets of both kinds",
+    request_body = Request,
+    responses((status = 200, description = "The result of each", body = Results)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["conflicting_wallet"]))),
+)]
+pub(super) async fn deduct_batch(
+    State(app): State<App>,
+    key: SecretKey,
+    body: BatchBody,
+) -> Result<Response, Error> {
+    by_list(&app, &key, &body).await
+}
+
+/// A batch, for the router and for the fast path.
+pub(crate) async fn by_list(
+    app: &App,
+    key: &SecretKey,
+    body: &BatchBody,
+) -> Result<Response, Error> {
+    let Request { items } = body.parse()?;
+    if !(1..=MAX_ITEMS).contains(&items.len()) {
+        return Err(Error::invalid("items", "items takes 1 to 1000 items."));
+    }
+    let CheckedItems { sent, refused } = read(items, key)?;
+    let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
+    let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
+    let results = results(refused, outcomes.into_iter(), |outcome| {
+        app.edge.metrics.deducted(outcome.as_ref());
+        outcome
+            .map(Deducted::from)
+            .map_err(|error| Error::from_wallet(error, key))
+    });
+    let bytes = results.len().saturating_mul(RESULT_BYTES);
+    let results = results.iter().map(ItemResult::of).collect();
+    respond::json_with_capacity(&Results { results }, bytes)
+}
+
+impl<'a> ItemResult<'a> {
+    fn of(outcome: &'a Result<Deducted, Error>) -> Self {
+        match outcome {
+            Ok(Deducted { balance, deducted }) => Self::Done(Deducted {
+                balance: *balance,
+                deducted: *deducted,
+            }),
+            Err(error) => Self::Refused {
+                error: error.body(None),
+            },
+        }
+    }
+}
+
+/// Items that were checked.
+struct CheckedItems {
+    /// Deductions for the wallets to decide.
+    sent: Vec<(Address, Deduct)>,
+    /// Items that name an unknown wallet or product, by their index in the list.
+    refused: Vec<(usize, Error)>,
+}
+
+/// Checks every item. An error refuses the batch.
+fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedItems, Error> {
+    let mut sent = Vec::with_capacity(items.len());
+    let mut refused = Vec::new();
+    for (place, Object(mut item)) in items.into_iter().enumerate() {
+        let (wallet, key) = item
+            .names()
+            .map_err(|error| error.within(&format!("items[{place}]")))?;
+        let command = item.command(key, project);
+        match command.and_then(|command| Ok((wallet.address()?, command))) {
+            Ok(command) => sent.push(command),
+            Err(error) => refused.push((place, error)),
+        }
+    }
+    Ok(CheckedItems { sent, refused })
+}
+
+/// One result for each item, in their order: the items that were refused here, and the wallets'
+/// results.
+fn results<T>(
+    refused: Vec<(usize, Error)>,
+    outcomes: impl ExactSizeIterator<Item = T>,
+    result: impl Fn(T) -> Result<Deducted, Error>,
+) -> Vec<Result<Deducted, Error>> {
+    let mut results = Vec::with_capacity(refused.len().saturating_add(outcomes.len()));
+    let mut refused = refused.into_iter().peekable();
+    for outcome in outcomes {
+        while let Some((_, error)) = refused.next_if(|(place, _)| *place == results.len()) {
+            results.push(Err(error));
+        }
+        results.push(result(outcome));
+    }
+    results.extend(refused.map(|(_, error)| Err(error)));
+    results
+}
+
+impl Item {
+    /// The wallet and the key, which every item has to name.
+    fn names(&mut self) -> Result<(NamedWallet, IdempotencyKey), Error> {
+        let wallet = NamedWallet::of(self.external_user_id.take(), self.code.take())?;
+        let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
+        let key = idempotency::required(self.idempotency_key.take())?;
+        Ok((wallet, key))
+    }
+
+    /// The command for the wallet, if the product is one of the project's.
+    fn command(self, key: IdempotencyKey, project: &ProjectCatalog) -> Result<Deduct, Error> {
+        Ok(Deduct {
+            product: product_or_only(self.product_id.as_ref(), project)?,
+            amount: self.amount.0,
+            key,
+            meta: self.meta.map(|MetaObject(meta)| meta),
+        })
+    }
+}

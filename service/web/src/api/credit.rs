@@ -1,0 +1,50 @@
+//! `POST /credit`: granting credits by hand.
+
+use axum::{extract::State, response::Response};
+use edge::{auth::SecretKey, body::Body};
+use wire::Error;
+
+use crate::{
+    api::App,
+    http::{
+        grant::{Credit, Credited},
+        idempotency::KeyHeader,
+        subject::{NamedWallet, WalletChoice},
+    },
+};
+
+/// The schema of the request: one of two fields names the wallet.
+type RequestSchema = WalletChoice<Credit>;
+
+/// Grant credits
+///
+/// Applied once for each `idempotencyKey`: a repeat answers the current balance,
+/// `credited: false` and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/credit",
+    tag = "Wallets of both kinds",
+    request_body = RequestSchema,
+    responses((status = 200, description = "Done, now or before", body = Credited)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "conflicting_wallet", "wallet_not_found", "product_not_found", "idempotency_key_reused",
+        "balance_limit", "too_many_lots"
+    ]))),
+)]
+pub(super) async fn credit(
+    State(app): State<App>,
+    key: SecretKey,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let mut request: Credit = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id.take(), request.code.take())?;
+    let command = request.command(&header, &key)?;
+    let applied = app
+        .handle
+        .credit(&key.scope, &wallet.address()?, command)
+        .await;
+    let applied = applied.map_err(|error| Error::from_wallet(error, &key))?;
+    Credited::answer(&applied)
+}

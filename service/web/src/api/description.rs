@@ -1,0 +1,128 @@
+//! The OpenAPI document of the API.
+
+use serde_json::Value;
+
+use super::router::routes;
+use crate::http::openapi::Interface;
+
+/// Where the API is served.
+pub(crate) const PREFIX: &str = "/api/v1";
+
+const DESCRIPTION: &str = "\
+Credit wallets: anonymous ones that a recovery code opens, and those of your own users; a catalog of \
+products and prices; checkout, orders and subscriptions through a payment provider.\n\n\
+In paths `/wallets/{code}…` the word `code` may stand in place of the code, which is then in the header \
+`X-Wallet-Code`: so no log of a proxy has it.\n\n\
+Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…`) may live in a \
+browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is.\n\n\
+Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \
+fields are ignored. A refusal is a JSON object with a stable `code`; when several apply: \
+authentication, rate limit, kind of key, media type and size, shape of the body, unknown ids, \
+idempotency and other states, funds.";
+
+const INTERFACE: Interface = Interface {
+    title: "Scrip",
+    description: DESCRIPTION,
+    base: PREFIX,
+    keys: &[
+        ("publishable", "A publishable key: `pay_pk_…`"),
+        (
+            "secret",
+            "A secret key: `pay_sk_…`. Never send it to a browser.",
+        ),
+    ],
+};
+
+/// The document that is served at `/api/openapi.json`.
+#[must_use]
+pub fn document() -> Value {
+    INTERFACE.document(&routes().1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use wire::ErrorCode;
+
+    fn described() -> Value {
+        document()
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_server() {
+        let document = described();
+        assert_eq!(document["openapi"], "3.1.0");
+        assert_eq!(document["servers"], json!([{ "url": "/api/v1" }]));
+        let paths = document["paths"].as_object().unwrap();
+        assert!(
+            paths.keys().all(|path| !path.starts_with("/api")),
+            "{:?}",
+            paths.keys()
+        );
+        for path in [
+            "/products",
+            "/wallets/external/deduct",
+            "/holds/{holdId}/settle",
+        ] {
+            assert!(paths.contains_key(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_listed_code_exists() {
+        let known: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+        for (path, item) in described()["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let listed = operation["x-errors"].as_array().into_iter().flatten();
+                for code in listed.filter_map(Value::as_str) {
+                    assert!(known.contains(&code), "{method} {path}: {code}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        fn walk(value: &Value, found: &mut Vec<String>) {
+            match value {
+                Value::Object(map) => {
+                    if let Some(Value::String(to)) = map.get("$ref") {
+                        found.push(to.clone());
+                    }
+                    map.values().for_each(|value| walk(value, found));
+                }
+                Value::Array(list) => list.iter().for_each(|value| walk(value, found)),
+                _ => {}
+            }
+        }
+        let document = described();
+        let mut found = Vec::new();
+        walk(&document, &mut found);
+        assert!(!found.is_empty());
+        for reference in found {
+            let pointer = reference.strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn refusals_and_their_headers_are_described() {
+        let document = described();
+        let deduct = &document["paths"]["/wallets/{code}/deduct"]["post"]["responses"];
+        for status in [
+            "200", "400", "401", "402", "404", "409", "413", "415", "429", "500", "503",
+        ] {
+            assert!(
+                deduct[status]["headers"]["X-Request-Id"].is_object(),
+                "{status}"
+            );
+        }
+        assert!(deduct["429"]["headers"]["Retry-After"].is_object());
+        assert!(deduct["200"]["headers"]["RateLimit-Limit"].is_object());
+        let external = &document["paths"]["/wallets/external/deduct"]["post"]["responses"];
+        assert!(external["403"].is_object());
+        assert!(external["429"].is_null());
+    }
+}

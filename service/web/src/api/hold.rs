@@ -1,0 +1,301 @@
+//! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`: setting credits aside for work whose
+//! cost is known only afterwards. `/holds/{holdId}…`: reading, settling, releasing and extending a hold.
+
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{Timestamp, catalog::KeyKind, wallet::hold};
+use edge::{
+    auth::{AnyKey, SecretKey},
+    body::Body,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{
+        CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
+    },
+    respond,
+    view::{Deducted, Hold, PlacedHold},
+};
+
+use crate::{
+    api::App,
+    http::{
+        code_path::CodePath,
+        hold_path::{HoldPath, access},
+        idempotency::KeyHeader,
+        subject::{Subject, product_or_only},
+    },
+};
+
+const DEFAULT_SECONDS: u32 = 900;
+
+/// Credits to set aside.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceHold {
+    /// The product whose credits to hold; may be left out where the project has exactly one product
+    /// that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// Seconds until the credits come back by themselves; 900 when left out.
+    expires_in_seconds: Option<Seconds>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+}
+
+/// Credits to set aside.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlaceHoldExternal {
+    /// The product whose credits to hold; may be left out where the project has exactly one product
+    /// that holds credits.
+    product_id: Option<ProductName>,
+    amount: Positive,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// Seconds until the credits come back by themselves; 900 when left out.
+    expires_in_seconds: Option<Seconds>,
+    /// A note for the ledger.
+    meta: Option<MetaObject>,
+    external_user_id: UserText,
+}
+
+/// Hold credits of a code wallet
+///
+/// Repeating a hold with its key answers the original hold, even a closed one.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/{code}/holds",
+    tag = "Holds",
+    params(("code" = inline(CodeText), Path)),
+    request_body = PlaceHold,
+    responses((status = 200, description = "The hold", body = PlacedHold)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
+        "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
+    ]))),
+)]
+pub(super) async fn place_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    code: CodePath,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let request = body.parse()?;
+    answer(&app, &key, key.kind(), &code.into(), &header, request).await
+}
+
+/// Hold credits of an external wallet
+///
+/// Repeating a hold with its key answers the original hold, even a closed one.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/external/holds",
+    tag = "Holds",
+    request_body = PlaceHoldExternal,
+    responses((status = 200, description = "The hold", body = PlacedHold)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
+        "too_many_holds", "insufficient_credits"
+    ]))),
+)]
+pub(super) async fn place_external_hold(
+    State(app): State<App>,
+    key: SecretKey,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let PlaceHoldExternal {
+        product_id,
+        amount,
+        idempotency_key,
+        expires_in_seconds,
+        meta,
+        external_user_id: Text(user),
+    } = body.parse()?;
+    let request = PlaceHold {
+        product_id,
+        amount,
+        idempotency_key,
+        expires_in_seconds,
+        meta,
+    };
+    let secret = KeyKind::Secret;
+    answer(&app, &key, secret, &user.into(), &header, request).await
+}
+
+async fn answer(
+    app: &App,
+    project: &ProjectCatalog,
+    kind: KeyKind,
+    wallet: &Subject,
+    header: &KeyHeader,
+    request: PlaceHold,
+) -> Result<Response, Error> {
+    let key = header.or(request.idempotency_key)?;
+    let product = product_or_only(request.product_id.as_ref(), project)?;
+    let seconds = request
+        .expires_in_seconds
+        .map_or(DEFAULT_SECONDS, Seconds::small);
+    let hold = |id, now: Timestamp| hold::PlaceHold {
+        id,
+        product,
+        amount: request.amount.0,
+        expires_at: now.plus_seconds(seconds.into()),
+        key,
+        meta: request.meta.map(|MetaObject(meta)| meta),
+        publishable: kind == KeyKind::Publishable,
+        most_open: app.edge.limits.settings().open_holds,
+    };
+    let placed = app
+        .handle
+        .place_hold(&project.scope, wallet.address()?, hold)
+        .await;
+    let placed = placed.map_err(|error| wallet.refused(error, project))?;
+    respond::replayable(&PlacedHold::from(&placed), placed.replayed)
+}
+
+/// Read a hold
+///
+/// A publishable key reads the holds of code wallets.
+#[utoipa::path(
+    get,
+    path = "/api/v1/holds/{holdId}",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    responses((status = 200, description = "The hold", body = Hold)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes"]))),
+)]
+pub(super) async fn read_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+) -> Result<Response, Error> {
+    let answer = app.handle.hold(&key.scope, access(&key), hold.id()?).await;
+    let answer = answer.map_err(|error| hold.refused(error, &key))?;
+    respond::json(&Hold::from(&answer))
+}
+
+/// What the work cost.
+#[derive(Debug, Deserialize, ToSchema)]
+struct SettleHold {
+    /// Credits to deduct. Less than was held returns the rest; more takes the surplus from the
+    /// balance.
+    amount: Credits,
+}
+
+/// Settle a hold
+///
+/// Where the balance cannot cover a surplus the hold stays open. Repeating a settlement answers the
+/// current balance, `deducted: false` and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/settle",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    request_body = SettleHold,
+    responses((status = 200, description = "Settled, now or before", body = Deducted)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed", "insufficient_credits"
+    ]))),
+)]
+pub(super) async fn settle_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+    body: Body,
+) -> Result<Response, Error> {
+    let SettleHold { amount } = body.parse()?;
+    let outcome = app
+        .handle
+        .settle(&key.scope, access(&key), hold.id()?, amount.0)
+        .await;
+    app.edge.metrics.deducted(outcome.as_ref());
+    let applied = outcome.map_err(|error| hold.refused(error, &key))?;
+    respond::replayable(&Deducted::from(applied), applied.replayed)
+}
+
+/// The balance after the release.
+#[derive(Debug, Serialize, ToSchema)]
+struct Released {
+    /// Credits that can be spent now.
+    balance: i64,
+}
+
+/// Release a hold
+///
+/// Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/release",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    responses((status = 200, description = "Released, now or before", body = Released)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
+)]
+pub(super) async fn release_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+) -> Result<Response, Error> {
+    let applied = app
+        .handle
+        .release(&key.scope, access(&key), hold.id()?)
+        .await;
+    let applied = applied.map_err(|error| hold.refused(error, &key))?;
+    respond::replayable(
+        &Released {
+            balance: applied.balance,
+        },
+        applied.replayed,
+    )
+}
+
+/// How long a hold lasts from now.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExtendHold {
+    /// Seconds from now until the credits come back by themselves.
+    expires_in_seconds: Seconds,
+}
+
+/// Extend a hold
+///
+/// Counted from now. A hold is never shortened, so that a retry is harmless.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/extend",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    request_body = ExtendHold,
+    responses((status = 200, description = "The hold", body = Hold)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
+)]
+pub(super) async fn extend_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+    body: Body,
+) -> Result<Response, Error> {
+    let ExtendHold { expires_in_seconds } = body.parse()?;
+    let seconds = expires_in_seconds.small();
+    let answer = app
+        .handle
+        .extend(&key.scope, access(&key), hold.id()?, seconds)
+        .await;
+    let answer = answer.map_err(|error| hold.refused(error, &key))?;
+    respond::replayable(&Hold::from(&answer), answer.replayed)
+}

@@ -1,0 +1,52 @@
+//! The HTTP interface under `/api/v1`: one command a file, named as in the other layers; all routes in
+//! `router.rs`; who may call a handler is in its signature. It speaks to wallets through
+//! [`actors::Handle`] and knows nothing of how they are kept.
+
+mod batch;
+mod cancel;
+mod checkout;
+mod create;
+mod credit;
+mod deduct;
+pub mod description;
+mod events;
+mod fast_path;
+mod feature;
+mod hold;
+mod ledger;
+mod me;
+mod order;
+mod portal;
+mod products;
+mod read;
+mod recover;
+mod refund;
+mod resume;
+mod rotate;
+mod router;
+mod state;
+mod usage;
+mod webhooks;
+
+use axum::{
+    Router,
+    routing::{any, post},
+};
+use wire::fallback::route_not_found;
+
+pub use fast_path::FastPath;
+pub use state::{ApiState, App};
+
+/// All routes of the API, those of it that do not exist included.
+pub fn router() -> Router<App> {
+    let (routes, _) = router::routes();
+    routes
+        .route("/api/v1", any(route_not_found))
+        .route("/api/v1/", any(route_not_found))
+        .route("/api/v1/{*rest}", any(route_not_found))
+}
+
+/// The route that payment providers' webhooks come in by.
+pub fn webhook_router() -> Router<App> {
+    Router::new().route("/webhooks/stripe/{projectId}", post(webhooks::stripe))
+}

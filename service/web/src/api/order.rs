@@ -1,0 +1,129 @@
+//! `GET /orders`: a project's orders, newest first. `GET /orders/{orderIdOrCheckoutId}`: an order and its
+//! status. A browser's success page needs it, and knows the order's or the checkout's identifier; neither
+//! can be guessed.
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams, State},
+    http::request::Parts,
+    response::Response,
+};
+use catalog::ProjectCatalog;
+use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
+use edge::{
+    BehindEdge,
+    auth::{AnyKey, SecretKey},
+};
+use wire::{
+    Error, ErrorCode, respond,
+    view::{Order, Orders},
+};
+
+use crate::{
+    api::App,
+    http::{code_path::MissCounter, order_name::OrderName, orders::PageQuery, query::Params},
+};
+
+/// How long after its payment an order that is asked for by its checkout shows its code: a day.
+const CODE_SHOWN_SECONDS: i64 = 86_400;
+
+/// The order that a path names, malformed or not.
+#[derive(Debug)]
+pub(super) struct OrderPath {
+    named: OrderName,
+    typed: Box<str>,
+    guesses: MissCounter,
+}
+
+impl<S: BehindEdge> FromRequestParts<S> for OrderPath {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let guesses = MissCounter::in_request(parts, state.edge())?;
+        // A path that is not UTF-8 names no order.
+        let params = RawPathParams::from_request_parts(parts, state).await.ok();
+        let typed = params.iter().flatten().next().map_or("", |(_, text)| text);
+        Ok(Self {
+            named: OrderName::by(typed),
+            typed: typed.into(),
+            guesses,
+        })
+    }
+}
+
+impl OrderPath {
+    /// The order's identifier, which leads to its wallet. Only the wallet knows whether the order
+    /// exists.
+    pub(super) async fn id(&self, app: &App, project: &ProjectCatalog) -> Result<OrderId, Error> {
+        match &self.named {
+            OrderName::Order(order) => Ok(*order),
+            OrderName::Checkout(checkout) => {
+                let answer = app.handle.order_of_checkout(&project.scope, checkout).await;
+                let answer = answer.map_err(|error| Error::from_wallet(error, project))?;
+                Ok(answer.id)
+            }
+            OrderName::Nothing => Err(Error::new(ErrorCode::OrderNotFound)),
+        }
+    }
+}
+
+/// Read an order
+///
+/// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only. A
+/// checkout's identifier is part of addresses, which are logged: with a publishable key it shows `code` for 24
+/// hours after the payment, the order's identifier without end.
+#[utoipa::path(
+    get,
+    path = "/api/v1/orders/{orderIdOrCheckoutId}",
+    tag = "Purchases",
+    params(("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")),
+    responses((status = 200, description = "The order", body = Order)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["order_not_found", "too_many_invalid_codes"]))),
+)]
+pub(super) async fn read_order(
+    State(app): State<App>,
+    key: AnyKey,
+    path: OrderPath,
+) -> Result<Response, Error> {
+    let is_by_checkout = matches!(&path.named, OrderName::Checkout(_));
+    let order = path.named.find(&app.handle, &key.scope).await;
+    let order = order.map_err(|error| match error {
+        actors::Error::Rejected(Rejection::OrderNotFound) => {
+            path.guesses.in_vain(&path.typed, ErrorCode::OrderNotFound)
+        }
+        other => Error::from_wallet(other, &key),
+    })?;
+    if is_by_checkout && order.order.status() == OrderStatus::Pending {
+        // A buyer is back and waits: where no webhook comes, the provider's list of events tells within
+        // seconds.
+        app.payments.expect(key.scope.project);
+    }
+    let shown = Order::of(&order, key.kind());
+    let since = order.order.paid_at.unwrap_or(order.order.created_at);
+    let is_old = since.plus_seconds(CODE_SHOWN_SECONDS) <= app.handle.now_in(&key.scope);
+    let hides_code = is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
+    respond::json(&if hides_code {
+        shown.without_code()
+    } else {
+        shown
+    })
+}
+
+/// List orders
+///
+/// Newest first. Orders carry recovery codes: a secret key is needed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/orders",
+    tag = "Purchases",
+    params(PageQuery),
+    responses((status = 200, description = "A page of orders", body = Orders)),
+    security(("secret" = [])),
+)]
+pub(super) async fn list_orders(
+    State(app): State<App>,
+    key: SecretKey,
+    Params(part): Params<PageQuery>,
+) -> Result<Response, Error> {
+    part.answer(None, &app.handle, &key).await
+}

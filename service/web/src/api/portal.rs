@@ -1,0 +1,117 @@
+//! `GET /wallets/{code}/portal` and `POST /wallets/external/portal`: the provider's pages on which
+//! customers see bills, change cards, switch tiers and cancel.
+
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::catalog::KeyKind;
+use edge::{
+    auth::{AnyKey, SecretKey},
+    body::Body,
+};
+use payments;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{CodeText, Text, UserText},
+    respond,
+};
+
+use crate::{
+    api::App,
+    http::{code_path::CodePath, query::Params, redirect::UrlText, subject::Subject},
+};
+
+/// Where a portal leads back to.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct OpenPortal {
+    /// The address that the portal leads back to.
+    #[param(inline)]
+    return_url: UrlText,
+}
+
+/// Where a portal leads back to.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OpenPortalExternal {
+    /// The address that the portal leads back to.
+    return_url: UrlText,
+    external_user_id: UserText,
+}
+
+/// A portal for one customer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Portal {
+    /// Where to send the customer, soon: the address works for a short time.
+    url: String,
+}
+
+/// Open the portal of a code wallet
+///
+/// The wallet must have completed a purchase.
+#[utoipa::path(
+    get,
+    path = "/api/v1/wallets/{code}/portal",
+    tag = "Purchases",
+    params(("code" = inline(CodeText), Path), OpenPortal),
+    responses((status = 200, description = "The portal", body = Portal)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
+        "no_purchase", "provider_not_configured", "provider_error"
+    ]))),
+)]
+pub(super) async fn open_portal(
+    State(app): State<App>,
+    key: AnyKey,
+    code: CodePath,
+    Params(OpenPortal { return_url }): Params<OpenPortal>,
+) -> Result<Response, Error> {
+    answer(&app, &key, key.kind(), &code.into(), return_url).await
+}
+
+/// Open the portal of an external wallet
+///
+/// The wallet must have completed a purchase.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/external/portal",
+    tag = "Purchases",
+    request_body = OpenPortalExternal,
+    responses((status = 200, description = "The portal", body = Portal)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "wallet_not_found", "no_purchase", "provider_not_configured", "provider_error"
+    ]))),
+)]
+pub(super) async fn open_external_portal(
+    State(app): State<App>,
+    key: SecretKey,
+    body: Body,
+) -> Result<Response, Error> {
+    let OpenPortalExternal {
+        return_url,
+        external_user_id: Text(user),
+    } = body.parse()?;
+    answer(&app, &key, KeyKind::Secret, &user.into(), return_url).await
+}
+
+async fn answer(
+    app: &App,
+    project: &ProjectCatalog,
+    kind: KeyKind,
+    wallet: &Subject,
+    return_url: UrlText,
+) -> Result<Response, Error> {
+    let Text(typed) = return_url;
+    let target = typed.allowed("returnUrl", kind, &project.project.allowed_origins)?;
+    let target = Some(target.into_string());
+    let opened = app.payments.open_portal(project, wallet.address()?, target);
+    let url = opened.await.map_err(|error| match error {
+        payments::Error::Wallet(error) => wallet.refused(error, project),
+        other => Error::from_payments(other, project),
+    })?;
+    respond::json(&Portal { url })
+}

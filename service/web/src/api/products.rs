@@ -1,0 +1,30 @@
+//! `GET /products`: what the project offers.
+
+use axum::response::Response;
+use edge::auth::AnyKey;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{Error, respond, view::Product};
+
+/// What the project offers.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Products {
+    /// Active products, in the order in which they were made.
+    products: Vec<Product>,
+}
+
+/// List products
+///
+/// Active products and their active prices.
+#[utoipa::path(
+    get,
+    path = "/api/v1/products",
+    tag = "Catalog",
+    responses((status = 200, description = "The project's offer", body = Products)),
+    security(("publishable" = []), ("secret" = [])),
+)]
+pub(super) async fn products(key: AnyKey) -> Result<Response, Error> {
+    let active = key.products().filter(|product| product.active);
+    let products = active.map(|product| Product::of(product, &key)).collect();
+    respond::json(&Products { products })
+}

@@ -1,0 +1,71 @@
+//! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
+
+use axum::{extract::State, response::Response};
+use edge::{auth::AnyKey, body::MaybeBody};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{CodeText, KeyText},
+    respond,
+};
+
+use crate::{
+    api::App,
+    http::{code_path::CodePath, idempotency::KeyHeader},
+};
+
+/// The body of a rotation, which may be left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RotateCode)]
+pub(super) struct Request {
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    idempotency_key: Option<KeyText>,
+}
+
+/// The code that opens the wallet from now on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Rotated<'a> {
+    /// The new recovery code.
+    #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
+    code: &'a str,
+}
+
+/// Replace a leaked recovery code
+///
+/// The old code stops opening the wallet at once, and open holds that a publishable key placed are
+/// released. With a key, repeating the request within 24 hours answers the same new code, so that a
+/// lost answer loses no wallet. The body may be left out.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/{code}/rotate",
+    tag = "Code wallets",
+    params(("code" = inline(CodeText), Path)),
+    request_body = Option<Request>,
+    responses((
+        status = 200,
+        description = "The new code",
+        body = Rotated,
+        headers(("Idempotency-Replayed" = String)),
+    )),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
+)]
+pub(super) async fn rotate_code(
+    State(app): State<App>,
+    key: AnyKey,
+    code: CodePath,
+    header: KeyHeader,
+    body: MaybeBody,
+) -> Result<Response, Error> {
+    let request: Option<Request> = body.parse()?;
+    let field = request.and_then(|request| request.idempotency_key);
+    let named = header.resolve_optional(field)?;
+    let rotated = app.handle.rotate(&key.scope, code.code()?, named.as_ref());
+    let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
+    let answer = Rotated {
+        code: rotated.code.reveal(),
+    };
+    respond::replayable(&answer, rotated.replayed)
+}

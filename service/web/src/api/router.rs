@@ -1,0 +1,57 @@
+//! All routes of the API on one screen. Each path is written at its handler, from which the
+//! documentation is generated; this is the list.
+
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    batch, cancel, checkout, create, credit, deduct, events, feature, hold, ledger, me, order,
+    portal, products, read, recover, refund, resume, rotate, usage,
+};
+use crate::api::App;
+
+/// The API's routes and their description.
+pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
+    OpenApiRouter::new()
+        // Catalog and identity
+        .routes(routes!(products::products))
+        .routes(routes!(me::me))
+        // Code wallets
+        .routes(routes!(create::create_wallet))
+        .routes(routes!(read::read_wallet))
+        .routes(routes!(ledger::read_ledger))
+        .routes(routes!(deduct::deduct))
+        .routes(routes!(hold::place_hold))
+        .routes(routes!(rotate::rotate_code))
+        // External wallets
+        .routes(routes!(
+            create::open_external_wallet,
+            read::read_external_wallet
+        ))
+        .routes(routes!(ledger::read_external_ledger))
+        .routes(routes!(deduct::deduct_external))
+        .routes(routes!(hold::place_external_hold))
+        // Either
+        .routes(routes!(credit::credit))
+        .routes(routes!(feature::set_feature))
+        .routes(routes!(batch::deduct_batch))
+        // Purchases
+        .routes(routes!(checkout::checkout))
+        .routes(routes!(order::list_orders))
+        .routes(routes!(order::read_order))
+        .routes(routes!(refund::refund_order))
+        .routes(routes!(cancel::cancel_subscription))
+        .routes(routes!(resume::resume_subscription))
+        .routes(routes!(portal::open_portal))
+        .routes(routes!(portal::open_external_portal))
+        .routes(routes!(recover::recover))
+        // What happened
+        .routes(routes!(events::list_events))
+        .routes(routes!(usage::read_usage))
+        // Holds
+        .routes(routes!(hold::read_hold))
+        .routes(routes!(hold::settle_hold))
+        .routes(routes!(hold::release_hold))
+        .routes(routes!(hold::extend_hold))
+        .split_for_parts()
+}

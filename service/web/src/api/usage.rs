@@ -1,0 +1,256 @@
+//! `GET /usage`: what was granted and used of a product, by hours, days or months.
+
+use std::collections::BTreeMap;
+
+use axum::{extract::State, response::Response};
+use domain::Timestamp;
+use edge::auth::SecretKey;
+use persistence::usage::{self, Interval};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{GroupByText, InstantText, IntervalText, ProductName, Text},
+    respond,
+    view::Instant,
+};
+
+use crate::{
+    api::App,
+    http::{query::Params, subject::product},
+};
+
+/// Most intervals in one answer.
+const MAX_BUCKETS: usize = 1000;
+/// Intervals in the answer to a request without `from`.
+const USUAL: usize = 30;
+
+/// Which usage to read.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageQuery {
+    /// The product; may be left out where the project has exactly one that holds credits.
+    #[param(inline)]
+    product_id: Option<ProductName>,
+    /// The first instant; 30 intervals before `to` when left out. Cut to the interval.
+    #[param(inline)]
+    from: Option<InstantText>,
+    /// The first instant after; the end of the current interval when left out. Cut to the interval.
+    #[param(inline)]
+    to: Option<InstantText>,
+    /// `day` when left out. Hours are kept for 90 days, days for three years, months for good.
+    #[param(inline)]
+    interval: Option<IntervalText>,
+    /// Adds how much was used for each `meta.feature`.
+    #[param(inline)]
+    group_by: Option<GroupByText>,
+}
+
+/// What was granted and used.
+#[derive(Debug, Serialize, ToSchema)]
+struct Usage {
+    /// Oldest first, without gaps; at most 1,000.
+    buckets: Vec<Bucket>,
+}
+
+/// The usage of one interval.
+#[derive(Debug, Serialize, ToSchema)]
+struct Bucket {
+    /// Its first instant, UTC.
+    start: Instant,
+    /// Credits bought, given by hand and for free.
+    granted: i64,
+    /// Credits that were used.
+    deducted: i64,
+    /// Credits taken for refunds and disputes, less what was given back.
+    refunded: i64,
+    /// Credits that expired.
+    expired: i64,
+    /// How often credits were used.
+    deductions: i64,
+    /// What they were used for; with `groupBy=feature`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<Vec<Feature>>,
+}
+
+/// Credits used for one feature.
+#[derive(Debug, Serialize, ToSchema)]
+struct Feature {
+    /// `meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`.
+    feature: Option<String>,
+    credits: i64,
+    deductions: i64,
+}
+
+/// Read usage
+///
+/// Credits by the reason for which they came and went, in UTC. They are counted as they change: a
+/// request reads no ledger.
+#[utoipa::path(
+    get,
+    path = "/api/v1/usage",
+    tag = "Events",
+    params(PageQuery),
+    responses((status = 200, description = "The usage", body = Usage)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["product_required", "product_not_found"]))),
+)]
+pub(super) async fn read_usage(
+    State(app): State<App>,
+    key: SecretKey,
+    Params(part): Params<PageQuery>,
+) -> Result<Response, Error> {
+    let product = match &part.product_id {
+        Some(name) => product(name, &key)?,
+        None => key
+            .only_credit_product()
+            .ok_or(Error::new(ErrorCode::ProductRequired))?,
+    };
+    let interval = part
+        .interval
+        .map_or(Interval::Day, |Text(interval)| interval);
+    let by_feature = part.group_by.is_some();
+    let instant = |text: Option<InstantText>| text.map(|Text(instant)| instant);
+    let starts = starts(
+        interval,
+        (instant(part.from), instant(part.to)),
+        app.handle.now_in(&key.scope),
+    )?;
+    let (Some(first), Some(last)) = (starts.first(), starts.last()) else {
+        return respond::json(&Usage {
+            buckets: Vec::new(),
+        });
+    };
+    let end = Timestamp(last.0.saturating_add(1));
+    let periods = app.handle.usage(product, interval, (*first, end)).await;
+    let periods = periods.map_err(|error| Error::from_wallet(error, &key))?;
+    let mut periods: BTreeMap<_, _> = periods.into_iter().collect();
+    let buckets = starts.into_iter().map(|start| {
+        let usage = periods.remove(&start).unwrap_or_default();
+        Bucket::of(start, &usage, by_feature)
+    });
+    respond::json(&Usage {
+        buckets: buckets.collect(),
+    })
+}
+
+/// The first instants of all intervals that are asked for.
+fn starts(
+    interval: Interval,
+    (from, to): (Option<Timestamp>, Option<Timestamp>),
+    now: Timestamp,
+) -> Result<Vec<Timestamp>, Error> {
+    let span = |name: &'static str, at| {
+        let message = format!("{name} is past the calendar's end.");
+        interval
+            .span(at)
+            .ok_or_else(|| Error::invalid(name, message))
+    };
+    let to = match to {
+        Some(to) => span("to", to)?.start,
+        None => span("to", now)?.end,
+    };
+    // Backwards, so that the usual span needs no other arithmetic.
+    let first = from.map(|from| span("from", from)).transpose()?;
+    let first = first.map(|span| span.start);
+    let mut starts = Vec::new();
+    let mut end = to;
+    while first.map_or(starts.len() < USUAL, |first| first < end) {
+        if starts.len() == MAX_BUCKETS {
+            let message = "That is more than 1000 intervals. Ask for a shorter span, or for longer intervals.";
+            return Err(Error::invalid("from", message));
+        }
+        end = span("from", Timestamp(end.0.saturating_sub(1)))?.start;
+        starts.push(end);
+    }
+    starts.reverse();
+    Ok(starts)
+}
+
+impl Bucket {
+    fn of(start: Timestamp, usage: &usage::Usage, by_feature: bool) -> Self {
+        let usage::Count {
+            granted,
+            deducted,
+            refunded,
+            expired,
+            deductions,
+        } = usage.count;
+        Self {
+            start: Instant(start),
+            granted,
+            deducted,
+            refunded,
+            expired,
+            deductions,
+            features: by_feature.then(|| features(usage)),
+        }
+    }
+}
+
+/// The features, the most used first.
+fn features(usage: &usage::Usage) -> Vec<Feature> {
+    let (mut credits, mut deductions) = (usage.count.deducted, usage.count.deductions);
+    let mut features: Vec<Feature> = Vec::new();
+    for (name, used) in &usage.features {
+        credits = credits.saturating_sub(used.credits);
+        deductions = deductions.saturating_sub(used.deductions);
+        features.push(Feature {
+            feature: Some(name.to_string()),
+            credits: used.credits,
+            deductions: used.deductions,
+        });
+    }
+    if deductions > 0 {
+        features.push(Feature {
+            feature: None,
+            credits,
+            deductions,
+        });
+    }
+    features.sort_by_key(|feature| std::cmp::Reverse(feature.credits));
+    features
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+
+    fn hours(from: Option<i64>, to: Option<i64>, now: i64) -> Result<Vec<i64>, Error> {
+        let after = |hour: i64, millis: i64| {
+            let start = hour.checked_mul(HOUR).unwrap();
+            Timestamp(start.checked_add(millis).unwrap())
+        };
+        let at = |hour: Option<i64>| hour.map(|hour| after(hour, 5));
+        let all = starts(Interval::Hour, (at(from), at(to)), after(now, 7))?;
+        Ok(all.iter().map(|start| start.0 / HOUR).collect())
+    }
+
+    #[test]
+    fn stretches_are_cut_to_the_interval_and_have_no_gaps() {
+        assert_eq!(hours(Some(3), Some(6), 9).unwrap(), [3, 4, 5]);
+        assert_eq!(
+            hours(Some(8), None, 9).unwrap(),
+            [8, 9],
+            "the one under way"
+        );
+        assert_eq!(hours(Some(6), Some(6), 9).unwrap(), [0; 0]);
+        assert_eq!(hours(Some(7), Some(6), 9).unwrap(), [0; 0]);
+        assert_eq!(
+            hours(None, None, 99).unwrap(),
+            (70..=99).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn no_answer_has_more_than_a_thousand() {
+        assert_eq!(hours(Some(0), Some(1000), 0).unwrap().len(), 1000);
+        assert_eq!(
+            hours(Some(0), Some(1001), 0).unwrap_err().param(),
+            Some("from")
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! A request's query, read as a type is read from a body; unknown parameters are ignored.
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use serde::de::DeserializeOwned;
+use wire::{error::Error, misfit::misfit};
+
+/// The parameters of a query.
+#[derive(Debug)]
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        read(parts.uri.query().unwrap_or_default()).map(Self)
+    }
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    let pairs = url::form_urlencoded::parse(text.as_bytes());
+    let deserializer = serde_urlencoded::Deserializer::new(pairs);
+    serde_path_to_error::deserialize(deserializer).map_err(|failure| {
+        let path = failure.path().to_string();
+        misfit(&path, &failure.into_inner().to_string(), "The query")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use wire::field::{LimitText, Text, UserText};
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct List {
+        external_user_id: UserText,
+        limit: Option<LimitText>,
+    }
+
+    #[test]
+    fn parameters_are_decoded_and_others_ignored() {
+        let List {
+            external_user_id: Text(user),
+            limit,
+        } = read("other=x&externalUserId=a%2Fb%20c&other=y&limit=7").unwrap();
+        assert_eq!(user.as_str(), "a/b c");
+        assert_eq!(limit.unwrap().0.0, 7);
+    }
+
+    #[test]
+    fn the_parameter_at_fault_is_named() {
+        for (query, param) in [
+            ("", "externalUserId"),
+            ("externalUserId=", "externalUserId"),
+            ("externalUserId=%00", "externalUserId"),
+            ("externalUserId=a&externalUserId=a", "externalUserId"),
+            ("externalUserId=a&limit=", "limit"),
+            ("externalUserId=a&limit=%2B5", "limit"),
+            ("externalUserId=a&limit=1&limit=2", "limit"),
+        ] {
+            let error = read::<List>(query).unwrap_err();
+            assert_eq!(error.param(), Some(param), "{query}");
+        }
+    }
+}

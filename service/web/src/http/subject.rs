@@ -1,0 +1,114 @@
+//! The wallet that a request is about: named by a code in the path, or by a user or a code in the
+//! body or the query.
+
+mod choice;
+
+use actors::Address;
+use catalog::ProjectCatalog;
+use domain::{code::RecoveryCode, id::ProductId, text::ExternalUserId, wallet::ProductRef};
+use wire::{
+    code::ErrorCode,
+    error::Error,
+    field::{CodeText, MalformedCode, ProductName, Text, UserText},
+};
+
+use super::code_path::CodePath;
+
+pub(crate) use choice::WalletChoice;
+
+/// A wallet as a body names it. The code may be malformed: that is a 404, which is reported only
+/// when the rest of the body is valid.
+#[derive(Debug)]
+pub(crate) enum NamedWallet {
+    User(ExternalUserId),
+    Code(Result<RecoveryCode, MalformedCode>),
+}
+
+impl NamedWallet {
+    /// The wallet that one of the two fields names; `None` when neither does.
+    pub(crate) fn of(
+        user: Option<UserText>,
+        code: Option<CodeText>,
+    ) -> Result<Option<Self>, Error> {
+        match (user, code) {
+            (Some(_), Some(_)) => Err(Error::new(ErrorCode::ConflictingWallet)),
+            (Some(Text(user)), None) => Ok(Some(Self::User(user))),
+            (None, Some(Text(typed))) => Ok(Some(Self::Code(typed.0))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The wallet that exactly one of the two fields has to name.
+    pub(crate) fn one_of(user: Option<UserText>, code: Option<CodeText>) -> Result<Self, Error> {
+        Self::of(user, code)?.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
+    }
+
+    /// The wallet's address; `wallet_not_found` for a malformed code.
+    pub(crate) fn address(self) -> Result<Address, Error> {
+        match self {
+            Self::User(user) => Ok(Address::External(user)),
+            Self::Code(Ok(code)) => Ok(Address::Code(code)),
+            Self::Code(Err(_)) => Err(Error::new(ErrorCode::WalletNotFound)),
+        }
+    }
+}
+
+/// The wallet that a command is about, whichever way it was named. A code in the path that opens nothing
+/// counts as a miss.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// Named by its code in the path.
+    Code(CodePath),
+    /// Named by its user.
+    User(Address),
+}
+
+impl From<CodePath> for Subject {
+    fn from(code: CodePath) -> Self {
+        Self::Code(code)
+    }
+}
+
+impl From<ExternalUserId> for Subject {
+    fn from(user: ExternalUserId) -> Self {
+        Self::User(Address::External(user))
+    }
+}
+
+impl Subject {
+    /// The wallet's address. Called last, when the rest of the request was found valid.
+    pub(crate) fn address(&self) -> Result<&Address, Error> {
+        match self {
+            Self::Code(code) => code.address(),
+            Self::User(address) => Ok(address),
+        }
+    }
+
+    /// The caller's error for a wallet's.
+    pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
+        match self {
+            Self::Code(code) => code.refused(error, project),
+            Self::User(_) => Error::from_wallet(error, project),
+        }
+    }
+}
+
+/// The named product, active or not; `product_not_found` if the project does not have it.
+pub(crate) fn product(name: &ProductName, project: &ProjectCatalog) -> Result<ProductId, Error> {
+    let named = name.0.0.and_then(|id| project.product(&id));
+    named
+        .map(|product| product.id)
+        .ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
+}
+
+/// The named product, or the only one with credits. That there is exactly one is checked only after
+/// a replay is recognised.
+pub(crate) fn product_or_only(
+    name: Option<&ProductName>,
+    project: &ProjectCatalog,
+) -> Result<ProductRef, Error> {
+    match name {
+        Some(name) => product(name, project).map(ProductRef::Named),
+        None => Ok(ProductRef::Only(project.only_credit_product())),
+    }
+}
