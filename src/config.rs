@@ -48,7 +48,7 @@ pub struct Config {
     /// Proxies whose `X-Forwarded-For` is believed.
     #[serde(deserialize_with = "layers::networks")]
     pub trusted_proxies: Vec<IpNet>,
-    /// A filter in the syntax of `tracing_subscriber::EnvFilter`.
+    /// A filter in the syntax of `tracing_subscriber::filter::Targets`.
     pub log: String,
     /// How log lines look.
     pub log_format: LogFormat,

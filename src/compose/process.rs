@@ -3,7 +3,9 @@
 use std::io::IsTerminal as _;
 
 use tokio::runtime::Runtime;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    filter::Targets, fmt, layer::SubscriberExt as _, registry, util::SubscriberInitExt as _,
+};
 
 use super::{Error, LAST_ANSWERS};
 use crate::config::{Config, LogFormat};
@@ -40,21 +42,20 @@ pub fn block_on<T>(config: &Config, service: impl Future<Output = T>) -> std::io
 ///
 /// [`Error::Log`] when `log` is not a valid filter, or logging was set up before.
 pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
-    let filter: EnvFilter = config
+    let filter: Targets = config
         .log
         .parse()
         .map_err(|error| Error::Log(format!("{error}")))?;
     // Colours are for terminals, and for people who want them.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = fmt::layer()
         .with_ansi(std::io::stderr().is_terminal() && !plain)
         .with_writer(std::io::stderr)
         // They would go to the same stream, and panic in the caller where nobody reads it any more.
         .log_internal_errors(false);
     let set = match config.log_format {
-        LogFormat::Text => lines.try_init(),
-        LogFormat::Json => lines.json().try_init(),
+        LogFormat::Text => registry().with(lines).with(filter).try_init(),
+        LogFormat::Json => registry().with(lines.json()).with(filter).try_init(),
     };
     set.map_err(|error| Error::Log(error.to_string()))
 }

@@ -579,6 +579,22 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
     ),
 ];
 
+/// `dist` inherits what `release` says of single packages, and would ship it.
+#[test]
+fn what_release_builds_sooner_dist_builds_well() {
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+    let packages = |profile: &str, level: u8| -> BTreeSet<String> {
+        let head = format!("\n[profile.{profile}.package]\n");
+        let (_, lines) = manifest.split_once(&head).unwrap();
+        let lines = lines.lines().take_while(|line| !line.is_empty());
+        let level = format!(" = {{ opt-level = {level} }}");
+        lines
+            .map(|line| line.strip_suffix(&level).unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(packages("release", 0), packages("dist", 3));
+}
+
 #[test]
 fn rooms_import_each_other_one_way() {
     for (folder, rooms) in ROOMS {
