@@ -1,7 +1,5 @@
-//! Scrip: a credit-wallet service in one binary. This crate is what stands around the wallets: the
-//! HTTP interface, the catalog and its administration, the command line, the server itself.
-//!
-//! The rules are in `domain`, the wallets in `actors`, the books in `persistence`.
+//! Scrip: a credit-wallet service in one binary. This crate joins its rooms: it reads the configuration, opens the
+//! store, hands each room the part of the service that it uses, and has the command line.
 
 pub use ::{
     accounts as providers, catalog, connections as server, data_dir::secrets, limits,

@@ -10,8 +10,7 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
-use edge::audit;
-use edge::{body::FormBody, context::Context};
+use edge::{audit, body::FormBody, context::Context};
 use wire::{Error, ErrorCode};
 
 use super::{

@@ -10,8 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use edge::auth::Watcher;
-use edge::{BehindEdge, EdgeState};
+use edge::{BehindEdge, EdgeState, auth::Watcher};
 use operations::backups::Backups;
 use outbound::Webhooks;
 use payments::Payments;

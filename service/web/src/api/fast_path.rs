@@ -9,7 +9,7 @@ use std::{net::SocketAddr, pin::pin, sync::Arc};
 
 use axum::{
     Router,
-    http::{Method, header},
+    http::{Method, Request, header},
     response::Response,
 };
 use connections::{IncomingRequest, Responder};
@@ -19,7 +19,6 @@ use edge::{
     gate,
     layer::{self, API_PREFIX},
 };
-use hyper::Request;
 use operations::metrics::Route;
 use tracing::Instrument as _;
 
