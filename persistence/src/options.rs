@@ -40,6 +40,8 @@ pub struct Options {
     pub min_free_bytes: u64,
     /// Average bytes of a backup's chunk; an eighth of it where changes lie scattered.
     pub backup_chunk_bytes: usize,
+    /// Occupy the threads of sled's pool that every write would wake for nothing. For a process that has one store.
+    pub occupy_idle_threads: bool,
     /// Run even where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
     /// Calls the callbacks of a group commit. The default does so on the log's thread.
@@ -72,6 +74,7 @@ impl Options {
             frame_bytes: 64 << 20,
             min_free_bytes: 256 << 20,
             backup_chunk_bytes: 512 << 10,
+            occupy_idle_threads: false,
             allow_unsynced: false,
             completions: Arc::new(|waiting| {
                 for (done, outcome) in waiting {

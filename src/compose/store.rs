@@ -38,6 +38,7 @@ pub async fn open_store(config: &Config) -> Result<Store, Error> {
         flush_every_ms: GARBAGE_INTERVAL_MS,
         checkpoint_interval: Duration::from_millis(settings.checkpoint_interval_ms),
         min_free_bytes: settings.min_free_bytes,
+        occupy_idle_threads: true,
         allow_unsynced: settings.allow_unsynced,
         completions: actors::completions(),
         on_fatal: Arc::new(abort),

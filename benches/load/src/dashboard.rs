@@ -6,7 +6,8 @@ mod browser;
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicU64},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use actors::Address;
@@ -34,6 +35,11 @@ const IN_FLIGHT: usize = 256;
 const TOGETHER: usize = 10_000;
 /// How often each page is requested.
 const TIMES: usize = 5;
+/// How often, and how far apart, the disk's use is looked at after a burst: five minutes in all.
+const PAUSES: u32 = 30;
+const PAUSE: Duration = Duration::from_secs(10);
+/// What the directory may be, five minutes after a burst, in bytes of its records.
+const RECORDS_TARGET: Target = Target::AtMost(3.0);
 /// The longest a page may take, in milliseconds.
 const TARGET: Target = Target::AtMost(200.0);
 
@@ -56,12 +62,13 @@ impl Bench {
         server.ready()?;
         let project = Project::create(&server)?;
         server.terminate()?;
-        fill(&data, &project, wallets, entries, orders)?;
+        let pauses = if self.args.quick { 1 } else { PAUSES };
+        let disk = fill(&data, &project, wallets, entries, orders, pauses)?;
         let mut server = self.server(&data, &env)?;
         server.ready()?;
         server.quiet()?;
         self.pages(&server, &project, wallets)?;
-        self.backups(&server, &project, &data)?;
+        self.backups(&server, &project, &data, &disk)?;
         server.terminate().map(drop)
     }
 
@@ -126,16 +133,22 @@ impl Bench {
         Ok(())
     }
 
-    fn backups(&mut self, server: &Server, project: &Project, data: &Path) -> Result<()> {
+    fn backups(
+        &mut self,
+        server: &Server,
+        project: &Project,
+        data: &Path,
+        disk: &DiskUse,
+    ) -> Result<()> {
         let to = self.place.data("backups");
-        let used = disk_use(data)? as f64 / 1e6;
-        self.report
-            .add("disk that is backed up", used, "MB", Target::None);
         let mut before = 0;
         for name in ["a full backup", "one after 10,000 more entries"] {
             let started = Instant::now();
-            self.back_up(server, data, &to)?;
+            let records = self.back_up(server, data, &to)?;
             let took = started.elapsed().as_secs_f64();
+            if before == 0 {
+                self.disk_after_burst(disk, records);
+            }
             self.report.add(name, took, "s", Target::None);
             let size = disk_use(&to)?;
             let new = size.saturating_sub(before) as f64 / 1e6;
@@ -146,7 +159,22 @@ impl Bench {
         Ok(())
     }
 
-    fn back_up(&self, server: &Server, data: &Path, to: &PathBuf) -> Result<()> {
+    /// Reports what a burst left on the disk, beside the bytes of all records.
+    fn disk_after_burst(&mut self, disk: &DiskUse, records: u64) {
+        let states = [
+            ("the disk after all that at once / records", disk.burst, Target::None),
+            ("the disk five minutes later / records", disk.later, RECORDS_TARGET),
+        ];
+        for (name, used, target) in states {
+            let ratio = used as f64 / records.max(1) as f64;
+            self.report.add(name, ratio, "", target);
+            let megabytes = used as f64 / 1e6;
+            self.report.note(format!("{megabytes:.0} MB"));
+        }
+    }
+
+    /// Makes a backup; the bytes of the records in it.
+    fn back_up(&self, server: &Server, data: &Path, to: &PathBuf) -> Result<u64> {
         let binary = Binary::find(self.args.server.as_deref())?;
         let mut command = binary.command();
         command.args(["backup", "--url", &format!("http://{}", server.address())]);
@@ -156,15 +184,31 @@ impl Bench {
         let output = String::from_utf8_lossy(&ended.stdout);
         eprintln!("dashboard: {}", output.trim_end());
         if ended.status.success() {
-            return Ok(());
+            let bytes = output.split_once("records of ").and_then(|(_, it)| it.split_once(" bytes"));
+            return bytes
+                .and_then(|(bytes, _)| bytes.parse().ok())
+                .needed("the bytes of all records");
         }
         let output = String::from_utf8_lossy(&ended.stderr);
         Err(Error(format!("scrip backup: {output}")))
     }
 }
 
+/// Bytes of the data directory right after a burst, and after it was left alone.
+struct DiskUse {
+    burst: u64,
+    later: u64,
+}
+
 /// Creates wallets with equally many entries, except one that has a tenth of all, and orders.
-fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64) -> Result<()> {
+fn fill(
+    data: &Path,
+    project: &Project,
+    wallets: u64,
+    entries: u64,
+    orders: u64,
+    pauses: u32,
+) -> Result<DiskUse> {
     let id = project.id.parse().map_err(|_| Error("no project".into()))?;
     let product = project.product.parse();
     let product = product.map_err(|_| Error("no product".into()))?;
@@ -190,7 +234,16 @@ fn fill(data: &Path, project: &Project, wallets: u64, entries: u64, orders: u64)
     let rate = rest as f64 / started.elapsed().as_secs_f64();
     eprintln!("dashboard: {} entries/s", thousands(rate));
     engine.settle()?;
-    engine.close()
+    let burst = disk_use(data)?;
+    eprintln!("dashboard: the disk's use after that, while nothing happens");
+    for _ in 0..pauses {
+        stop::check()?;
+        thread::sleep(PAUSE);
+        eprintln!("dashboard: {:.0} MB", disk_use(data)? as f64 / 1e6);
+    }
+    let later = disk_use(data)?;
+    engine.close()?;
+    Ok(DiskUse { burst, later })
 }
 
 fn sell(

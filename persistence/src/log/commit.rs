@@ -11,14 +11,12 @@
 //! not. (Without the flusher the files grow by a half; and of all calls only `sync_file_range`,
 //! which cannot be called safely, asks without emptying the disk's cache once more.)
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, thread, time::Instant};
 
 use super::{
     frame::{self, FramePosition},
+    idle_threads::IdleThreads,
+    pacing::Pacing,
     progress::UnfoldedFrame,
     project_events,
     queue::Batch,
@@ -30,14 +28,6 @@ use crate::{
     options::Step,
 };
 
-/// A group commit costs the same write, two syncs and eight wake-ups of threads (sled's pool wakes all seven that
-/// idle for each write), however many it serves. So the next one starts no sooner than this long after the last one
-/// for each event in that: less than the service takes for an event, so that those who were answered are in the next
-/// one. A lone caller has waited as long for the disk anyway. At 256 connections, four rounds in turn: 135,000/s
-/// where 20 µs and 2 ms made 95,000/s.
-const PACE_PER_EVENT: Duration = Duration::from_micros(4);
-/// The most that it may wait. Twice as long was as fast, with now and then a p99 of four times as much.
-const MAX_PACE: Duration = Duration::from_micros(500);
 /// The typical size of an event in the log.
 const EVENT_BYTES: usize = 128;
 
@@ -51,16 +41,18 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
         frame: Vec::new(),
     };
     let mut batch = Batch::default();
+    let _idle = shared
+        .options
+        .occupy_idle_threads
+        .then(|| IdleThreads::occupy(&disk.database.sled));
     // Far enough from the limit for all that may be in flight meanwhile.
     let enough = shared.options.backlog_limit.most();
-    let (mut begun, mut pace) = (Instant::now(), Duration::ZERO);
+    let mut pacing = Pacing::default();
+    let mut ended = Instant::now();
     loop {
-        thread::sleep(pace.saturating_sub(begun.elapsed()));
         let Some(taken) = shared.queue.take(batch) else {
             return Ok(());
         };
-        begun = Instant::now();
-        pace = pace_after(&taken);
         shared.progress.make_room(enough);
         batch = taken;
         if shared.failed() {
@@ -74,12 +66,21 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
             // Another thread's failure may mean that this flush did not reach the disk either.
             Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
             Ok(frames) => {
-                if !frames.is_empty() {
-                    shared.latency.count(started.elapsed());
+                let committed = !frames.is_empty();
+                let took = started.elapsed();
+                if committed {
+                    shared.latency.count(took);
                 }
+                let events = events_in(batch.bytes.len());
                 let enough = shared.options.checkpoint;
                 shared.progress.made_durable(frames, commit.head, enough);
                 commit.answer(&mut batch, Outcome::Durable);
+                if committed {
+                    let queued = events_in(shared.queue.bytes());
+                    pacing.count(events, took, ended.elapsed(), queued);
+                    ended = Instant::now();
+                    thread::sleep(pacing.rest(queued));
+                }
             }
             Err(error) => {
                 // Refuse first, so that nobody who hears "unknown" can append again.
@@ -90,9 +91,9 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
     }
 }
 
-fn pace_after(batch: &Batch) -> Duration {
-    let events = u32::try_from(batch.bytes.len() / EVENT_BYTES).unwrap_or(u32::MAX);
-    PACE_PER_EVENT.saturating_mul(events).min(MAX_PACE)
+/// About how many events there are in so many bytes of appends.
+fn events_in(bytes: usize) -> u32 {
+    u32::try_from(bytes / EVENT_BYTES).unwrap_or(u32::MAX)
 }
 
 struct Commit<'a> {
