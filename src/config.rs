@@ -45,6 +45,9 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The data directory.
     pub data_dir: PathBuf,
+    /// A folder with the clients' npm packages to hand out; only `scrip dev` does.
+    #[serde(skip)]
+    pub packages: Option<PathBuf>,
     /// Proxies whose `X-Forwarded-For` is believed.
     #[serde(deserialize_with = "layers::networks")]
     pub trusted_proxies: Vec<IpNet>,

@@ -1,20 +1,17 @@
 // Follows docs/quick-start.md to the letter, in an empty folder: its commands in terminals, its page in
-// Chromium, its answers compared. What it installs of @scrip/* are the packages of this folder, packed, from
-// a registry for that scope on this machine; all else comes from where npm usually has it. Prints how long
-// it took from the empty folder to a spent credit.
+// Chromium, its answers compared. What it installs of @scrip/* are the packages of this folder, packed, as
+// `scrip dev` hands them out; all else comes from where npm usually has it. Prints how long it took from the empty
+// folder to a spent credit.
 //
 // node follow.mjs BINARY TARBALLS
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '../external/node_modules/playwright-core/index.mjs';
-import { manifestOf } from './tarball.mjs';
 
 const [binary, tarballs] = process.argv.slice(2).map((path) => resolve(path));
 const page = readFileSync(fileURLToPath(new URL('../../docs/quick-start.md', import.meta.url)), 'utf8');
@@ -39,30 +36,6 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 async function until(what, seconds, look) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(100)) if (await look()) return;
   throw new Error(`not within ${seconds} s: ${what}`);
-}
-
-/** A registry of the packed packages, for npm. */
-async function registry() {
-  const packages = new Map();
-  for (const file of readdirSync(tarballs).filter((file) => file.endsWith('.tgz'))) {
-    const bytes = readFileSync(join(tarballs, file));
-    packages.set(manifestOf(bytes).name, { file, bytes, manifest: manifestOf(bytes) });
-  }
-  const server = createServer((request, response) => {
-    const name = decodeURIComponent(request.url.slice(1));
-    const tarball = [...packages.values()].find(({ file }) => name === file);
-    if (tarball) return response.end(tarball.bytes);
-    const found = packages.get(name);
-    if (!found) return response.writeHead(404).end('{}');
-    const { file, bytes, manifest } = found;
-    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-    const dist = { integrity, tarball: `http://${request.headers.host}/${file}` };
-    const versions = { [manifest.version]: { ...manifest, dist } };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ name, 'dist-tags': { latest: manifest.version }, versions }));
-  });
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  return { server, names: [...packages.keys()], url: `http://127.0.0.1:${server.address().port}/` };
 }
 
 /** A terminal in the folder: what is pasted into it, and what it says. */
@@ -115,18 +88,12 @@ async function buyAndDraw() {
   }
 }
 
-let packages;
 try {
   for (const port of PORTS) await until(`port ${port} is free, which the quick start names`, 60, async () => !(await taken(port)));
   mkdirSync(shop);
   mkdirSync(join(folder, 'bin'));
   symlinkSync(binary, join(folder, 'bin/scrip'));
-  packages = await registry();
-  const npmrc = join(folder, 'npmrc');
-  const own = join(homedir(), '.npmrc');
-  if (existsSync(own)) copyFileSync(own, npmrc);
-  writeFileSync(npmrc, `\n@scrip:registry=${packages.url}\n`, { flag: 'a' });
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}`, NPM_CONFIG_USERCONFIG: npmrc };
+  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}`, SCRIP_PACKAGES: tarballs };
 
   const begun = performance.now();
   const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);
@@ -150,13 +117,12 @@ try {
       last = await second.paste(text);
     }
   }
-  console.log(`the whole page, with Node, after ${seconds()} s (${packages.names.sort().join(', ')})`);
+  console.log(`the whole page, with Node, after ${seconds()} s`);
 } catch (error) {
   for (const terminal of started) console.error(`--- a terminal said:\n${terminal.said.slice(-3000)}`);
   throw error;
 } finally {
   for (const terminal of started) terminal.end();
-  packages?.server.close();
   await pause(500);
   rmSync(folder, { recursive: true, force: true });
 }
