@@ -7,7 +7,7 @@ use super::{
     desk::{InstructionCommand, asked},
     purchase::{Purchase, purchase},
 };
-use crate::time::Period;
+use crate::{time::Period, wallet::shortfall::OnShortfall};
 
 /// Milliseconds between two instants of the grid: a quarter of a day.
 pub(super) const QUARTER: i64 = 6 * 3_600_000;
@@ -25,16 +25,35 @@ pub(super) enum Command {
         product: Option<usize>,
         coins: i64,
         key: u16,
+        short: OnShortfall,
     },
     Place {
         product: Option<usize>,
         coins: i64,
         lifetime: i64,
         key: u16,
+        overrun: i64,
     },
     Settle {
         hold: u128,
         coins: i64,
+        short: OnShortfall,
+    },
+    Draw {
+        hold: u128,
+        coins: i64,
+        key: u16,
+    },
+    Forgive {
+        product: usize,
+        coins: Option<i64>,
+        key: u16,
+    },
+    /// A limit of debt: the wallet's own, or the product's.
+    Limit {
+        product: usize,
+        coins: Option<i64>,
+        own: bool,
     },
     Release {
         hold: u128,
@@ -84,6 +103,13 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         1 => 40..1600_i64,
         2 => -8..0_i64,
     ];
+    let short = prop::sample::select(vec![
+        OnShortfall::Refuse,
+        OnShortfall::Drain,
+        OnShortfall::Owe,
+        OnShortfall::Owe,
+    ]);
+    let overrun = prop_oneof![2 => Just(0), 1 => 0..=most];
     let credit_key = 0..30_u16;
     // A grant may already be past its end when it is made.
     let lifetime = proptest::option::weighted(0.7, -1..16_i64);
@@ -91,12 +117,21 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         5 => (product.clone(), coins.clone(), lifetime, credit_key).prop_map(
             |(product, coins, lifetime, key)| Command::Credit { product, coins, lifetime, key }
         ),
-        4 => (named.clone(), coins.clone(), key.clone())
-            .prop_map(|(product, coins, key)| Command::Deduct { product, coins, key }),
-        5 => (named, coins, 0..12_i64, key).prop_map(
-            |(product, coins, lifetime, key)| Command::Place { product, coins, lifetime, key }
+        4 => (named.clone(), coins.clone(), key.clone(), short.clone())
+            .prop_map(|(product, coins, key, short)| Command::Deduct { product, coins, key, short }),
+        5 => (named, coins.clone(), 0..12_i64, key.clone(), overrun).prop_map(
+            |(product, coins, lifetime, key, overrun)| {
+                Command::Place { product, coins, lifetime, key, overrun }
+            }
         ),
-        4 => (hold.clone(), 0..=most).prop_map(|(hold, coins)| Command::Settle { hold, coins }),
+        4 => (hold.clone(), 0..=most, short)
+            .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
+        4 => (hold.clone(), coins.clone(), key.clone())
+            .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        2 => (product.clone(), proptest::option::of(coins), key)
+            .prop_map(|(product, coins, key)| Command::Forgive { product, coins, key }),
+        2 => (product.clone(), proptest::option::weighted(0.8, 0..=most), any::<bool>())
+            .prop_map(|(product, coins, own)| Command::Limit { product, coins, own }),
         2 => hold.clone().prop_map(|hold| Command::Release { hold }),
         1 => (hold, 0..16_i64).prop_map(|(hold, lifetime)| Command::Extend { hold, lifetime }),
         1 => (0..3_u8, any::<bool>()).prop_map(|(slug, grant)| Command::Feature { slug, grant }),
