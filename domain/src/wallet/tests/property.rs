@@ -14,7 +14,7 @@ mod till;
 use proptest::prelude::*;
 
 use self::{
-    command::{Command, QUARTER, command},
+    command::{Command, QUARTER, command, of_credits},
     model::{Model, Outcome},
     purchase::Purchase,
 };
@@ -539,6 +539,17 @@ proptest! {
         commands in prop::collection::vec(command(12), 1..120),
     ) {
         play(1, products, &commands);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn debts_and_draws_are_what_the_naive_model_says(
+        commands in prop::collection::vec(of_credits(12), 1..120),
+    ) {
+        play(1, 1, &commands);
     }
 }
 

@@ -83,6 +83,15 @@ pub(super) enum Command {
 }
 
 pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
+    prop_oneof![
+        39 => of_credits(most),
+        24 => purchase(most).prop_map(Command::Buy),
+        7 => asked().prop_map(Command::Instruct),
+    ]
+}
+
+/// Commands that buy nothing: holds and debts meet more often.
+pub(super) fn of_credits(most: i64) -> impl Strategy<Value = Command> {
     let product = 0..3_usize;
     let named = prop_oneof![3 => (0..3_usize).prop_map(Some), 2 => Just(None)];
     let coins = 1..=most;
@@ -138,8 +147,6 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         6 => quarters.prop_map(|quarters| Command::Wait { quarters }),
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
-        24 => purchase(most).prop_map(Command::Buy),
-        7 => asked().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }
