@@ -14,7 +14,7 @@ mod till;
 use proptest::prelude::*;
 
 use self::{
-    command::{Command, QUARTER, command, of_credits},
+    command::{Command, QUARTER, command, of_debts},
     model::{Model, Outcome},
     purchase::Purchase,
 };
@@ -547,8 +547,14 @@ proptest! {
 
     #[test]
     fn debts_and_draws_are_what_the_naive_model_says(
-        commands in prop::collection::vec(of_credits(12), 1..120),
+        mut commands in prop::collection::vec(of_debts(), 1..120),
     ) {
+        let trust = Command::Limit {
+            product: 0,
+            coins: Some(12),
+            own: false,
+        };
+        commands.insert(0, trust);
         play(1, 1, &commands);
     }
 }

@@ -83,15 +83,6 @@ pub(super) enum Command {
 }
 
 pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
-    prop_oneof![
-        39 => of_credits(most),
-        24 => purchase(most).prop_map(Command::Buy),
-        7 => asked().prop_map(Command::Instruct),
-    ]
-}
-
-/// Commands that buy nothing: holds and debts meet more often.
-pub(super) fn of_credits(most: i64) -> impl Strategy<Value = Command> {
     let product = 0..3_usize;
     let named = prop_oneof![3 => (0..3_usize).prop_map(Some), 2 => Just(None)];
     let coins = 1..=most;
@@ -112,12 +103,7 @@ pub(super) fn of_credits(most: i64) -> impl Strategy<Value = Command> {
         1 => 40..1600_i64,
         2 => -8..0_i64,
     ];
-    let short = prop::sample::select(vec![
-        OnShortfall::Refuse,
-        OnShortfall::Drain,
-        OnShortfall::Owe,
-        OnShortfall::Owe,
-    ]);
+    let short = shortfall();
     let overrun = prop_oneof![2 => Just(0), 1 => 0..=most];
     let credit_key = 0..30_u16;
     // A grant may already be past its end when it is made.
@@ -147,6 +133,43 @@ pub(super) fn of_credits(most: i64) -> impl Strategy<Value = Command> {
         6 => quarters.prop_map(|quarters| Command::Wait { quarters }),
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
+        24 => purchase(most).prop_map(Command::Buy),
+        7 => asked().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
+    ]
+}
+
+fn shortfall() -> impl Strategy<Value = OnShortfall> + Clone {
+    let owe = OnShortfall::Owe;
+    prop::sample::select(vec![OnShortfall::Refuse, OnShortfall::Drain, owe, owe])
+}
+
+/// Commands about one product's credits, of which there are few: holds that last, many draws, debts.
+pub(super) fn of_debts() -> impl Strategy<Value = Command> {
+    let (product, named) = (0, Some(0));
+    let (coins, key, hold) = (1..=6_i64, 0..200_u16, 0..12_u128);
+    prop_oneof![
+        4 => (coins.clone(), key.clone()).prop_map(move |(coins, key)| {
+            Command::Credit { product, coins, lifetime: None, key }
+        }),
+        4 => (coins.clone(), key.clone(), shortfall()).prop_map(move |(coins, key, short)| {
+            Command::Deduct { product: named, coins, key, short }
+        }),
+        6 => (coins.clone(), 1..40_i64, key.clone(), 0..4_i64).prop_map(
+            move |(coins, lifetime, key, overrun)| {
+                Command::Place { product: named, coins, lifetime, key, overrun }
+            }
+        ),
+        5 => (hold.clone(), 0..=9_i64, shortfall())
+            .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
+        1 => hold.clone().prop_map(|hold| Command::Release { hold }),
+        12 => (hold, 1..=4_i64, key.clone())
+            .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        1 => (proptest::option::of(coins), key)
+            .prop_map(move |(coins, key)| Command::Forgive { product, coins, key }),
+        1 => (proptest::option::weighted(0.8, 0..=12_i64), any::<bool>())
+            .prop_map(move |(coins, own)| Command::Limit { product, coins, own }),
+        2 => (0..6_i64).prop_map(|quarters| Command::Wait { quarters }),
+        2 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }
