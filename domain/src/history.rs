@@ -216,6 +216,27 @@ fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
     hasher.write(text.as_bytes());
 }
 
+impl RecordContent {
+    /// The ledger entry, if a balance changed.
+    #[must_use]
+    pub const fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry)
+            | Self::HoldClosed(_, Some(entry))
+            | Self::HoldDrawn(_, entry)
+            | Self::Forgiven(_, entry) => Some(entry),
+            Self::Charged(_, entry) if entry.delta != 0 => Some(entry),
+            Self::Charged(..)
+            | Self::HoldPlaced(..)
+            | Self::HoldClosed(_, None)
+            | Self::HoldExpired(_)
+            | Self::Order(_)
+            | Self::SubscriptionOver(_)
+            | Self::Instructed(_) => None,
+        }
+    }
+}
+
 impl InstructionRecord {
     /// The look-up that finds its record.
     #[must_use]
@@ -260,20 +281,7 @@ impl Record {
     /// The ledger entry, if the record changed a balance.
     #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
-        match &self.fact {
-            RecordContent::Entry(entry)
-            | RecordContent::HoldClosed(_, Some(entry))
-            | RecordContent::HoldDrawn(_, entry)
-            | RecordContent::Forgiven(_, entry) => Some(entry),
-            RecordContent::Charged(_, entry) if entry.delta != 0 => Some(entry),
-            RecordContent::Charged(..)
-            | RecordContent::HoldPlaced(..)
-            | RecordContent::HoldClosed(_, None)
-            | RecordContent::HoldExpired(_)
-            | RecordContent::Order(_)
-            | RecordContent::SubscriptionOver(_)
-            | RecordContent::Instructed(_) => None,
-        }
+        self.fact.entry()
     }
 
     /// The hold that expired, if the record is about one.
