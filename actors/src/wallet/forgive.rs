@@ -1,4 +1,4 @@
-//! Forgives debts.
+//! Forgives debts, all of one or a part.
 
 use domain::{
     history::RecordKey,

@@ -12,7 +12,7 @@ use crate::{
     id::{OrderSerial, ProductId},
     time::{Period, Timestamp},
 };
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The last period in which a free grant was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -359,55 +359,5 @@ impl Account {
         self.lots.update(number, take);
         self.balance = self.balance.saturating_sub(credits);
         Ok(order)
-    }
-}
-
-/// What not every account has, under one tag: the usual account takes no byte for a debt that it does not have.
-#[derive(Serialize, Deserialize)]
-enum Marks {
-    Neither,
-    Free(LastFreeGrant),
-    Debt(Debt),
-    Both(LastFreeGrant, Debt),
-}
-
-impl Serialize for Account {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let marks = match (self.free, self.debt.as_deref().copied()) {
-            (None, None) => Marks::Neither,
-            (Some(free), None) => Marks::Free(free),
-            (None, Some(debt)) => Marks::Debt(debt),
-            (Some(free), Some(debt)) => Marks::Both(free, debt),
-        };
-        let Self {
-            product,
-            balance,
-            held,
-            lots,
-            next_lot,
-            ..
-        } = self;
-        (product, balance, held, marks, lots, next_lot).serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for Account {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (product, balance, held, marks, lots, next_lot) = Deserialize::deserialize(from)?;
-        let (free, debt) = match marks {
-            Marks::Neither => (None, None),
-            Marks::Free(free) => (Some(free), None),
-            Marks::Debt(debt) => (None, Some(debt)),
-            Marks::Both(free, debt) => (Some(free), Some(debt)),
-        };
-        Ok(Self {
-            product,
-            balance,
-            held,
-            free,
-            debt: debt.map(Box::new),
-            lots,
-            next_lot,
-        })
     }
 }

@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// A cost as it was met once: of which product, how much, and in what parts.
-type Met = (ProductId, i64, Parts);
+type Met = (ProductId, i64, Split);
 
 /// Charged, owed, uncovered.
-type Parts = [i64; 3];
+type Split = [i64; 3];
 
 #[derive(Debug, Default)]
 pub(super) struct ModelDebts {
@@ -95,7 +95,7 @@ impl Model {
         }
     }
 
-    fn met(&self, product: ProductId, parts: Parts, (now, late): (bool, bool)) -> Outcome {
+    fn met(&self, product: ProductId, parts: Split, (now, late): (bool, bool)) -> Outcome {
         let [charged, owed, uncovered] = parts.map(|part| part * self.worth);
         Outcome::Met {
             product,
@@ -114,7 +114,7 @@ impl Model {
         coins: i64,
         key: &str,
         short: OnShortfall,
-    ) -> Result<Parts, Rejection> {
+    ) -> Result<Split, Rejection> {
         let parts = self.parts(product, coins, self.purse.count(product, None), short, 0);
         let parts = parts.ok_or_else(|| self.short(product, coins, coins))?;
         self.date(self.now);
@@ -138,7 +138,7 @@ impl Model {
         there: i64,
         short: OnShortfall,
         overrun: i64,
-    ) -> Option<Parts> {
+    ) -> Option<Split> {
         let charged = cost.min(there);
         let room = (self.unreserved(product) + overrun).max(overrun).max(0);
         match (cost - charged, short) {
@@ -193,7 +193,7 @@ impl Model {
     fn settle_late(&mut self, hold: &ModelHold, coins: i64, short: OnShortfall) -> Outcome {
         let (product, rest) = (hold.product, coins - hold.drawn);
         assert!(rest >= 0, "credits that come back late are for other tests");
-        let beside = |[charged, owed, uncovered]: Parts| [charged + hold.drawn, owed, uncovered];
+        let beside = |[charged, owed, uncovered]: Split| [charged + hold.drawn, owed, uncovered];
         match self.debts.met.get(&hold.key) {
             Some(&(former, amount, parts)) if former == product && amount == rest => {
                 return self.met(product, beside(parts), (false, true));
