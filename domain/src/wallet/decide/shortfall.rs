@@ -82,8 +82,7 @@ impl Wallet {
     ) -> Result<Coverage, Rejection> {
         let needed = cost.saturating_sub(beside.pinned).max(0);
         let rest = needed.saturating_sub(self.available(product)).max(0);
-        if on_shortfall == OnShortfall::Refuse || rest == 0 {
-            self.afford(product, needed, cost)?;
+        if rest == 0 {
             return Ok(Coverage::full(cost));
         }
         let room = match on_shortfall {
@@ -93,7 +92,11 @@ impl Wallet {
                 let free = free.saturating_add(beside.max_overrun);
                 free.max(beside.max_overrun).max(0)
             }
-            OnShortfall::Drain | OnShortfall::Refuse => 0,
+            OnShortfall::Drain => 0,
+            OnShortfall::Refuse => {
+                self.afford(product, needed, cost)?;
+                0
+            }
         };
         let owed = rest.min(room);
         Ok(Coverage {
