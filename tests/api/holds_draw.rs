@@ -116,8 +116,12 @@ async fn a_stream_that_breaks_off_anywhere_loses_nothing_that_was_done() {
                     .expect(200);
             }
             if is_released {
-                let released = service.secret.post(&path(&hold, "/release"), &Value::Null);
-                let released = released.await.expect(200);
+                let release = path(&hold, "/release");
+                let released = service
+                    .secret
+                    .post(&release, &Value::Null)
+                    .await
+                    .expect(200);
                 assert_eq!(released, json!({ "balance": 100 - 10 * chunks }));
             } else {
                 service.clock.advance_millis(900_000);
@@ -157,10 +161,8 @@ async fn a_replaced_code_ends_the_hold_and_keeps_what_was_drawn() {
     let code = service.code().await;
     service.grant_code(&code, 100).await;
     let body = json!({ "productId": service.product, "amount": 40, "idempotencyKey": "h" });
-    let placed = service
-        .publishable
-        .post(&format!("/api/v1/wallets/{code}/holds"), &body);
-    let placed = placed.await.expect(200);
+    let holds = format!("/api/v1/wallets/{code}/holds");
+    let placed = service.publishable.post(&holds, &body).await.expect(200);
     let hold = placed["holdId"].as_str().unwrap();
     let body = json!({ "amount": 15, "idempotencyKey": "d" });
     let drawn = service.publishable.post(&path(hold, "/draw"), &body).await;
