@@ -10,7 +10,7 @@
 mod sample;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use domain::wallet::{Decision, Event};
+use domain::wallet::Event;
 use std::hint::black_box;
 
 fn decide(c: &mut Criterion) {
@@ -19,7 +19,7 @@ fn decide(c: &mut Criterion) {
     c.bench_function("decide a deduction", |b| {
         b.iter(|| {
             number += 1;
-            black_box(wallet.deduct(sample::deduct(number), None).unwrap())
+            black_box(wallet.deduct(sample::deduct(number), None, &[]).unwrap())
         });
     });
     c.bench_function("decide and apply a deduction", |b| {
@@ -27,10 +27,8 @@ fn decide(c: &mut Criterion) {
             || wallet.clone(),
             |wallet| {
                 number += 1;
-                let Decision::Accept(change) = wallet.deduct(sample::deduct(number), None).unwrap()
-                else {
-                    return None;
-                };
+                let decided = wallet.deduct(sample::deduct(number), None, &[]).unwrap();
+                let change = decided.change?;
                 wallet
                     .apply(Event {
                         at: sample::NOW,

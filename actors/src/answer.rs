@@ -7,7 +7,7 @@ use domain::{
     id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
     text::ExternalUserId,
-    wallet::{NextExpiry, Order},
+    wallet::{Coverage, NextExpiry, Order, debt_limit::DebtState},
 };
 
 /// Why a wallet did not do what was asked.
@@ -40,6 +40,10 @@ pub struct CommandResult {
     pub applied: bool,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
+    /// How a cost was met that was not charged in full; `None`: it was.
+    pub coverage: Option<Coverage>,
+    /// Whether a hold was settled after it had expired.
+    pub late: bool,
 }
 
 /// A product's balance in a wallet.
@@ -51,6 +55,8 @@ pub struct Balance {
     pub balance: i64,
     /// Credits that open holds set aside.
     pub held: i64,
+    /// Credits that are owed.
+    pub owed: i64,
     /// The credits that expire next, and when.
     pub next_expiry: Option<NextExpiry>,
 }
@@ -155,6 +161,19 @@ pub struct HoldAnswer {
     pub hold: HoldSnapshot,
     /// Credits that can be spent now.
     pub balance: i64,
+    /// Whether an earlier call did the same: nothing changed now.
+    pub replayed: bool,
+}
+
+/// The outcome of forgiving a debt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForgiveAnswer {
+    /// What is owed now.
+    pub debt: DebtState,
+    /// Credits that were forgiven, now or before.
+    pub amount: i64,
+    /// Whether this call did it; false also where nothing was owed.
+    pub applied: bool,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
 }

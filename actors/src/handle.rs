@@ -23,7 +23,7 @@ use domain::{
     id::{ProjectId, WalletId, WalletKey},
     project_event::LowBalance,
     text::ExternalUserId,
-    wallet::{Created, FreeGrantRule, Owner},
+    wallet::{Created, FreeGrantRule, Owner, debt_limit::DebtLimit},
 };
 use persistence::{Awake, Store, latency::Commits};
 use ractor::{Actor, ActorRef};
@@ -50,6 +50,8 @@ pub struct Scope {
     pub free_grants_for_code_wallets: bool,
     /// The balances of its products at which its servers are notified.
     pub low_balances: Arc<[LowBalance]>,
+    /// The most that one of its external wallets may owe, by product.
+    pub debt_limits: Arc<[DebtLimit]>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub ahead_millis: i64,
 }
@@ -151,6 +153,7 @@ impl Handle {
         Rules {
             free_grants: (!scope.free_grants.is_empty()).then(|| Arc::clone(&scope.free_grants)),
             low_balances: (!scope.low_balances.is_empty()).then(|| Arc::clone(&scope.low_balances)),
+            debt_limits: (!scope.debt_limits.is_empty()).then(|| Arc::clone(&scope.debt_limits)),
             for_code_wallets: scope.free_grants_for_code_wallets,
             ahead_millis: scope.ahead_millis,
         }

@@ -17,8 +17,8 @@ mod supervisor;
 mod wallet;
 
 pub use answer::{
-    Balance, CommandResult, Error, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery, OrderAnswer,
-    OrderPage, Rotation, WalletView,
+    Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
+    OrderAnswer, OrderPage, Rotation, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use detached::detached;

@@ -10,7 +10,8 @@ use domain::{
     id::{ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, IdempotencyKey, Meta},
     wallet::{
-        Change, Created, Decision, Event, Owner, ProductRef, Wallet, credit::Credit, deduct::Deduct,
+        Change, Created, Decision, Event, Owner, ProductRef, Wallet, credit::Credit,
+        deduct::Deduct, shortfall::OnShortfall,
     },
 };
 use persistence::LogEvent;
@@ -42,6 +43,7 @@ pub(crate) fn deduct(number: u64) -> Deduct {
         amount,
         key: key(number),
         meta,
+        on_shortfall: OnShortfall::Refuse,
     }
 }
 

@@ -14,7 +14,7 @@ use domain::{
     },
     id::{EndpointId, KeyId, PriceId, ProductId, ProjectId},
     project_event::LowBalance,
-    wallet::FreeGrantRule,
+    wallet::{FreeGrantRule, debt_limit::DebtLimit},
 };
 
 use super::{
@@ -139,6 +139,7 @@ impl ProjectCatalog {
             project: project.id,
             free_grants: Arc::from([]),
             low_balances: Arc::from([]),
+            debt_limits: Arc::from([]),
             free_grants_for_code_wallets: project.free_grants_for_code_wallets,
             ahead_millis: 0,
         };
@@ -204,10 +205,19 @@ impl ProjectCatalog {
                 credits: product.low_balance?,
             })
         });
+        let debt_limits = self
+            .products
+            .values()
+            .filter(|product| product.debt_limit > 0);
+        let debt_limits = debt_limits.map(|product| DebtLimit {
+            product: product.id,
+            credits: product.debt_limit,
+        });
         self.scope = Scope {
             project: self.project.id,
             free_grants: rules.collect(),
             low_balances: low_balances.collect(),
+            debt_limits: debt_limits.collect(),
             free_grants_for_code_wallets: self.project.free_grants_for_code_wallets,
             ahead_millis: self.provider.as_ref().map_or(0, Provider::ahead_millis),
         };

@@ -30,6 +30,7 @@ fn credits(name: &str) -> NewProduct {
         credit_unit: Some("images".into()),
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
     }
 }
@@ -189,6 +190,7 @@ fn wallets_are_told_the_free_grants_of_active_products() {
     let free = NewProduct {
         free_grant: Some(grant),
         low_balance: None,
+        debt_limit: 0,
         ..credits("Free")
     };
     let gone = NewProduct {

@@ -57,7 +57,7 @@ export const generate = async () => {
     alphabetize: true,
     transform: (schema, { path }) => {
       // What only goes in stays exact: a misspelled word is better found at once.
-      if (schema.enum && !path?.endsWith('/FeatureAction')) return open(schema.enum);
+      if (schema.enum && !/\/(FeatureAction|OnShortfall)$/.test(path ?? '')) return open(schema.enum);
       const known = values(schema);
       return known && open(known);
     },

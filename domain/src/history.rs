@@ -9,9 +9,10 @@ use siphasher::sip::SipHasher13;
 use crate::{
     amount::Amount,
     id::{HoldId, OrderSerial, ProductId, WalletKey},
-    text::IdempotencyKey,
+    text::{IdempotencyKey, Meta},
     time::Timestamp,
     wallet::state::{
+        account::LastLot,
         event::Change,
         instruction::{Instruction, InstructionRecord},
         order::ArchivedOrder,
@@ -46,10 +47,53 @@ pub struct HoldSnapshot {
     pub amount: Amount,
     /// The status at that moment.
     pub status: HoldStatus,
-    /// Credits deducted when it was settled, else 0.
+    /// Credits deducted when it was settled, those that are owed included; else 0.
     pub settled: i64,
     /// When an open hold expires and gives its credits back.
     pub expires_at: Timestamp,
+    /// Credits drawn from it while it was open.
+    pub drawn: i64,
+    /// How much the work may come to owe.
+    pub max_overrun: i64,
+    /// What of the settlement is owed.
+    pub owed: i64,
+    /// What of the cost the settlement could not take.
+    pub uncovered: i64,
+}
+
+impl HoldSnapshot {
+    /// Credits that it still sets aside.
+    #[must_use]
+    pub fn left(&self) -> i64 {
+        match self.status {
+            HoldStatus::Open => self.amount.get().saturating_sub(self.drawn).max(0),
+            HoldStatus::Settled | HoldStatus::Released | HoldStatus::Expired => 0,
+        }
+    }
+}
+
+/// A hold that expired. It keeps what settling it late needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpiredHold {
+    /// The hold as it expired.
+    pub hold: HoldSnapshot,
+    /// The key of the request that placed it.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+    /// Where credits go back to if less was used than drawn.
+    pub lot: Option<LastLot>,
+}
+
+/// A deduction whose cost was not simply covered: what it asked for, and what became of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge {
+    /// The cost; negative if credits were given back.
+    pub amount: i64,
+    /// What of it is owed.
+    pub owed: i64,
+    /// What of it could neither be charged nor owed.
+    pub uncovered: i64,
 }
 
 /// The content of a record.
@@ -67,6 +111,14 @@ pub enum RecordContent {
     SubscriptionOver(Box<SubscriptionOver>),
     /// An instruction to the provider was requested, done or refused. Of several with one key the last one counts.
     Instructed(Box<InstructionRecord>),
+    /// A hold expired.
+    HoldExpired(Box<ExpiredHold>),
+    /// A part of a hold was charged.
+    HoldDrawn(HoldId, Entry),
+    /// A deduction whose cost was not simply covered. An entry of nothing is not of the ledger.
+    Charged(Charge, Entry),
+    /// A debt was forgiven, with the amount that the caller asked for.
+    Forgiven(Option<Amount>, Entry),
 }
 
 /// One line of a wallet's history.
@@ -103,6 +155,10 @@ pub enum RecordKey<'a> {
     Cancel(&'a str),
     /// A resumption's key.
     Resume(&'a str),
+    /// A draw's key.
+    Draw(&'a str),
+    /// The key by which a debt was forgiven.
+    Forgive(&'a str),
 }
 
 impl<'a> RecordKey<'a> {
@@ -121,6 +177,9 @@ impl<'a> RecordKey<'a> {
                 Some(RecordKey::Subscription(subscription.as_str()))
             }
             Change::Instructed(instructed) => Some(instructed.lookup()),
+            Change::HoldDrawn { key, .. } => Some(RecordKey::Draw(key.as_str())),
+            Change::Charged(charged) => Some(RecordKey::Deduct(charged.key.as_str())),
+            Change::Forgiven { key, .. } => Some(RecordKey::Forgive(key.as_str())),
             _ => None,
         }
     }
@@ -145,6 +204,8 @@ impl<'a> RecordKey<'a> {
             Self::Refund(key) => write_text(&mut hasher, 7, key),
             Self::Cancel(key) => write_text(&mut hasher, 8, key),
             Self::Resume(key) => write_text(&mut hasher, 9, key),
+            Self::Draw(key) => write_text(&mut hasher, 10, key),
+            Self::Forgive(key) => write_text(&mut hasher, 11, key),
         }
         hasher.finish()
     }
@@ -153,6 +214,27 @@ impl<'a> RecordKey<'a> {
 fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
     hasher.write(&[tag]);
     hasher.write(text.as_bytes());
+}
+
+impl RecordContent {
+    /// The ledger entry, if a balance changed.
+    #[must_use]
+    pub const fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry)
+            | Self::HoldClosed(_, Some(entry))
+            | Self::HoldDrawn(_, entry)
+            | Self::Forgiven(_, entry) => Some(entry),
+            Self::Charged(_, entry) if entry.delta != 0 => Some(entry),
+            Self::Charged(..)
+            | Self::HoldPlaced(..)
+            | Self::HoldClosed(_, None)
+            | Self::HoldExpired(_)
+            | Self::Order(_)
+            | Self::SubscriptionOver(_)
+            | Self::Instructed(_) => None,
+        }
+    }
 }
 
 impl InstructionRecord {
@@ -199,13 +281,15 @@ impl Record {
     /// The ledger entry, if the record changed a balance.
     #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
+        self.fact.entry()
+    }
+
+    /// The hold that expired, if the record is about one.
+    #[must_use]
+    pub fn expired(&self) -> Option<&ExpiredHold> {
         match &self.fact {
-            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
-            RecordContent::HoldPlaced(..)
-            | RecordContent::HoldClosed(_, None)
-            | RecordContent::Order(_)
-            | RecordContent::SubscriptionOver(_)
-            | RecordContent::Instructed(_) => None,
+            RecordContent::HoldExpired(expired) => Some(expired),
+            _ => None,
         }
     }
 
@@ -218,11 +302,28 @@ impl Record {
                 match entry.reason {
                     Reason::Manual => Some(RecordKey::Grant(key)),
                     Reason::Deduction => Some(RecordKey::Deduct(key)),
-                    Reason::Purchase | Reason::FreeGrant | Reason::Refund | Reason::Expiry => None,
+                    Reason::Purchase
+                    | Reason::FreeGrant
+                    | Reason::Refund
+                    | Reason::Expiry
+                    | Reason::Reversal
+                    | Reason::Forgiveness => None,
                 }
             }
             RecordContent::HoldPlaced(_, key) => Some(RecordKey::Hold(key.as_str())),
             RecordContent::HoldClosed(hold, _) => Some(RecordKey::HoldClosed(hold.id.serial)),
+            RecordContent::HoldExpired(expired) => {
+                Some(RecordKey::HoldClosed(expired.hold.id.serial))
+            }
+            RecordContent::HoldDrawn(_, entry) => {
+                Some(RecordKey::Draw(entry.key.as_ref()?.as_str()))
+            }
+            RecordContent::Charged(_, entry) => {
+                Some(RecordKey::Deduct(entry.key.as_ref()?.as_str()))
+            }
+            RecordContent::Forgiven(_, entry) => {
+                Some(RecordKey::Forgive(entry.key.as_ref()?.as_str()))
+            }
             RecordContent::Order(archived) => Some(RecordKey::Order(archived.serial)),
             RecordContent::SubscriptionOver(over) => {
                 Some(RecordKey::Subscription(over.id.as_str()))
@@ -249,12 +350,14 @@ mod tests {
             RecordKey::Refund("k").hash(&wallet),
             RecordKey::Cancel("k").hash(&wallet),
             RecordKey::Resume("k").hash(&wallet),
+            RecordKey::Draw("k").hash(&wallet),
+            RecordKey::Forgive("k").hash(&wallet),
         ];
         assert_eq!(hashes, HASHES);
         assert_ne!(RecordKey::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
     }
 
-    const HASHES: [u64; 9] = [
+    const HASHES: [u64; 11] = [
         13_166_221_790_992_535_160,
         5_297_537_699_495_482_413,
         9_355_182_800_606_203_476,
@@ -264,5 +367,7 @@ mod tests {
         9_122_302_476_620_225_902,
         14_007_747_767_238_759_330,
         9_809_476_814_364_609_527,
+        11_480_283_521_652_244_244,
+        4_527_184_142_119_651_897,
     ];
 }

@@ -24,6 +24,10 @@ pub enum Reason {
     Refund,
     /// What was left of a lot when it expired.
     Expiry,
+    /// Credits given back because the work cost less than was drawn for it.
+    Reversal,
+    /// A debt that was forgiven.
+    Forgiveness,
 }
 
 /// One change of one product's balance.
@@ -33,7 +37,7 @@ pub struct Entry {
     pub product: ProductId,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
-    /// The sum of this product's deltas up to and with this one: spendable and held credits.
+    /// The sum of this product's deltas up to and with this one: spendable and held credits, less those owed.
     pub balance_after: i64,
     /// Why the balance changed.
     pub reason: Reason,

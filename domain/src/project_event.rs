@@ -6,7 +6,7 @@
 //! become visible together, so a project event shows the state after the step.
 
 use crate::{
-    history::{Reason, Record},
+    history::{Entry, Reason, Record},
     id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, Feature},
     time::Timestamp,
@@ -152,6 +152,22 @@ pub enum EventData {
         /// The product whose credits these are.
         product: ProductId,
     },
+    /// The wallet came to owe credits, and owed none before.
+    Owing {
+        /// The product whose credits are owed.
+        product: ProductId,
+        /// Credits that can be spent.
+        balance: i64,
+        /// Credits that are owed.
+        owed: i64,
+    },
+    /// The wallet owes no credits any more.
+    Repaid {
+        /// The product whose credits were owed.
+        product: ProductId,
+        /// Credits that can be spent.
+        balance: i64,
+    },
     /// The features that the wallet unlocks changed.
     Features {
         /// All features that it unlocks now, sorted; `None`: they are more than a project event carries.
@@ -227,6 +243,7 @@ pub struct EventCollector {
 struct Balance {
     product: ProductId,
     credits: i64,
+    owed: i64,
     /// The product's threshold for a low balance.
     low: Option<i64>,
 }
@@ -262,9 +279,12 @@ impl EventCollector {
             Change::Deducted { product, .. }
             | Change::Granted { product, .. }
             | Change::FreeGranted { product, .. }
+            | Change::Forgiven { product, .. }
             | Change::LotExpired { product, .. }
             | Change::HoldPlaced { product, .. } => Some(*product),
+            Change::Charged(charged) => Some(charged.product),
             Change::HoldSettled { hold, .. }
+            | Change::HoldDrawn { hold, .. }
             | Change::HoldReleased { hold }
             | Change::HoldExpired { hold } => wallet
                 .and_then(|wallet| wallet.hold(hold))
@@ -312,6 +332,7 @@ impl EventCollector {
                 None
             }
             Change::HoldExtended { .. }
+            | Change::DebtLimitChanged { .. }
             | Change::OrderPlaced(_)
             | Change::OrderProcessing { .. }
             | Change::SubscriptionGone { .. }
@@ -335,6 +356,7 @@ impl EventCollector {
         let before = Balance {
             product,
             credits: wallet.map_or(0, |wallet| wallet.available(product)),
+            owed: wallet.map_or(0, |wallet| wallet.owed(product)),
             low: low.map(|rule| rule.credits),
         };
         match self.balance {
@@ -384,7 +406,11 @@ impl EventCollector {
         if let Some((data, facts)) = subject.subscription {
             self.data.push(EventData::Subscription(data, facts));
         }
-        let entry = record.and_then(Record::entry).filter(|it| it.delta > 0);
+        // What a hold gives back was not taken for good, and what is forgiven cannot be spent.
+        let comes = |it: &&Entry| {
+            it.delta > 0 && !matches!(it.reason, Reason::Reversal | Reason::Forgiveness)
+        };
+        let entry = record.and_then(Record::entry).filter(comes);
         let mut watched = self.balance.iter().chain(&self.others);
         let entry = entry.filter(|entry| watched.any(|it| it.product == entry.product));
         self.data.extend(entry.map(|entry| EventData::Credited {
@@ -449,6 +475,17 @@ impl EventCollector {
 impl Balance {
     fn push_crossed_thresholds(&mut self, wallet: &Wallet, all: &mut Vec<EventData>) {
         let (product, balance) = (self.product, wallet.available(self.product));
+        let owed = wallet.owed(product);
+        match (self.owed, owed) {
+            (0, 1..) => all.push(EventData::Owing {
+                product,
+                balance,
+                owed,
+            }),
+            (1.., 0) => all.push(EventData::Repaid { product, balance }),
+            _ => {}
+        }
+        self.owed = owed;
         if balance >= self.credits {
             return;
         }

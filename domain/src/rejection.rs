@@ -79,4 +79,16 @@ pub enum Rejection {
         /// Credits that are missing.
         shortfall: i64,
     },
+    /// The limit of debt has no room for what a hold may come to owe.
+    #[error("Not enough credit: {available} may still be owed, {requested} requested.")]
+    NoCredit {
+        /// The product whose credits would be owed.
+        product: ProductId,
+        /// Credits that can be spent now.
+        balance: i64,
+        /// What the hold may come to owe.
+        requested: i64,
+        /// How much more may come to be owed.
+        available: i64,
+    },
 }

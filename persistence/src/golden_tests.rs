@@ -79,6 +79,7 @@ fn documents() -> Vec<Document> {
             period: Period::Monthly,
         }),
         low_balance: Some(10),
+        debt_limit: 500,
         active: true,
         created_at: NOW,
     };
@@ -187,6 +188,15 @@ fn project_events() -> Vec<ProjectEvent> {
             balance: 2,
         },
         EventData::Depleted { product: PRODUCT },
+        EventData::Owing {
+            product: PRODUCT,
+            balance: 0,
+            owed: 9,
+        },
+        EventData::Repaid {
+            product: PRODUCT,
+            balance: 3,
+        },
         EventData::Features {
             features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],

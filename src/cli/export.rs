@@ -227,6 +227,7 @@ struct Balance {
     product_id: String,
     balance: i64,
     held: i64,
+    owed: i64,
 }
 
 impl<W: Write> Out<'_, W> {
@@ -271,7 +272,8 @@ impl<W: Write> Reader for Out<'_, W> {
             let balances = accounts.map(|account| Balance {
                 product_id: account.product.to_string(),
                 balance: account.available(),
-                held: account.held,
+                held: account.set_aside(),
+                owed: account.debt().owed,
             });
             let line = ExportLine::Wallet {
                 id: wallet.id.to_string(),

@@ -68,6 +68,36 @@ async fn a_balance_of_an_inactive_product_stays_spendable() {
 }
 
 #[tokio::test]
+async fn a_products_debt_limit_is_how_much_each_user_may_owe() {
+    let server = Server::start().await;
+    server.grant("u", 5, "k").await;
+    let (admin, one) = (server.admin(), product(&server));
+    assert_eq!(get(&admin, &one).await.expect(200)["debtLimit"], 0);
+    let owe = async |key: &str| {
+        let body = json!({
+            "externalUserId": "u", "amount": 20, "idempotencyKey": key, "onShortfall": "owe",
+        });
+        let path = "/api/v1/wallets/external/deduct";
+        let answer = server.client().post(path, &body).await.expect(200);
+        ["charged", "owed", "uncovered"].map(|name| answer[name].as_i64().unwrap())
+    };
+    let changed = patch(&admin, &one, &json!({"debtLimit": 8}))
+        .await
+        .expect(200);
+    assert_eq!(changed["debtLimit"], 8);
+    assert_eq!(owe("d1").await, [5, 8, 7]);
+    patch(&admin, &one, &json!({"debtLimit": 0}))
+        .await
+        .expect(200);
+    assert_eq!(owe("d2").await, [0, 0, 20]);
+    let refused = patch(&admin, &one, &json!({"debtLimit": null})).await;
+    assert_invalid(&refused, "debtLimit");
+    let path = format!("{}/products", project(&server));
+    let without = json!({"name": "x", "type": "one_time", "debtLimit": 1});
+    assert_invalid(&post(&admin, &path, &without).await, "debtLimit");
+}
+
+#[tokio::test]
 async fn a_bad_product_names_its_input() {
     let server = Server::start().await;
     let path = format!("{}/products", project(&server));
@@ -108,6 +138,8 @@ async fn a_bad_product_names_its_input() {
         ),
         ("freeGrant", json!(7), "freeGrant"),
         ("active", json!("yes"), "active"),
+        ("debtLimit", json!(-1), "debtLimit"),
+        ("debtLimit", json!("5"), "debtLimit"),
     ] {
         let mut body = sound.clone();
         body[field] = value;

@@ -120,6 +120,7 @@ async fn other_shop(shop: &StripeShop) -> (Client, String) {
         credit_unit: None,
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
     };
     let product = catalog.create_product(project.id, new).await.unwrap().id;

@@ -108,6 +108,7 @@ async fn only_products_that_hold_credits_can_be_filled() {
         credit_unit: None,
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
     };
     let unlock = service

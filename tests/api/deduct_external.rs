@@ -99,3 +99,55 @@ async fn a_402_tells_balance_and_request() {
     );
     assert_eq!(reply.body["prices"], json!([]));
 }
+
+#[tokio::test]
+async fn past_the_balance_it_takes_what_there_is_and_owes_the_rest_if_told_to() {
+    let service = Service::start().await;
+    service.trust(10).await;
+    service.grant("u", 5).await;
+    let path = "/api/v1/wallets/external/deduct";
+    let body = |key: &str, short: &str| json!({ "externalUserId": "u", "amount": 8, "idempotencyKey": key, "onShortfall": short });
+    let refused = service.secret.post(path, &body("k", "refuse")).await;
+    assert_refused(&refused, 402, "insufficient_credits");
+    let owed = service
+        .secret
+        .post(path, &body("k", "owe"))
+        .await
+        .expect(200);
+    let expected = json!({
+        "balance": 0, "deducted": true, "charged": 5, "owed": 3, "uncovered": 0,
+    });
+    assert_eq!(owed, expected, "a refusal used up no key");
+    let again = service
+        .secret
+        .post(path, &body("k", "owe"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&again["deducted"], &again["owed"]),
+        (&json!(false), &json!(3))
+    );
+    let nothing = service
+        .secret
+        .post(path, &body("n", "drain"))
+        .await
+        .expect(200);
+    let expected = json!({
+        "balance": 0, "deducted": false, "charged": 0, "owed": 0, "uncovered": 8,
+    });
+    assert_eq!(nothing, expected);
+    service.grant("u", 100).await;
+    let again = service
+        .secret
+        .post(path, &body("n", "drain"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&again["balance"], &again["uncovered"]),
+        (&json!(97), &json!(8))
+    );
+    let mut other = body("n", "drain");
+    other["amount"] = json!(7);
+    let reused = service.secret.post(path, &other).await;
+    assert_refused(&reused, 409, "idempotency_key_reused");
+}

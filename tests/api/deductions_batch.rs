@@ -138,3 +138,41 @@ async fn a_batch_may_be_larger_than_other_bodies() {
     send(1_000_000).await.unwrap().expect(200);
     assert_refused(&send(1_100_000).await.unwrap(), 413, "body_too_large");
 }
+
+#[tokio::test]
+async fn each_item_says_what_to_do_with_a_shortfall() {
+    let service = Service::start().await;
+    service.trust(10).await;
+    for user in ["a", "b", "c"] {
+        service.grant(user, 5).await;
+    }
+    let with = |user: &str, short: &str| {
+        let mut item = item(user, 20, "k");
+        item["onShortfall"] = json!(short);
+        item
+    };
+    let items = json!({ "items": [
+        with("a", "drain"), with("b", "owe"), with("c", "refuse"), with("b", "owe"), item("a", 20, "k"),
+    ] });
+    let answer = service.secret.post(PATH, &items).await.expect(200);
+    let results = answer["results"].as_array().unwrap();
+    let met = |deducted: bool, owed: i64| {
+        json!({
+            "balance": 0, "deducted": deducted, "charged": 5, "owed": owed, "uncovered": 15 - owed,
+        })
+    };
+    assert_eq!(results[0], met(true, 0));
+    assert_eq!(results[1], met(true, 10));
+    assert_eq!(results[2]["error"]["code"], "insufficient_credits");
+    assert_eq!(results[3], met(false, 10), "a repeat is met as it was");
+    assert_eq!(
+        results[4],
+        met(false, 0),
+        "and says what was not covered, asked or not"
+    );
+    let bad = json!({ "items": [with("a", "later")] });
+    assert_invalid(
+        &service.secret.post(PATH, &bad).await,
+        "items[0].onShortfall",
+    );
+}

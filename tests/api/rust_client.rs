@@ -5,8 +5,8 @@ mod retries;
 use std::{convert::Infallible, time::Duration};
 
 use scrip_client::{
-    BatchItem, Cancel, Credit, Deduct, Error, Interval, LedgerFilter, NewCheckout, PlaceHold,
-    Refund, Scrip, Spent, UsageQuery, Wallet,
+    BatchItem, Cancel, Credit, Deduct, Error, Forgive, Interval, LedgerFilter, NewCheckout,
+    OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
 };
 use serde_json::json;
 
@@ -350,4 +350,56 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     assert_eq!(over.status, "canceled");
     assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn work_is_drawn_settled_owed_and_forgiven() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    let product = service.product.as_str();
+    scrip.credit(&ann, Credit::new(product, 100)).await.unwrap();
+    let limit = scrip
+        .set_debt_limit("ann", product, Some(50))
+        .await
+        .unwrap();
+    assert_eq!((limit.debt_limit, limit.credit_available), (50, 50));
+
+    let place = PlaceHold::new(40).max_overrun(30);
+    let hold = scrip.hold(&ann, place).await.unwrap();
+    let over = scrip
+        .hold(&ann, PlaceHold::new(1).max_overrun(21))
+        .await
+        .unwrap_err();
+    assert_eq!(over.refusal().and_then(|it| it.credit_available), Some(20));
+    let drawn = scrip
+        .draw(&hold.hold_id, 15, Some("d".into()))
+        .await
+        .unwrap();
+    assert_eq!((drawn.deducted, drawn.drawn, drawn.held), (true, 15, 25));
+    let again = scrip
+        .draw(&hold.hold_id, 15, Some("d".into()))
+        .await
+        .unwrap();
+    assert!(!again.deducted);
+    let owe = OnShortfall::Owe;
+    let settled = scrip.settle_as_far(&hold.hold_id, 160, owe).await.unwrap();
+    assert_eq!(
+        (settled.charged, settled.owed, settled.uncovered),
+        (Some(100), Some(50), Some(10))
+    );
+    let more = Deduct::new(5).on_shortfall(OnShortfall::Drain);
+    let drained = scrip.deduct(&ann, more).await.unwrap();
+    assert_eq!((drained.deducted, drained.uncovered), (false, Some(5)));
+    assert_eq!(scrip.wallet(&ann).await.unwrap().balances[0].owed, 50);
+
+    let outage = Forgive {
+        amount: Some(20),
+        ..Forgive::all(product, "an outage")
+    };
+    let forgiven = scrip.forgive("ann", outage).await.unwrap();
+    assert_eq!(
+        (forgiven.forgiven, forgiven.amount, forgiven.owed),
+        (true, 20, 30)
+    );
 }

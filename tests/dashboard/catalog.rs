@@ -21,6 +21,7 @@ async fn a_product_and_a_price_are_made_and_taken_off_offer() {
         ("freeGrant.credits", "1,000"),
         ("freeGrant.period", "weekly"),
         ("lowBalance", "10"),
+        ("debtLimit", "1,500"),
         ("active", "on"),
     ];
     let page = browser.post(&catalog, &product).await;
@@ -77,7 +78,7 @@ async fn a_product_and_a_price_are_made_and_taken_off_offer() {
         .shows("Stop offering");
     let mut changed = product;
     changed[0].1 = "Pictures";
-    changed[7].1 = "";
+    changed[8].1 = "";
     browser
         .submit(&here, &changed)
         .await
@@ -105,6 +106,7 @@ async fn what_is_typed_wrong_stays_and_is_explained() {
             "id=\"freeGrant.credits-wrong\"",
         ),
         ("lowBalance", "-1", "id=\"lowBalance-wrong\""),
+        ("debtLimit", "-1", "id=\"debtLimit-wrong\""),
     ] {
         let form = [
             (name, value),

@@ -251,3 +251,33 @@ async fn the_ledger_is_filtered_and_paged_and_script_in_it_stays_text() {
     page.shows("+100");
     assert_eq!(browser.get(&format!("{here}?before=x")).await.status, 400);
 }
+
+#[tokio::test]
+async fn a_wallets_debt_is_shown_beside_its_balance() {
+    let service = Service::start().await;
+    service.trust(80).await;
+    let (browser, wallets) = open(&service).await;
+    service.grant("ann", 100).await;
+    let hold = json!({
+        "externalUserId": "ann", "amount": 30, "idempotencyKey": "h", "maxOverrun": 10,
+    });
+    let path = "/api/v1/wallets/external/holds";
+    let hold = service.secret.post(path, &hold).await.expect(200);
+    let draw = json!({ "amount": 12, "idempotencyKey": "d" });
+    let path = format!("/api/v1/holds/{}/draw", hold["holdId"].as_str().unwrap());
+    service.secret.post(&path, &draw).await.expect(200);
+    let owe = json!({
+        "externalUserId": "ann", "amount": 90, "idempotencyKey": "d", "onShortfall": "owe",
+    });
+    let path = "/api/v1/wallets/external/deduct";
+    service.secret.post(path, &owe).await.expect(200);
+    let (_, page) = find(&browser, &wallets, "ann").await;
+    page.shows("<b>0</b> renders to spend, 18 held, <b>20</b> owed")
+        .shows("Debt limit 80; 50 more may come to be owed")
+        .shows("12 drawn");
+    let own = json!({ "externalUserId": "ann", "productId": service.product, "debtLimit": 25 });
+    let path = "/api/v1/wallets/external/debt-limit";
+    service.secret.post(path, &own).await.expect(200);
+    let (_, page) = find(&browser, &wallets, "ann").await;
+    page.shows("Debt limit 25, this wallet's own; 0 more may come to be owed");
+}

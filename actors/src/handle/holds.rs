@@ -3,13 +3,13 @@
 use domain::{
     Timestamp,
     id::{HoldId, WalletKey},
-    wallet::hold::PlaceHold,
+    wallet::{draw::Draw, hold::PlaceHold, settle::Settle},
 };
 
 use super::{Address, Handle, HoldAccess, Scope, serial::serial};
 use crate::{
     answer::{CommandResult, Error, HoldAnswer},
-    wallet::{Caller, Extend, FindHold, Release, Settle},
+    wallet::{Caller, Extend, FindHold, Release},
 };
 
 impl Handle {
@@ -48,6 +48,21 @@ impl Handle {
         self.ask(scope, hold, FindHold(id)).await
     }
 
+    /// Charges a part of an open hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::draw`]; else see [`Error`].
+    pub async fn draw(
+        &self,
+        scope: &Scope,
+        access: HoldAccess,
+        draw: Draw,
+    ) -> Result<HoldAnswer, Error> {
+        let hold = located(scope, access, draw.hold);
+        self.ask(scope, hold, draw).await
+    }
+
     /// Closes a hold and deducts what the work cost, 0 credits or more.
     ///
     /// # Errors
@@ -57,11 +72,10 @@ impl Handle {
         &self,
         scope: &Scope,
         access: HoldAccess,
-        id: HoldId,
-        amount: i64,
+        settle: Settle,
     ) -> Result<CommandResult, Error> {
-        let settle = Settle { hold: id, amount };
-        self.ask(scope, located(scope, access, id), settle).await
+        let hold = located(scope, access, settle.hold);
+        self.ask(scope, hold, settle).await
     }
 
     /// Closes a hold without a deduction.

@@ -5,14 +5,22 @@ use domain::{
     code::RecoveryCode,
     id::WalletKey,
     text::{ExternalUserId, Feature, IdempotencyKey},
-    wallet::{Owner, credit::Credit, deduct::Deduct, feature::FeatureAction, pay::MintedCode},
+    wallet::{
+        Owner,
+        credit::Credit,
+        debt_limit::{DebtState, SetDebtLimit},
+        deduct::Deduct,
+        feature::FeatureAction,
+        forgive::Forgive,
+        pay::MintedCode,
+    },
 };
 
 use super::{Address, Handle, Scope, born, created};
 use crate::{
-    answer::{CommandResult, Error, Rotation, WalletView},
+    answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCode, CreateCode, Grant, Open, Read, Rotate, SetFeature},
+    wallet::{Caller, CheckCode, CreateCode, Grant, LimitDebt, Open, Read, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -96,6 +104,36 @@ impl Handle {
         let created = created(scope, address);
         let grant = Grant { command, created };
         self.ask_at(scope, address, grant).await
+    }
+
+    /// Gives a wallet a limit of debt of its own, or takes it away; a limit creates a user's wallet if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn limit_debt(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        command: SetDebtLimit,
+    ) -> Result<DebtState, Error> {
+        let created = command.limit.and_then(|_| created(scope, address));
+        let limit = LimitDebt { command, created };
+        self.ask_at(scope, address, limit).await
+    }
+
+    /// Forgives a debt, all of it or a part.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::forgive`]; else see [`Error`].
+    pub async fn forgive(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        command: Forgive,
+    ) -> Result<ForgiveAnswer, Error> {
+        self.ask_at(scope, address, command).await
     }
 
     /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there

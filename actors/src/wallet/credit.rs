@@ -37,6 +37,8 @@ impl Command for Grant {
             balance: turn.wallet()?.available(product),
             applied,
             replayed: !applied,
+            coverage: None,
+            late: false,
         })
     }
 }

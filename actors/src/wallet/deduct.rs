@@ -2,7 +2,7 @@
 
 use domain::{
     history::RecordKey,
-    wallet::{Decision, deduct::Deduct},
+    wallet::{deduct::Deduct, shortfall::CostDecision},
 };
 
 use super::{Command, Turn};
@@ -12,19 +12,35 @@ impl Command for Deduct {
     type Answer = CommandResult;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let product_ref = self.product;
         let prior = turn.prior(RecordKey::Deduct(self.key.as_str()))?;
-        let (product, applied) = match turn.wallet()?.deduct(self, prior.as_ref())? {
-            Decision::Replay(product) => (product, false),
-            Decision::Accept(change) => {
-                turn.change(change)?;
-                (product_ref.resolve()?, true)
-            }
-        };
-        Ok(CommandResult {
-            balance: turn.wallet()?.available(product),
-            applied,
-            replayed: !applied,
-        })
+        let limits = turn.debt_limits();
+        let decided = turn.wallet()?.deduct(self, prior.as_ref(), limits)?;
+        let took = decided.coverage.charged > 0 || decided.coverage.owed > 0;
+        meet(turn, decided, took)
     }
+}
+
+/// Logs how a cost is met. `took`: whether that takes credits or makes a debt.
+pub(super) fn meet(
+    turn: &mut Turn<'_>,
+    decided: CostDecision,
+    took: bool,
+) -> Result<CommandResult, Error> {
+    let CostDecision {
+        product,
+        coverage,
+        late,
+        change,
+    } = decided;
+    let now = change.is_some();
+    if let Some(change) = change {
+        turn.change(change)?;
+    }
+    Ok(CommandResult {
+        balance: turn.wallet()?.available(product),
+        applied: now && took,
+        replayed: !now,
+        coverage: (!coverage.is_full()).then_some(coverage),
+        late,
+    })
 }

@@ -17,7 +17,8 @@ impl Command for PlaceHold {
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let id = self.id;
         let prior = turn.prior(RecordKey::Hold(self.key.as_str()))?;
-        match turn.wallet()?.place_hold(self, prior.as_ref())? {
+        let limits = turn.debt_limits();
+        match turn.wallet()?.place_hold(self, prior.as_ref(), limits)? {
             Decision::Replay(hold) => answer(turn, hold, true),
             Decision::Accept(change) => {
                 turn.change(change)?;
@@ -40,30 +41,6 @@ impl Command for FindHold {
     }
 }
 
-/// Closes a hold and deducts what the work cost.
-pub(crate) struct Settle {
-    pub(crate) hold: HoldId,
-    /// 0 credits or more.
-    pub(crate) amount: i64,
-}
-
-impl Command for Settle {
-    type Answer = CommandResult;
-    const ABSENT: Rejection = Rejection::HoldNotFound;
-
-    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let closed = closing(turn, self.hold)?;
-        let wallet = turn.wallet()?;
-        let hold = wallet.find_hold(&self.hold, closed.as_ref())?;
-        let decision = wallet.settle(&self.hold, self.amount, closed.as_ref())?;
-        let applied = close(turn, hold, decision)?;
-        Ok(CommandResult {
-            applied: applied.applied && self.amount > 0,
-            ..applied
-        })
-    }
-}
-
 /// Closes a hold without a deduction.
 pub(crate) struct Release(pub(crate) HoldId);
 
@@ -75,8 +52,20 @@ impl Command for Release {
         let closed = closing(turn, self.0)?;
         let wallet = turn.wallet()?;
         let hold = wallet.find_hold(&self.0, closed.as_ref())?;
-        let decision = wallet.release(&self.0, closed.as_ref())?;
-        close(turn, hold, decision)
+        let now = match wallet.release(&self.0, closed.as_ref())? {
+            Decision::Replay(_) => false,
+            Decision::Accept(change) => {
+                turn.change(change)?;
+                true
+            }
+        };
+        Ok(CommandResult {
+            balance: turn.wallet()?.available(hold.product),
+            applied: now,
+            replayed: !now,
+            coverage: None,
+            late: false,
+        })
     }
 }
 
@@ -104,35 +93,20 @@ impl Command for Extend {
 }
 
 /// The record of a hold's closing, if it was closed.
-fn closing(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
+pub(super) fn closing(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
     turn.prior(RecordKey::HoldClosed(hold.serial))
 }
 
-fn close(
-    turn: &mut Turn<'_>,
-    hold: HoldSnapshot,
-    decision: Decision<HoldSnapshot>,
-) -> Result<CommandResult, Error> {
-    let applied = match decision {
-        Decision::Replay(_) => false,
-        Decision::Accept(change) => {
-            turn.change(change)?;
-            true
-        }
-    };
-    Ok(CommandResult {
-        balance: turn.wallet()?.available(hold.product),
-        applied,
-        replayed: !applied,
-    })
-}
-
-fn open(turn: &Turn<'_>, id: HoldId) -> Result<HoldAnswer, Error> {
+pub(super) fn open(turn: &Turn<'_>, id: HoldId) -> Result<HoldAnswer, Error> {
     let hold = turn.wallet()?.open_hold(&id);
     answer(turn, hold.ok_or(Rejection::HoldNotFound)?, false)
 }
 
-fn answer(turn: &Turn<'_>, hold: HoldSnapshot, replayed: bool) -> Result<HoldAnswer, Error> {
+pub(super) fn answer(
+    turn: &Turn<'_>,
+    hold: HoldSnapshot,
+    replayed: bool,
+) -> Result<HoldAnswer, Error> {
     Ok(HoldAnswer {
         hold,
         balance: turn.wallet()?.available(hold.product),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::{
     Timestamp,
     id::{HoldId, OrderId, ProductId},
-    wallet::{Hold, Lot, Wallet},
+    wallet::{Hold, Lot, Wallet, debt_limit::DebtState},
 };
 
 use super::{Command, Turn, read::view};
@@ -36,10 +36,14 @@ pub struct WalletDetail {
 pub struct AccountDetail {
     /// The product that the credits are for.
     pub product: ProductId,
-    /// All credits, held ones included.
+    /// Credits that can be spent now.
     pub balance: i64,
     /// Credits that open holds set aside.
     pub held: i64,
+    /// What is owed, and may be.
+    pub debt: DebtState,
+    /// Whether the limit of that is the wallet's own.
+    pub own_limit: bool,
     /// The first lots, in the order in which they are used up, and the number of further ones.
     pub lots: (Vec<Lot>, usize),
 }
@@ -60,13 +64,16 @@ impl Command for InspectWallet {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<WalletDetail, Error> {
         let wallet = turn.wallet()?;
+        let limits = turn.debt_limits();
         let accounts = wallet.accounts().iter().map(|account| {
             let lots = account.lots();
             let besides = lots.len().saturating_sub(SHOWN);
             AccountDetail {
                 product: account.product,
-                balance: account.balance,
-                held: account.held,
+                balance: account.available(),
+                held: account.set_aside(),
+                debt: wallet.debt_state(account.product, limits),
+                own_limit: account.debt().limit.is_some(),
                 lots: (lots.into_iter().take(SHOWN).cloned().collect(), besides),
             }
         });

@@ -9,8 +9,11 @@ mod checkout;
 mod command;
 mod create;
 mod credit;
+mod debt_limit;
 mod deduct;
+mod draw;
 mod feature;
+mod forgive;
 mod hold;
 mod instruction;
 mod leave_provider;
@@ -26,6 +29,7 @@ mod refund;
 mod reply;
 mod resume;
 mod rotate;
+mod settle;
 mod state;
 mod subscription;
 #[cfg(test)]
@@ -34,7 +38,10 @@ mod turn;
 
 use std::sync::Arc;
 
-use domain::{project_event::LowBalance, wallet::FreeGrantRule};
+use domain::{
+    project_event::LowBalance,
+    wallet::{FreeGrantRule, debt_limit::DebtLimit},
+};
 
 pub(crate) use batch::{Batch, BatchItem, BatchResult, DeductMany, deduct_each};
 pub(crate) use caller::Caller;
@@ -42,8 +49,9 @@ pub(crate) use checkout::{CheckOrder, PortalCustomer};
 pub(crate) use command::{Command, CommandTask};
 pub(crate) use create::{CreateCode, Open};
 pub(crate) use credit::Grant;
+pub(crate) use debt_limit::LimitDebt;
 pub(crate) use feature::SetFeature;
-pub(crate) use hold::{Extend, FindHold, Release, Settle};
+pub(crate) use hold::{Extend, FindHold, Release};
 pub(crate) use instruction::{CloseInstruction, Instruct};
 pub(crate) use leave_provider::EndWithProvider;
 pub use leave_provider::EndedCounts;
@@ -70,6 +78,8 @@ pub(crate) struct Rules {
     pub(crate) for_code_wallets: bool,
     /// The balances at which a project's servers are notified; `None` where there are none.
     pub(crate) low_balances: Option<Arc<[LowBalance]>>,
+    /// What external wallets may owe; `None` where they may owe nothing.
+    pub(crate) debt_limits: Option<Arc<[DebtLimit]>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub(crate) ahead_millis: i64,
 }

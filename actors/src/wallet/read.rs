@@ -46,7 +46,8 @@ fn balance(account: &Account) -> Balance {
     Balance {
         product: account.product,
         balance: account.available(),
-        held: account.held,
+        held: account.set_aside(),
+        owed: account.debt().owed,
         next_expiry: account.next_expiry(),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
-    wallet::{Change, Event, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN},
+    wallet::{Change, Event, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN, debt_limit::DebtLimit},
 };
 use persistence::History;
 
@@ -43,6 +43,11 @@ impl<'a> Turn<'a> {
     /// The present instant by the project's clock, the same during the whole turn.
     pub(super) const fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The most that wallets may owe, by product.
+    pub(super) fn debt_limits(&self) -> &'a [DebtLimit] {
+        self.rules.debt_limits.as_deref().unwrap_or_default()
     }
 
     /// The record that an idempotency key or id left earlier.

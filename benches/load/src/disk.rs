@@ -153,6 +153,10 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
         status,
         settled: 0,
         expires_at: Timestamp(1_800_000_000_000),
+        drawn: 0,
+        max_overrun: 0,
+        owed: 0,
+        uncovered: 0,
     };
     Ok(match status {
         HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?),

@@ -17,7 +17,7 @@ use domain::{
     Amount,
     id::{ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
-    wallet::{ProductRef, credit::Credit, deduct::Deduct},
+    wallet::{ProductRef, credit::Credit, deduct::Deduct, shortfall::OnShortfall},
 };
 use scrip::{
     compose,
@@ -102,6 +102,7 @@ impl Engine {
             project,
             free_grants: Arc::new([]),
             low_balances: Arc::new([]),
+            debt_limits: Arc::new([]),
             free_grants_for_code_wallets: false,
             ahead_millis: 0,
         };
@@ -289,6 +290,7 @@ impl Shared {
             amount,
             key,
             meta: None,
+            on_shortfall: OnShortfall::Refuse,
         })
     }
 

@@ -18,6 +18,11 @@ export interface components {
              */
             held?: number;
             nextExpiry?: components["schemas"]["NextExpiry"] | null;
+            /**
+             * Format: int64
+             * @description Credits that are owed: whatever is credited pays them first. Left out when there are none.
+             */
+            owed?: number;
             productId: string;
         };
         /** @description The usage of one interval. */
@@ -145,6 +150,36 @@ export interface components {
         };
         /** @description What the event is about. */
         Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"];
+        /** @description A limit of debt for one wallet. */
+        DebtLimit: {
+            debtLimit: components["schemas"]["Whole"] | null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /** @description The product whose credits may be owed. */
+            productId: components["schemas"]["ProductId"];
+        };
+        /** @description What is owed, and may be. */
+        DebtState: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /**
+             * Format: int64
+             * @description How much more may come to be owed: the limit less what is owed and what open holds reserve.
+             */
+            creditAvailable: number;
+            /**
+             * Format: int64
+             * @description The limit in force.
+             */
+            debtLimit: number;
+            /**
+             * Format: int64
+             * @description Credits that are owed.
+             */
+            owed: number;
+        };
         /** @description Credits to use up. */
         Deduct: {
             amount: components["schemas"]["Amount"];
@@ -154,6 +189,7 @@ export interface components {
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             meta?: components["schemas"]["Meta"] | null;
+            onShortfall?: components["schemas"]["OnShortfall"] | null;
             productId?: components["schemas"]["ProductId"] | null;
         } & ({
             code?: null;
@@ -183,17 +219,39 @@ export interface components {
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             meta?: components["schemas"]["Meta"] | null;
+            onShortfall?: components["schemas"]["OnShortfall"] | null;
             productId: components["schemas"]["ProductId"];
         };
-        /** @description The result of a deduction or of settling a hold. */
+        /**
+         * @description The result of a deduction or of settling a hold. What became of the cost is told where the request said what to do
+         *     with a shortfall, and where there was one.
+         */
         Deducted: {
             /**
              * Format: int64
              * @description Credits that can be spent now.
              */
             balance: number;
+            /**
+             * Format: int64
+             * @description Credits that were charged, those drawn from the hold before included. With the next two it adds up to the
+             *     amount.
+             */
+            charged?: number | null;
             /** @description Whether this very request took credits; false on a repeat. */
             deducted: boolean;
+            /** @description Whether the hold had expired, and this was done as a deduction under its key; left out where it had not. */
+            late?: boolean;
+            /**
+             * Format: int64
+             * @description Credits that are owed for it: what it added to the debt.
+             */
+            owed?: number | null;
+            /**
+             * Format: int64
+             * @description Credits that could neither be charged nor owed.
+             */
+            uncovered?: number | null;
         };
         /** @description Credits to use up. */
         DeductExternal: {
@@ -205,6 +263,7 @@ export interface components {
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             meta?: components["schemas"]["Meta"] | null;
+            onShortfall?: components["schemas"]["OnShortfall"] | null;
             productId?: components["schemas"]["ProductId"] | null;
         };
         DiscountCode: string;
@@ -228,6 +287,36 @@ export interface components {
             /** @description Once it is closed: whether the money is back, or was never taken. */
             won?: boolean | null;
         };
+        /** @description Credits to charge. */
+        DrawHold: {
+            /** @description Credits that the work cost since the last draw. */
+            amount: components["schemas"]["Amount"];
+            /**
+             * @description Names the operation: it is applied once, whichever of the wallet's holds it is for. The header
+             *     `Idempotency-Key` may stand in for it.
+             */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+        };
+        /** @description What a draw left of its hold. */
+        DrawnHold: {
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /** @description Whether this very request charged credits; false on a repeat. */
+            deducted: boolean;
+            /**
+             * Format: int64
+             * @description Credits drawn from the hold so far.
+             */
+            drawn: number;
+            /**
+             * Format: int64
+             * @description Credits that the hold still sets aside.
+             */
+            held: number;
+        };
         /** @example ann@mail.example */
         Email: string;
         /** @description The body of every refusal. */
@@ -242,6 +331,11 @@ export interface components {
              * @example invalid_request
              */
             code: string;
+            /**
+             * Format: int64
+             * @description How much more may come to be owed, where that is what `maxOverrun` asks too much of.
+             */
+            creditAvailable?: number | null;
             /**
              * @description The currency in which the wallet's subscriptions are charged; with `currency_mismatch`,
              *     where it is known.
@@ -344,6 +438,40 @@ export interface components {
         };
         /** @example history */
         FeatureSlug: string;
+        /** @description A debt to forgive. */
+        ForgiveDebt: {
+            amount?: components["schemas"]["Amount"] | null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            /** @description Why it is forgiven: the ledger entry's `meta` has it as `note`. */
+            note: components["schemas"]["Note"];
+            /** @description The product whose credits are owed. */
+            productId: components["schemas"]["ProductId"];
+        };
+        /** @description The debt afterwards. */
+        Forgiven: {
+            /**
+             * Format: int64
+             * @description Credits that were forgiven, at most what was owed; on a repeat, those of the first request.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /**
+             * @description Whether this very request forgave them; false on a repeat, and where nothing was owed: then the key is not used
+             *     up.
+             */
+            forgiven: boolean;
+            /**
+             * Format: int64
+             * @description Credits that are still owed.
+             */
+            owed: number;
+        };
         /** @description Credits that are granted for free. */
         FreeGrant: {
             /** Format: int64 */
@@ -361,13 +489,29 @@ export interface components {
              * @description Credits set aside when it was placed.
              */
             amount: number;
+            /**
+             * Format: int64
+             * @description Credits that were drawn from it while it was open: they stay charged however it ends. Left out when there are
+             *     none.
+             */
+            drawn?: number;
             expiresAt: components["schemas"]["Instant"];
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
+            /**
+             * Format: int64
+             * @description How much the work may come to owe; left out when nothing.
+             */
+            maxOverrun?: number;
+            /**
+             * Format: int64
+             * @description What of the settlement is owed; left out when nothing.
+             */
+            owed?: number;
             productId: string;
             /**
              * Format: int64
-             * @description Credits deducted when it was settled, else 0.
+             * @description Credits deducted when it was settled, those that are owed and those that were drawn included; else 0.
              */
             settledAmount: number;
             /**
@@ -375,6 +519,11 @@ export interface components {
              * @example open
              */
             status: "open" | "settled" | "released" | "expired" | (string & {});
+            /**
+             * Format: int64
+             * @description What of the cost the settlement could not take; left out when nothing.
+             */
+            uncovered?: number;
         };
         /** @description What a wallet holds. */
         Holdings: {
@@ -425,7 +574,7 @@ export interface components {
             /**
              * Format: int64
              * @description The sum of all deltas of this product up to and with this one: credits that can be spent and
-             *     those that are held.
+             *     those that are held, less those that are owed.
              */
             balanceAfter: number;
             createdAt: components["schemas"]["Instant"];
@@ -464,6 +613,9 @@ export interface components {
             amount: number;
             at: components["schemas"]["Instant"];
         };
+        Note: string;
+        /** @enum {string} */
+        OnShortfall: "refuse" | "drain" | "owe";
         /** @description The user whose wallet to get or create. */
         OpenExternalWallet: {
             externalUserId: components["schemas"]["ExternalUserId"];
@@ -606,6 +758,7 @@ export interface components {
             expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            maxOverrun?: components["schemas"]["Whole"] | null;
             meta?: components["schemas"]["Meta"] | null;
             productId?: components["schemas"]["ProductId"] | null;
         };
@@ -616,6 +769,7 @@ export interface components {
             externalUserId: components["schemas"]["ExternalUserId"];
             /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            maxOverrun?: components["schemas"]["Whole"] | null;
             meta?: components["schemas"]["Meta"] | null;
             productId?: components["schemas"]["ProductId"] | null;
         };
@@ -697,7 +851,7 @@ export interface components {
             products: components["schemas"]["Product"][];
         };
         /** @enum {string} */
-        Reason: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | (string & {});
+        Reason: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness" | (string & {});
         /** @description The buyer who wants their codes. */
         Recover: {
             /** @description The address that was given when paying. */
@@ -771,10 +925,11 @@ export interface components {
         /** @description What the work cost. */
         SettleHold: {
             /**
-             * @description Credits to deduct. Less than was held returns the rest; more takes the surplus from the
-             *     balance.
+             * @description The whole cost, what was drawn included. Less than was held or drawn gives the rest back; more takes the
+             *     surplus from the balance.
              */
             amount: components["schemas"]["Whole"];
+            onShortfall?: components["schemas"]["OnShortfall"] | null;
         };
         /** @description A subscription of a wallet. */
         Subscription: {
@@ -826,8 +981,13 @@ export interface components {
             /** @description The order behind them. */
             orderId?: string | null;
             /**
-             * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low` and
-             *     `wallet.depleted`.
+             * Format: int64
+             * @description Credits that were owed then, with `wallet.owing` and `wallet.repaid`.
+             */
+            owed?: number | null;
+            /**
+             * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+             *     `wallet.owing` and `wallet.repaid`.
              */
             productId?: string | null;
             reason?: components["schemas"]["Reason"] | null;
@@ -905,7 +1065,7 @@ export interface queries {
         /** @description Only this product's entries. */
         productId?: string;
         /** @description Only entries with this reason. */
-        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry";
+        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
     };
     open_portal: {
         /** @description The address that the portal leads back to. */
@@ -923,7 +1083,7 @@ export interface queries {
         /** @description Only this product's entries. */
         productId?: string;
         /** @description Only entries with this reason. */
-        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry";
+        reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
     };
 }
 

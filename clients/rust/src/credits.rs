@@ -34,6 +34,20 @@ pub struct Deduct {
     idempotency_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_shortfall: Option<OnShortfall>,
+}
+
+/// What becomes of a cost that the balance does not cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnShortfall {
+    /// Nothing is charged: `insufficient_credits`.
+    Refuse,
+    /// What can be spent is charged, and the rest is given up.
+    Drain,
+    /// What can be spent is charged, and the rest is owed as far as the limit of debt allows.
+    Owe,
 }
 
 /// One deduction of a batch.
@@ -88,7 +102,15 @@ impl Deduct {
             amount,
             idempotency_key: None,
             meta: None,
+            on_shortfall: None,
         }
+    }
+
+    /// Sets what becomes of the amount where the balance does not cover it: refused by default.
+    #[must_use]
+    pub fn on_shortfall(mut self, on_shortfall: OnShortfall) -> Self {
+        self.on_shortfall = Some(on_shortfall);
+        self
     }
 
     /// Sets the product: required where a project has several, and for anonymous wallets.
@@ -137,7 +159,7 @@ impl Scrip {
             .await
     }
 
-    /// Deducts credits, all of them or none.
+    /// Deducts credits, all of them or none; with [`Deduct::on_shortfall`] as many as there are.
     ///
     /// # Errors
     ///

@@ -66,6 +66,8 @@ pub struct Refusal {
     /// With `insufficient_credits`: active prices that would cover the shortfall.
     #[serde(default)]
     pub prices: Option<Vec<Price>>,
+    /// With `insufficient_credits` for a hold's `max_overrun`: how much more may come to be owed.
+    pub credit_available: Option<i64>,
     /// With `currency_mismatch`: the currency of the wallet's subscriptions.
     pub currency: Option<String>,
     /// With `already_refunded`: the amount that can still be refunded, in the currency's minor unit.

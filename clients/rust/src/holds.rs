@@ -3,9 +3,9 @@
 use crate::{
     call::{Call, key_or_new},
     client::Scrip,
-    credits::object,
+    credits::{OnShortfall, object},
     error::Error,
-    types::{Deducted, Hold, PlacedHold},
+    types::{Deducted, DrawnHold, Hold, PlacedHold},
     wallets::Wallet,
 };
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct PlaceHold {
     idempotency_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_in_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_overrun: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
@@ -47,6 +49,7 @@ impl PlaceHold {
             amount,
             idempotency_key: None,
             expires_in_seconds: None,
+            max_overrun: None,
             meta: None,
         }
     }
@@ -70,6 +73,13 @@ impl PlaceHold {
     #[must_use]
     pub fn expires_in(mut self, after: Duration) -> Self {
         self.expires_in_seconds = Some(after.as_secs());
+        self
+    }
+
+    /// Reserves so much of the limit of debt for what the work may cost beyond the hold and the balance.
+    #[must_use]
+    pub fn max_overrun(mut self, credits: u64) -> Self {
+        self.max_overrun = Some(credits);
         self
     }
 
@@ -114,7 +124,44 @@ impl Scrip {
         self.call(call.repeatable()).await
     }
 
-    /// Returns all held credits; the result is the balance that can be spent now.
+    /// Deducts what was used, as far as it can be: never refused for want of credits with [`OnShortfall::Drain`] or
+    /// [`OnShortfall::Owe`], also where the hold has expired meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// `hold_closed` where it was released or settled with another amount; `idempotency_key_reused` where it had
+    /// expired and was settled with another amount; `hold_not_found`; the errors of any call.
+    pub async fn settle_as_far(
+        &self,
+        hold: &str,
+        amount: u64,
+        on_shortfall: OnShortfall,
+    ) -> Result<Deducted, Error> {
+        let body = json!({"amount": amount, "onShortfall": on_shortfall});
+        let call = Call::post(["holds", hold, "settle"]).body(&body)?;
+        self.call(call.repeatable()).await
+    }
+
+    /// Charges a part of an open hold while the work goes on; it stays charged however the hold ends. Without an
+    /// idempotency key a new one is used.
+    ///
+    /// # Errors
+    ///
+    /// `insufficient_credits` past what is held and the balance, `hold_closed`, `idempotency_key_reused`,
+    /// `hold_not_found`, and the errors of any call.
+    pub async fn draw(
+        &self,
+        hold: &str,
+        amount: u64,
+        idempotency_key: Option<String>,
+    ) -> Result<DrawnHold, Error> {
+        let key = key_or_new(idempotency_key);
+        let body = json!({"amount": amount, "idempotencyKey": key});
+        let call = Call::post(["holds", hold, "draw"]).body(&body)?;
+        self.call(call.keyed(&key)).await
+    }
+
+    /// Returns all held credits but those that were drawn; the result is the balance that can be spent now.
     ///
     /// # Errors
     ///

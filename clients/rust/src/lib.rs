@@ -3,6 +3,7 @@
 mod call;
 mod client;
 mod credits;
+mod debts;
 mod error;
 mod events;
 mod holds;
@@ -18,16 +19,17 @@ mod webhooks;
 pub use self::webhooks::{Unverified, WebhookVerifier};
 pub use self::{
     client::{Builder, Scrip},
-    credits::{BatchItem, Credit, Deduct},
+    credits::{BatchItem, Credit, Deduct, OnShortfall},
+    debts::Forgive,
     error::{Error, ErrorKind, Refusal},
     events::{Interval, UsageQuery},
     holds::{PlaceHold, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
     types::{
-        Balance, Bucket, Checkout, Credited, Deducted, Event, FeatureUse, FreeGrant, Hold,
-        Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, Payment, PlacedHold, Price, Product,
-        Subscription, WalletView,
+        Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, Event, FeatureUse,
+        Forgiven, FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, Payment,
+        PlacedHold, Price, Product, Subscription, WalletView,
     },
     wallets::{LedgerFilter, Wallet},
 };

@@ -130,6 +130,9 @@ pub struct Balance {
     /// Credits that open holds have set aside.
     #[serde(default)]
     pub held: i64,
+    /// Credits that are owed: whatever is credited pays them first.
+    #[serde(default)]
+    pub owed: i64,
     /// The credits that expire next.
     pub next_expiry: Option<NextExpiry>,
 }
@@ -222,6 +225,59 @@ pub struct Deducted {
     pub balance: i64,
     /// Whether this call deducted the credits; `false` when an earlier one with the same key did.
     pub deducted: bool,
+    /// Credits charged, those drawn before included. With the next two it adds up to the amount; all three are there
+    /// where the call said what to do with a shortfall.
+    pub charged: Option<i64>,
+    /// Credits that are owed for it.
+    pub owed: Option<i64>,
+    /// Credits that could neither be charged nor owed.
+    pub uncovered: Option<i64>,
+    /// Whether the hold had expired, and this was done as a deduction under its key.
+    #[serde(default)]
+    pub late: bool,
+}
+
+/// The result of a draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DrawnHold {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Whether this call charged the credits; `false` when an earlier one with the same key did.
+    pub deducted: bool,
+    /// Credits drawn from the hold so far.
+    pub drawn: i64,
+    /// Credits that the hold still sets aside.
+    pub held: i64,
+}
+
+/// What a wallet owes, and may come to owe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DebtState {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Credits that are owed.
+    pub owed: i64,
+    /// The limit in force.
+    pub debt_limit: i64,
+    /// How much more may come to be owed.
+    pub credit_available: i64,
+}
+
+/// The result of forgiving a debt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Forgiven {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Credits that are still owed.
+    pub owed: i64,
+    /// Whether this call forgave them; `false` when an earlier one did, or nothing was owed.
+    pub forgiven: bool,
+    /// Credits that were forgiven, by this call or the earlier one.
+    pub amount: i64,
 }
 
 /// The result of a grant.
@@ -262,10 +318,22 @@ pub struct Hold {
     pub amount: i64,
     /// `open`, `settled`, `released` or `expired`
     pub status: String,
-    /// Credits that were deducted when it was settled; 0 otherwise.
+    /// Credits that were deducted when it was settled, owed and drawn ones included; 0 otherwise.
     pub settled_amount: i64,
     /// When it expires and its credits are returned, or when it expired.
     pub expires_at: Timestamp,
+    /// Credits drawn from it while it was open.
+    #[serde(default)]
+    pub drawn: i64,
+    /// How much the work may come to owe.
+    #[serde(default)]
+    pub max_overrun: i64,
+    /// What of the settlement is owed.
+    #[serde(default)]
+    pub owed: i64,
+    /// What of the cost the settlement could not take.
+    #[serde(default)]
+    pub uncovered: i64,
 }
 
 /// An open checkout.

@@ -89,6 +89,9 @@ fn every_answer_is_read_whole_and_nothing_is_needed_that_is_not_promised() {
     check::<client::Subscription>("Subscription", schemas);
     check::<client::LedgerEntry>("LedgerEntry", schemas);
     check::<client::Deducted>("Deducted", schemas);
+    check::<client::DrawnHold>("DrawnHold", schemas);
+    check::<client::DebtState>("DebtState", schemas);
+    check::<client::Forgiven>("Forgiven", schemas);
     check::<client::Credited>("Credited", schemas);
     check::<client::PlacedHold>("PlacedHold", schemas);
     check::<client::Hold>("Hold", schemas);

@@ -57,6 +57,9 @@ pub struct Product {
     pub free_grant: Option<FreeGrant>,
     /// A balance of this many credits or fewer is low; 0 or more, only with a credit unit.
     pub low_balance: Option<i64>,
+    /// The most credits of it that one external wallet may owe, unless the wallet has a limit of its own; 0 or more,
+    /// more than that only with a credit unit.
+    pub debt_limit: i64,
     /// Whether it is offered for sale. Balances of an inactive product stay spendable.
     pub active: bool,
     /// When it was made.
@@ -89,6 +92,10 @@ impl Product {
             let message = "A low balance is a whole number of credits from 0 to 2^53 - 1.";
             return Err(Refusal::invalid("lowBalance", message));
         }
+        if !(0..=MAX_CREDITS).contains(&self.debt_limit) {
+            let message = "A debt limit is a whole number of credits from 0 to 2^53 - 1.";
+            return Err(Refusal::invalid("debtLimit", message));
+        }
         if self.holds_credits() {
             return Ok(());
         }
@@ -103,6 +110,10 @@ impl Product {
         if self.low_balance.is_some() {
             let message = "A low balance needs a product with a creditUnit.";
             return Err(Refusal::invalid("lowBalance", message));
+        }
+        if self.debt_limit > 0 {
+            let message = "A debt limit needs a product with a creditUnit.";
+            return Err(Refusal::invalid("debtLimit", message));
         }
         Ok(())
     }
@@ -123,6 +134,8 @@ pub struct NewProduct {
     pub free_grant: Option<FreeGrant>,
     /// A balance of this many credits or fewer is low; 0 or more, only with a credit unit.
     pub low_balance: Option<i64>,
+    /// The most credits of it that one external wallet may owe.
+    pub debt_limit: i64,
     /// Whether it is offered for sale.
     pub active: bool,
 }
@@ -147,6 +160,7 @@ impl NewProduct {
             credit_unit: self.credit_unit,
             free_grant: self.free_grant,
             low_balance: self.low_balance,
+            debt_limit: self.debt_limit,
             active: self.active,
             created_at: now,
         };
@@ -170,6 +184,8 @@ pub struct ProductChange {
     pub free_grant: Option<Option<FreeGrant>>,
     /// A balance of this many credits or fewer is low; 0 or more.
     pub low_balance: Option<Option<i64>>,
+    /// The most credits of it that one external wallet may owe.
+    pub debt_limit: Option<i64>,
     /// Whether it is offered for sale.
     pub active: Option<bool>,
 }
@@ -203,6 +219,7 @@ impl ProductChange {
             credit_unit: self.credit_unit.unwrap_or_else(|| old.credit_unit.clone()),
             free_grant: self.free_grant.unwrap_or(old.free_grant),
             low_balance: self.low_balance.unwrap_or(old.low_balance),
+            debt_limit: self.debt_limit.unwrap_or(old.debt_limit),
             active: self.active.unwrap_or(old.active),
             ..old.clone()
         };

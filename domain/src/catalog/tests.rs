@@ -30,6 +30,7 @@ fn credits(name: &str) -> NewProduct {
         credit_unit: Some("images".into()),
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
     }
 }

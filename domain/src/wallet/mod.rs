@@ -8,15 +8,16 @@ pub(crate) mod state;
 mod tests;
 
 pub use decide::{
-    Decision, FreeGrantRule, ProductRef, bill, cancel, cancellation_effects, catch_up, close_order,
-    credit, deduct, feature, hold, instruction::InstructionDecision, lapse, leave_provider, pay,
-    place_order, purchase, refund, resume, reverse, switch, update_subscription,
+    Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, cancellation_effects, catch_up,
+    close_order, credit, debt_limit, deduct, draw, feature, forgive, hold,
+    instruction::InstructionDecision, lapse, leave_provider, pay, place_order, purchase, refund,
+    resume, reverse, settle, shortfall, switch, update_subscription,
 };
 pub use state::{
-    Account, Archive, ArchivedOrder, Change, Corrupt, Created, Currency, CycleTag, Dispute,
-    DisputeReason, Event, Hold, Instruction, InstructionRecord, InstructionStage, LastFreeGrant,
-    LastTier, Lot, NextExpiry, OpenInvoice, Order, OrderKind, OrderStatus, Owner, PendingRefunds,
-    ProviderKind, Receipt, Reversal, Stage, Step, Subscription, SubscriptionOver,
+    Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,
+    Dispute, DisputeReason, Event, Hold, Instruction, InstructionRecord, InstructionStage,
+    LastFreeGrant, LastTier, Lot, NextExpiry, OpenInvoice, Order, OrderKind, OrderStatus, Owner,
+    PendingRefunds, ProviderKind, Receipt, Reversal, Stage, Step, Subscription, SubscriptionOver,
     SubscriptionStatus, TierSwitch, Wallet, account, archive, dispute, event, instruction, order,
     subscription,
 };

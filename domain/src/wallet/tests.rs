@@ -14,8 +14,10 @@ mod converge;
 mod credit;
 mod crowd;
 mod cycles;
+mod debt;
 mod deduct;
 mod dispute;
+mod draw;
 mod expiry;
 mod feature;
 mod free_grant;
@@ -43,6 +45,7 @@ use super::{
     credit::Credit,
     deduct::Deduct,
     hold::{OPEN_HOLDS, PlaceHold},
+    shortfall::OnShortfall,
 };
 use crate::{
     Amount, Timestamp,
@@ -79,6 +82,7 @@ fn deduct(name: &str, amount: i64) -> Deduct {
         amount: credits(amount),
         key: key(name),
         meta: None,
+        on_shortfall: OnShortfall::Refuse,
     }
 }
 
@@ -103,5 +107,6 @@ fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
         meta: None,
         publishable: false,
         most_open: OPEN_HOLDS,
+        max_overrun: 0,
     }
 }

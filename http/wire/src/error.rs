@@ -47,6 +47,7 @@ struct Shortfall {
     shortfall: i64,
     product_id: String,
     prices: Vec<Price>,
+    credit_available: Option<i64>,
 }
 
 /// The body of every refusal.
@@ -87,6 +88,9 @@ pub struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Price>>)]
     prices: Option<&'a [Price]>,
+    /// How much more may come to be owed, where that is what `maxOverrun` asks too much of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credit_available: Option<i64>,
     /// The currency in which the wallet's subscriptions are charged; with `currency_mismatch`,
     /// where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,6 +192,7 @@ impl Error {
             shortfall,
             product_id: product.to_string(),
             prices,
+            credit_available: None,
         });
         Self {
             detail: Some(Box::new(detail)),
@@ -195,6 +200,25 @@ impl Error {
         }
         .saying(format!(
             "Not enough credits: {balance} available, {requested} requested."
+        ))
+    }
+
+    /// `insufficient_credits` where a hold may come to owe more than the limit of debt has room for.
+    pub fn no_credit(balance: i64, requested: i64, available: i64, product: ProductId) -> Self {
+        let detail = Detail::Shortfall(Shortfall {
+            balance,
+            requested,
+            shortfall: requested.saturating_sub(available),
+            product_id: product.to_string(),
+            prices: Vec::new(),
+            credit_available: Some(available),
+        });
+        Self {
+            detail: Some(Box::new(detail)),
+            ..Self::about("maxOverrun", ErrorCode::InsufficientCredits)
+        }
+        .saying(format!(
+            "Not enough credit: {available} may still be owed, {requested} requested."
         ))
     }
 
@@ -259,6 +283,7 @@ impl Error {
             shortfall: short.map(|s| s.shortfall),
             product_id: short.map(|s| s.product_id.as_str()),
             prices: short.map(|s| s.prices.as_slice()),
+            credit_available: short.and_then(|s| s.credit_available),
             currency: match self.detail.as_deref() {
                 Some(Detail::Currency(currency)) => Some(currency),
                 _ => None,

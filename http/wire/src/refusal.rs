@@ -99,6 +99,12 @@ impl Error {
                 let prices = Price::covering(project, product, shortfall);
                 Self::insufficient(balance, requested, shortfall, product, prices)
             }
+            Rejection::NoCredit {
+                product,
+                balance,
+                requested,
+                available,
+            } => Self::no_credit(balance, requested, available, product),
         }
     }
 }

@@ -103,6 +103,10 @@ const fn is_listed(change: &Change) -> bool {
             | Change::HoldSettled { .. }
             | Change::HoldReleased { .. }
             | Change::HoldExpired { .. }
+            | Change::HoldDrawn { .. }
+            | Change::Charged(_)
+            | Change::Forgiven { .. }
+            | Change::DebtLimitChanged { .. }
             | Change::Instructed(_)
     )
 }

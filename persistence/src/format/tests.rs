@@ -121,7 +121,7 @@ fn a_wallet_is_written_as_ever() {
     assert_eq!(read, wallet);
     assert_eq!(read.due_at(), wallet.due_at());
     assert_eq!(kept, today);
-    assert!(wallet.holds().len() == 1 && wallet.orders().count() == 3);
+    assert!(wallet.holds().len() == 2 && wallet.orders().count() == 3);
     assert!(wallet.subscriptions().count() == 1 && wallet.customer().is_some());
 }
 

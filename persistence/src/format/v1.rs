@@ -110,10 +110,7 @@ pub(super) fn read_ledger_entry(bytes: &[u8]) -> Result<Option<(Timestamp, Entry
     let (event, after): (Event, After<'_>) = decode_all(bytes)?;
     let entry = match after {
         After::Balance(balance) => entry(event.change, balance),
-        After::Fact(fact) => match fact.into_owned() {
-            RecordContent::Entry(entry) | RecordContent::HoldClosed(_, Some(entry)) => Some(entry),
-            _ => None,
-        },
+        After::Fact(fact) => fact.entry().cloned(),
         After::Nothing | After::Hold => None,
     };
     Ok(entry.map(|entry| (event.at, entry)))
@@ -171,6 +168,7 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         amount,
         expires_at,
         key,
+        max_overrun,
         ..
     } = change
     else {
@@ -183,6 +181,10 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         status: HoldStatus::Open,
         settled: 0,
         expires_at: *expires_at,
+        drawn: 0,
+        max_overrun: *max_overrun,
+        owed: 0,
+        uncovered: 0,
     };
     Ok(RecordContent::HoldPlaced(facts, key.clone()))
 }

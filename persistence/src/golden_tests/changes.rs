@@ -13,8 +13,9 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Created, Instruction, InstructionRecord, InstructionStage, OrderKind, Owner,
-        Reversal, Step, Subscription, SubscriptionStatus, TierSwitch,
+        Change, Charged, Created, Instruction, InstructionRecord, InstructionStage, OrderKind,
+        Owner, Reversal, Step, Subscription, SubscriptionStatus, TierSwitch,
+        account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
 };
@@ -74,6 +75,7 @@ fn credits() -> Vec<Change> {
         key: text(key),
         meta: meta.clone(),
         publishable: true,
+        max_overrun: 0,
     };
     let owner = Owner::Code {
         hash: CodeHash(KEY.0),
@@ -118,6 +120,8 @@ fn credits() -> Vec<Change> {
         Change::HoldSettled {
             hold: HOLD,
             amount: 250,
+            owed: 0,
+            uncovered: 10,
         },
         hold(OTHER_HOLD, "second hold"),
         Change::HoldReleased { hold: OTHER_HOLD },
@@ -141,6 +145,42 @@ fn credits() -> Vec<Change> {
             },
             "open hold",
         ),
+        Change::HoldDrawn {
+            hold: HoldId {
+                serial: 80,
+                wallet: KEY,
+            },
+            amount: amount(310),
+            key: text("draw"),
+        },
+        Change::Charged(Box::new(Charged {
+            product: PRODUCT,
+            amount: 50,
+            charged: 10,
+            owed: 35,
+            key: text("short"),
+            meta: meta.clone(),
+            lot: Some(LastLot {
+                number: 1,
+                ends_at: LATER,
+            }),
+        })),
+        // Nothing is owed in the end: a wallet without a user must not.
+        Change::Forgiven {
+            product: PRODUCT,
+            requested: Some(amount(40)),
+            amount: amount(35),
+            key: text("forgiven"),
+            meta: meta.clone(),
+        },
+        Change::DebtLimitChanged {
+            product: PRODUCT,
+            limit: Some(60),
+        },
+        Change::DebtLimitChanged {
+            product: PRODUCT,
+            limit: None,
+        },
         Change::FeatureGranted {
             feature: feature.clone(),
         },
@@ -386,11 +426,15 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::OrderRecalled(_) => NAMES[22],
         Change::Instructed(_) => NAMES[23],
         Change::OrderProcessing { .. } => NAMES[24],
+        Change::HoldDrawn { .. } => NAMES[25],
+        Change::Charged(_) => NAMES[26],
+        Change::Forgiven { .. } => NAMES[27],
+        Change::DebtLimitChanged { .. } => NAMES[28],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 25] = [
+pub(super) const NAMES: [&str; 29] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -416,4 +460,8 @@ pub(super) const NAMES: [&str; 25] = [
     "OrderRecalled",
     "Instructed",
     "OrderProcessing",
+    "HoldDrawn",
+    "Charged",
+    "Forgiven",
+    "DebtLimitChanged",
 ];

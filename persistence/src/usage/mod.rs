@@ -119,13 +119,15 @@ impl Count {
     pub(crate) const fn add(&mut self, reason: Reason, delta: i64) {
         let lost = delta.saturating_neg();
         match reason {
-            Reason::Purchase | Reason::Manual | Reason::FreeGrant => {
+            Reason::Purchase | Reason::Manual | Reason::FreeGrant | Reason::Forgiveness => {
                 self.granted = self.granted.saturating_add(delta);
             }
             Reason::Deduction => {
                 self.deducted = self.deducted.saturating_add(lost);
                 self.deductions = self.deductions.saturating_add(1);
             }
+            // What was deducted too much was not used.
+            Reason::Reversal => self.deducted = self.deducted.saturating_add(lost),
             Reason::Refund => self.refunded = self.refunded.saturating_add(lost),
             Reason::Expiry => self.expired = self.expired.saturating_add(lost),
         }
@@ -152,9 +154,11 @@ impl Usage {
     /// Counts one more ledger entry.
     pub(crate) fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
         self.count.add(reason, delta);
-        if reason != Reason::Deduction {
-            return;
-        }
+        let times = match reason {
+            Reason::Deduction => 1,
+            Reason::Reversal => 0,
+            _ => return,
+        };
         let Some(feature) = meta.and_then(feature) else {
             return;
         };
@@ -162,10 +166,10 @@ impl Usage {
         let feature = if fits { &feature } else { OTHER };
         let credits = delta.saturating_neg();
         match self.features.get_mut(feature) {
-            Some(known) => known.add(credits, 1),
+            Some(known) => known.add(credits, times),
             None => {
                 let mut first = FeatureUsage::default();
-                first.add(credits, 1);
+                first.add(credits, times);
                 self.features.insert(feature.into(), first);
             }
         }

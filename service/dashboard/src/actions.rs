@@ -8,7 +8,9 @@ use domain::{
     Amount, Timestamp,
     id::{ProductId, WalletKey},
     text::{Feature, IdempotencyKey, Meta},
-    wallet::{ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction},
+    wallet::{
+        ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction, shortfall::OnShortfall,
+    },
 };
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -180,6 +182,7 @@ async fn move_credits(
                 amount,
                 key,
                 meta,
+                on_shortfall: OnShortfall::Refuse,
             };
             let outcome = app.handle.deduct(scope, &address, command).await;
             app.edge.metrics.deducted(outcome.as_ref());

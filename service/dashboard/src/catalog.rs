@@ -36,13 +36,14 @@ const PERIODS: [(&str, &str); 5] = [
     ("monthly", "Each month"),
     ("yearly", "Each year"),
 ];
-const SHOWN: [&str; 6] = [
+const SHOWN: [&str; 7] = [
     "name",
     "type",
     "description",
     "creditUnit",
     "freeGrant.credits",
     "lowBalance",
+    "debtLimit",
 ];
 
 /// `GET …/catalog`: the products with their prices.
@@ -125,6 +126,7 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
             credit_unit: Some(new.credit_unit),
             free_grant: Some(new.free_grant),
             low_balance: Some(new.low_balance),
+            debt_limit: Some(new.debt_limit),
             active: Some(new.active),
         };
         let update = app.catalog.update_product(id, product.id, change);
@@ -184,6 +186,7 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
         credit_unit: fields.owned("creditUnit"),
         free_grant: free_grant.transpose()?,
         low_balance: fields.whole("lowBalance")?,
+        debt_limit: fields.whole("debtLimit")?.unwrap_or(0),
         active: fields.is_on("active"),
     })
 }
@@ -199,6 +202,10 @@ fn current(product: &Product) -> Fields {
         .with_some("freeGrant.credits", grant.map(|grant| grant.credits.get()))
         .with_choice("freeGrant.period", period)
         .with_some("lowBalance", product.low_balance)
+        .with_some(
+            "debtLimit",
+            Some(product.debt_limit).filter(|limit| *limit > 0),
+        )
         .ticked("active", product.active)
 }
 
@@ -285,6 +292,7 @@ fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str
                 }
             }
             (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when the spendable balance falls to this or below. Empty: never.")))
+            (form.number(&FieldLabel("debtLimit", "Debt limit", "How many credits a user's wallet may owe, where your server asks for it. Empty: none.")))
             (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
             button.primary type="submit" { (press) }
         }

@@ -32,13 +32,15 @@ const ENTRIES: usize = 25;
 /// Ended subscriptions that the page shows.
 const ENDED: usize = 5;
 
-const REASONS: [(Reason, &str, &str); 6] = [
+const REASONS: [(Reason, &str, &str); 8] = [
     (Reason::Purchase, "purchase", "Purchase"),
     (Reason::Deduction, "deduction", "Deduction"),
     (Reason::FreeGrant, "free_grant", "Free grant"),
     (Reason::Manual, "manual", "Manual grant"),
     (Reason::Refund, "refund", "Refund"),
     (Reason::Expiry, "expiry", "Expiry"),
+    (Reason::Reversal, "reversal", "Reversal"),
+    (Reason::Forgiveness, "forgiveness", "Forgiveness"),
 ];
 
 /// `GET …/wallets/{wallet}`: one wallet.
@@ -86,13 +88,18 @@ fn balance(project: &ProjectCatalog, key: WalletKey, account: &AccountDetail) ->
     let unit = project
         .product(&account.product)
         .and_then(|product| product.credit_unit.as_deref());
-    let free = account.balance.saturating_sub(account.held);
     let (lots, besides) = &account.lots;
     html! {
         section.card {
             h2 { (product_name(project, account.product)) }
-            p.balance { b { (grouped(free)) } " " (unit.unwrap_or("credits")) " to spend"
-                @if account.held > 0 { ", " (grouped(account.held)) " held" } }
+            p.balance { b { (grouped(account.balance)) } " " (unit.unwrap_or("credits")) " to spend"
+                @if account.held > 0 { ", " (grouped(account.held)) " held" }
+                @if account.debt.owed > 0 { ", " b { (grouped(account.debt.owed)) } " owed" } }
+            @if account.debt.limit > 0 || account.own_limit || account.debt.owed > 0 {
+                p.hint { "Debt limit " (grouped(account.debt.limit))
+                    @if account.own_limit { ", this wallet's own" }
+                    "; " (grouped(account.debt.available)) " more may come to be owed" }
+            }
             @if !lots.is_empty() { details {
                 summary { "Where they come from" }
                 div.scroll tabindex="0" role="region" aria-label="Lots" { table {
@@ -183,14 +190,15 @@ fn holds(
                 thead { tr { th { "Hold" } th.number { "Credits" } th { "Expires" } th { span.hidden { "Release" } } } }
                 tbody { @for (id, hold) in holds { tr {
                     td { code.small { (id) } }
-                    td.number { (grouped(hold.amount.get())) }
+                    td.number { (grouped(hold.amount.get()))
+                        @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
                     td.time { (layout::when(hold.expires_at)) }
                     td { details {
                         summary { "Release…" }
                         form method="post" action={ (path(project, key)) "/release" } {
                             (form::token(request))
                             input type="hidden" name="holdId" value=(id);
-                            p { "The credits can be spent again; the hold can no longer be settled." }
+                            p { "The credits can be spent again, except for what was drawn; the hold can no longer be settled." }
                             button.danger type="submit" { "Release this hold" }
                         }
                     } }

@@ -46,6 +46,8 @@ pub(super) struct Product {
     pub(super) credit_unit: Option<String>,
     pub(super) free_grant: Option<FreeGrant>,
     pub(super) low_balance: Option<i64>,
+    #[serde(default)]
+    pub(super) debt_limit: i64,
     #[serde(default = "yes")]
     pub(super) active: bool,
     #[serde(default)]

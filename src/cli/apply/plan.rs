@@ -222,6 +222,7 @@ fn product_fields(product: &file::Product) -> Map<String, Value> {
         ("creditUnit", json!(product.credit_unit)),
         ("freeGrant", json!(product.free_grant)),
         ("lowBalance", json!(product.low_balance)),
+        ("debtLimit", json!(product.debt_limit)),
         ("active", json!(product.active)),
     ];
     all.map(|(name, value)| (name.to_owned(), value))

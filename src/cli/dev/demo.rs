@@ -161,6 +161,7 @@ impl Demo {
             credit_unit: Some(UNIT.into()),
             free_grant: None,
             low_balance: None,
+            debt_limit: 0,
             active: true,
         };
         let product = catalog
@@ -197,6 +198,7 @@ impl Demo {
             credit_unit: None,
             free_grant: None,
             low_balance: None,
+            debt_limit: 0,
             active: true,
         };
         let plan = catalog.create_product(project, plan).await;
@@ -230,6 +232,7 @@ impl Demo {
             credit_unit: None,
             free_grant: None,
             low_balance: None,
+            debt_limit: 0,
             active: true,
         };
         let catalog = service.catalog();

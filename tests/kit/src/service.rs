@@ -15,7 +15,7 @@ use domain::{
 use persistence::{MemoryJournal, Store};
 use reqwest::{Method, header::HeaderMap};
 use scrip::{
-    catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProjectChange},
+    catalog::{CatalogStore, NewPrice, NewProduct, NewProject, ProductChange, ProjectChange},
     compose::{self, Platform},
     config::Config,
     outbound::{Webhooks, mail::Mailer},
@@ -176,6 +176,7 @@ impl Service {
             credit_unit: Some("renders".into()),
             free_grant: None,
             low_balance: None,
+            debt_limit: 0,
             active: true,
         };
         self.catalog
@@ -194,6 +195,7 @@ impl Service {
             credit_unit: Some("credits".into()),
             free_grant: None,
             low_balance: None,
+            debt_limit: 0,
             active: true,
         };
         let product = self.catalog.create_product(self.project.id, product).await;
@@ -223,6 +225,27 @@ impl Service {
             .await
             .unwrap();
         price.id.to_string()
+    }
+
+    /// Lets every user owe so many credits of the product.
+    pub async fn trust(&self, debt_limit: i64) {
+        let change = ProductChange {
+            debt_limit: Some(debt_limit),
+            ..ProductChange::default()
+        };
+        let product = self.product.parse().unwrap();
+        self.catalog
+            .update_product(self.project.id, product, change)
+            .await
+            .unwrap();
+    }
+
+    /// A user's balance of the product as the wallet shows it, with what is held and owed.
+    pub async fn stands(&self, user: &str) -> [i64; 3] {
+        let path = format!("/api/v1/wallets/external?externalUserId={user}");
+        let wallet = self.secret.get(&path).await.expect(200);
+        let shown = |name: &str| wallet["balances"][0][name].as_i64();
+        ["balance", "held", "owed"].map(|name| shown(name).unwrap_or(0))
     }
 
     /// Changes the project's settings.

@@ -1,6 +1,7 @@
 //! Wallets over a journal in memory that can be held back, made to fail and reopened. The
 //! clock is the tests' own; no test waits for real time.
 
+mod debts;
 mod durability;
 mod front;
 mod orders;
@@ -13,9 +14,9 @@ use std::sync::Arc;
 
 use domain::{
     Amount, Timestamp,
-    id::{ProductId, ProjectId},
+    id::{HoldId, ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
-    wallet::{ProductRef, credit::Credit, deduct::Deduct},
+    wallet::{ProductRef, credit::Credit, deduct::Deduct, settle::Settle, shortfall::OnShortfall},
 };
 use persistence::{MemoryJournal, Store};
 
@@ -63,6 +64,7 @@ impl House {
             project: ProjectId(1),
             free_grants: [].into(),
             low_balances: [].into(),
+            debt_limits: [].into(),
             free_grants_for_code_wallets: true,
             ahead_millis: 0,
         };
@@ -149,6 +151,15 @@ pub(super) fn deduct(credits: i64, k: &str) -> Deduct {
         amount,
         key: key(k),
         meta: None,
+        on_shortfall: OnShortfall::Refuse,
+    }
+}
+
+pub(super) const fn settle(hold: HoldId, amount: i64) -> Settle {
+    Settle {
+        hold,
+        amount,
+        on_shortfall: OnShortfall::Refuse,
     }
 }
 
@@ -157,6 +168,8 @@ pub(super) fn applied(balance: i64) -> CommandResult {
         balance,
         applied: true,
         replayed: false,
+        coverage: None,
+        late: false,
     }
 }
 
@@ -165,5 +178,7 @@ pub(super) fn replayed(balance: i64) -> CommandResult {
         balance,
         applied: false,
         replayed: true,
+        coverage: None,
+        late: false,
     }
 }

@@ -7,7 +7,7 @@ use domain::{
 };
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT, applied, deduct, external, front::Front, key};
+use super::{House, PRODUCT, applied, deduct, external, front::Front, key, settle};
 
 use crate::{
     Address, HoldAccess,
@@ -27,6 +27,7 @@ fn hold(n: usize, publishable: bool) -> impl FnOnce(HoldId, Timestamp) -> PlaceH
         meta: None,
         publishable,
         most_open: HOLDS + 1,
+        max_overrun: 0,
     }
 }
 
@@ -105,7 +106,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
     let left = view.balances.first().map(|it| (it.balance, it.held));
     assert_eq!(left, Some((1999, 1)), "what a server holds stays");
     let id = servers.unwrap().hold.id;
-    let settled = handle.settle(scope, HoldAccess::All, id, 1).await;
+    let settled = handle.settle(scope, HoldAccess::All, settle(id, 1)).await;
     assert_eq!(settled, Ok(applied(1999)));
 
     drop(rotate);

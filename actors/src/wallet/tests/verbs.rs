@@ -7,7 +7,7 @@ use domain::{
     wallet::{ProductRef, feature::FeatureAction, hold::PlaceHold},
 };
 
-use super::{House, PRODUCT, applied, deduct, external, key, replayed};
+use super::{House, PRODUCT, applied, deduct, external, key, replayed, settle};
 use crate::{Address, Error, HoldAccess};
 
 #[tokio::test]
@@ -209,6 +209,7 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
         meta: None,
         publishable: false,
         most_open: 1,
+        max_overrun: 0,
     };
     let (handle, scope) = (&house.handle, &house.scope);
     let placed = handle
@@ -223,19 +224,23 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
     assert_eq!((again.hold.id, again.replayed), (placed.hold.id, true));
 
     let id = placed.hold.id;
-    let pk = handle.settle(scope, HoldAccess::CodeWallets, id, 1).await;
+    let pk = handle
+        .settle(scope, HoldAccess::CodeWallets, settle(id, 1))
+        .await;
     assert_eq!(pk, Err(Error::SecretKeyRequired));
     let mut foreign = scope.clone();
     foreign.project = domain::id::ProjectId(2);
-    let other = handle.settle(&foreign, HoldAccess::All, id, 1).await;
+    let other = handle
+        .settle(&foreign, HoldAccess::All, settle(id, 1))
+        .await;
     assert_eq!(other, Err(Rejection::HoldNotFound.into()));
 
     assert_eq!(
-        handle.settle(scope, HoldAccess::All, id, 5).await,
+        handle.settle(scope, HoldAccess::All, settle(id, 5)).await,
         Ok(applied(5))
     );
     assert_eq!(
-        handle.settle(scope, HoldAccess::All, id, 5).await,
+        handle.settle(scope, HoldAccess::All, settle(id, 5)).await,
         Ok(replayed(5))
     );
     let closed = handle.release(scope, HoldAccess::All, id).await;
@@ -257,6 +262,7 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         meta: None,
         publishable: false,
         most_open: 1,
+        max_overrun: 0,
     };
     let (handle, scope) = (&house.handle, &house.scope);
     let id = handle
@@ -267,7 +273,7 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         .id;
     house.clock.advance_millis(900_000);
     assert_eq!(house.balance("ann").await, Ok(10));
-    let late = handle.settle(scope, HoldAccess::All, id, 1).await;
+    let late = handle.settle(scope, HoldAccess::All, settle(id, 1)).await;
     assert_eq!(late, Err(Rejection::HoldClosed.into()));
 }
 

@@ -29,6 +29,7 @@ fn product(project: u128, id: u128) -> Product {
         credit_unit: Some("images".into()),
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
     };
     new.decide((ProjectId(project), ProductId(id)), NOW)

@@ -2,11 +2,12 @@
 //! behind an event, but checks the arithmetic: an event that does not fit the state means that the
 //! books are damaged.
 
+mod debt;
 mod orders;
 
 use crate::{
-    history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
-    id::{HoldId, ProductId, WalletKey},
+    history::{Entry, Reason, Record, RecordContent},
+    id::{ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
     wallet::state::{
@@ -170,6 +171,7 @@ impl Wallet {
                 key,
                 meta,
                 publishable,
+                max_overrun,
             } => {
                 let pins = self.account_mut(product).pin(amount.get())?;
                 let held = Hold {
@@ -180,7 +182,10 @@ impl Wallet {
                     key: key.clone(),
                     meta,
                     publishable,
+                    drawn: 0,
+                    max_overrun,
                 };
+                self.reserve(product, max_overrun)?;
                 let facts = held.facts(hold);
                 if !self.holds.insert(hold, held) {
                     return Err(Corrupt("a hold is placed twice"));
@@ -195,11 +200,33 @@ impl Wallet {
                 self.refresh_due();
                 Ok(None)
             }
-            Change::HoldSettled { hold, amount } => {
-                self.close(hold, HoldStatus::Settled, amount).map(Some)
+            Change::HoldSettled {
+                hold,
+                amount,
+                owed,
+                uncovered,
+            } => self.hold_settled(hold, amount, owed, uncovered).map(Some),
+            Change::HoldReleased { hold } => self.hold_released(hold).map(Some),
+            Change::HoldExpired { hold } => self.hold_expired(hold).map(Some),
+            Change::HoldDrawn { hold, amount, key } => {
+                self.hold_drawn(hold, amount.get(), key).map(Some)
             }
-            Change::HoldReleased { hold } => self.close(hold, HoldStatus::Released, 0).map(Some),
-            Change::HoldExpired { hold } => self.close(hold, HoldStatus::Expired, 0).map(Some),
+            Change::Charged(charged) => self.charged(at, *charged).map(Some),
+            Change::Forgiven {
+                product,
+                requested,
+                amount,
+                key,
+                meta,
+            } => {
+                let entry = self.forgiven(product, amount.get(), key, meta)?;
+                Ok(Some(RecordContent::Forgiven(requested, entry)))
+            }
+            Change::DebtLimitChanged { product, limit } => {
+                let account = self.account_mut(product);
+                account.change_debt(|debt| debt.limit = limit)?;
+                Ok(None)
+            }
             Change::FeatureGranted { feature } => {
                 self.features.insert(feature);
                 Ok(None)
@@ -282,7 +309,7 @@ impl Wallet {
         key: Option<IdempotencyKey>,
         meta: Option<Meta>,
     ) -> Entry {
-        let balance_after = self.account(product).map_or(0, |account| account.balance);
+        let balance_after = self.account(product).map_or(0, Account::sum);
         Entry {
             product,
             delta,
@@ -293,32 +320,6 @@ impl Wallet {
             meta,
             expires_at: None,
         }
-    }
-
-    fn close(
-        &mut self,
-        id: HoldId,
-        status: HoldStatus,
-        settled: i64,
-    ) -> Result<RecordContent, Corrupt> {
-        if settled < 0 {
-            return Err(Corrupt("a settlement adds credits"));
-        }
-        let hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
-        let account = self.account_mut(hold.product);
-        let facts = HoldSnapshot {
-            status,
-            settled,
-            ..hold.facts(id)
-        };
-        let spent = account.unpin(hold.pins, settled)?;
-        account.burn(settled.saturating_sub(spent))?;
-        self.refresh_due();
-        let entry = (settled > 0).then(|| {
-            let (key, delta) = (Some(hold.key), settled.saturating_neg());
-            self.entry(hold.product, delta, Reason::Deduction, key, hold.meta)
-        });
-        Ok(RecordContent::HoldClosed(facts, entry))
     }
 }
 

@@ -66,7 +66,12 @@ impl Wallet {
             return Err(Rejection::BalanceLimit);
         }
         let end = expires_at.unwrap_or(Timestamp::NEVER);
-        let full = |a: &Account| a.lot_count() >= MAX_LOTS && !a.has_lot(Reason::Manual, end);
+        // Credits that only pay a debt make no lot.
+        let full = |a: &Account| {
+            a.lot_count() >= MAX_LOTS
+                && !a.has_lot(Reason::Manual, end)
+                && amount.get() > a.debt().owed
+        };
         if account.is_some_and(full) {
             return Err(Rejection::TooManyLots);
         }

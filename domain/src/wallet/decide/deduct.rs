@@ -1,13 +1,20 @@
 //! Using credits up.
 
-use super::{Decision, ProductRef};
+use super::{
+    ProductRef,
+    debt_limit::DebtLimit,
+    shortfall::{CostDecision, Coverage, OfHold, OnShortfall},
+};
 use crate::{
     Rejection,
     amount::Amount,
-    history::Record,
+    history::{Charge, Record, RecordContent},
     id::ProductId,
     text::{IdempotencyKey, Meta},
-    wallet::state::{Wallet, event::Change},
+    wallet::state::{
+        Wallet,
+        event::{Change, Charged},
+    },
 };
 
 /// A request to deduct credits.
@@ -21,6 +28,8 @@ pub struct Deduct {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// What to do where the balance does not cover the amount.
+    pub on_shortfall: OnShortfall,
 }
 
 impl Wallet {
@@ -28,32 +37,56 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`] or [`Rejection::Insufficient`].
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], or [`Rejection::Insufficient`] if a shortfall is to be
+    /// refused.
     pub fn deduct(
         &self,
         command: Deduct,
         prior: Option<&Record>,
-    ) -> Result<Decision<ProductId>, Rejection> {
-        if let Some(entry) = prior.and_then(Record::entry) {
-            let same = command.product.matches(entry.product)
-                && entry.delta.checked_neg() == Some(command.amount.get());
-            return if same {
-                Ok(Decision::Replay(entry.product))
-            } else {
-                Err(Rejection::KeyReused)
-            };
+        limits: &[DebtLimit],
+    ) -> Result<CostDecision, Rejection> {
+        if let Some((product, amount, coverage)) = prior.and_then(met_before) {
+            if !command.product.matches(product) || amount != command.amount.get() {
+                return Err(Rejection::KeyReused);
+            }
+            return Ok(CostDecision {
+                product,
+                coverage,
+                late: false,
+                change: None,
+            });
         }
         let product = command.product.resolve()?;
-        self.afford(product, command.amount.get(), command.amount.get())?;
+        let cost = command.amount.get();
+        let beside = OfHold::default();
+        let coverage = self.cover(product, cost, beside, command.on_shortfall, limits)?;
         let Deduct {
             amount, key, meta, ..
         } = command;
-        Ok(Decision::Accept(Change::Deducted {
+        let change = if coverage.is_full() {
+            Change::Deducted {
+                product,
+                amount,
+                key,
+                meta,
+            }
+        } else {
+            Change::Charged(Box::new(Charged {
+                product,
+                amount: cost,
+                charged: coverage.charged,
+                owed: coverage.owed,
+                key,
+                meta,
+                lot: None,
+            }))
+        };
+        Ok(CostDecision {
             product,
-            amount,
-            key,
-            meta,
-        }))
+            coverage,
+            late: false,
+            change: Some(change),
+        })
     }
 
     /// Refuses when `needed` credits are not spendable; `requested` is what the caller named.
@@ -74,5 +107,30 @@ impl Wallet {
             requested,
             shortfall,
         })
+    }
+}
+
+/// What a record of a deduction says: the product, what was asked for, and how that was met.
+pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> {
+    match &record.fact {
+        RecordContent::Charged(charge, entry) => {
+            let Charge {
+                amount,
+                owed,
+                uncovered,
+            } = *charge;
+            let charged = amount.saturating_sub(owed).saturating_sub(uncovered);
+            let coverage = Coverage {
+                charged,
+                owed,
+                uncovered,
+            };
+            Some((entry.product, amount, coverage))
+        }
+        _ => {
+            let entry = record.entry()?;
+            let amount = entry.delta.saturating_neg();
+            Some((entry.product, amount, Coverage::full(amount)))
+        }
     }
 }

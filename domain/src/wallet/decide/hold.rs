@@ -1,7 +1,7 @@
 //! Holds: credits are set aside for work whose cost is known only afterwards. A hold is closed by settling it for
 //! that cost, by releasing it, or by expiring.
 
-use super::{Decision, ProductRef};
+use super::{Decision, ProductRef, debt_limit::DebtLimit};
 use crate::{
     Rejection,
     amount::Amount,
@@ -32,6 +32,8 @@ pub struct PlaceHold {
     pub publishable: bool,
     /// The most holds of this wallet that may be open at once, this one included.
     pub most_open: usize,
+    /// How much the work may come to owe, 0 or more: as much of the limit of debt is reserved.
+    pub max_overrun: i64,
 }
 
 /// The most holds of one wallet that may be open at once, unless configured otherwise.
@@ -43,12 +45,13 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::TooManyHolds`] or
-    /// [`Rejection::Insufficient`].
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::TooManyHolds`],
+    /// [`Rejection::Insufficient`] or [`Rejection::NoCredit`].
     pub fn place_hold(
         &self,
         command: PlaceHold,
         prior: Option<&Record>,
+        limits: &[DebtLimit],
     ) -> Result<Decision<HoldSnapshot>, Rejection> {
         if let Some(RecordContent::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
             let same =
@@ -72,8 +75,18 @@ impl Wallet {
             key,
             meta,
             publishable,
+            max_overrun,
             ..
         } = command;
+        let available = || self.unreserved_credit(product, limits).max(0);
+        if max_overrun > 0 && max_overrun > available() {
+            return Err(Rejection::NoCredit {
+                product,
+                balance: self.available(product),
+                requested: max_overrun,
+                available: available(),
+            });
+        }
         Ok(Decision::Accept(Change::HoldPlaced {
             hold,
             product,
@@ -82,6 +95,7 @@ impl Wallet {
             key,
             meta,
             publishable,
+            max_overrun,
         }))
     }
 
@@ -109,33 +123,7 @@ impl Wallet {
             .ok_or(Rejection::HoldNotFound)
     }
 
-    /// Decides to settle a hold for `amount` credits: up to the held amount, or more if the balance has the rest.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, or
-    /// [`Rejection::Insufficient`].
-    pub fn settle(
-        &self,
-        id: &HoldId,
-        amount: i64,
-        closed: Option<&Record>,
-    ) -> Result<Decision<HoldSnapshot>, Rejection> {
-        let hold = self.find_hold(id, closed)?;
-        match hold.status {
-            HoldStatus::Open => {
-                let surplus = amount.saturating_sub(hold.amount.get());
-                self.afford(hold.product, surplus.max(0), amount)?;
-                Ok(Decision::Accept(Change::HoldSettled { hold: *id, amount }))
-            }
-            HoldStatus::Settled if hold.settled == amount => Ok(Decision::Replay(hold)),
-            HoldStatus::Settled | HoldStatus::Released | HoldStatus::Expired => {
-                Err(Rejection::HoldClosed)
-            }
-        }
-    }
-
-    /// Decides to release a hold: all its credits return to the balance.
+    /// Decides to release a hold: all its credits return to the balance, but for those that were drawn.
     ///
     /// # Errors
     ///
@@ -184,6 +172,7 @@ impl Wallet {
 fn closed_facts(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
         Some(RecordContent::HoldClosed(facts, _)) => Some(*facts),
+        Some(RecordContent::HoldExpired(expired)) => Some(expired.hold),
         _ => None,
     }
 }

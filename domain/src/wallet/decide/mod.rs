@@ -7,9 +7,12 @@ pub mod catch_up;
 pub mod close_order;
 pub mod credit;
 mod cycle;
+pub mod debt_limit;
 mod decision;
 pub mod deduct;
+pub mod draw;
 pub mod feature;
+pub mod forgive;
 pub mod hold;
 pub(in crate::wallet) mod instruction;
 pub mod lapse;
@@ -21,8 +24,12 @@ pub mod purchase;
 pub mod refund;
 pub mod resume;
 pub mod reverse;
+pub mod settle;
+pub mod shortfall;
 pub mod switch;
 pub mod update_subscription;
+
+pub use shortfall::Coverage;
 
 use crate::{amount::Amount, id::ProductId, wallet::state::Change};
 

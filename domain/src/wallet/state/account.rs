@@ -3,6 +3,7 @@
 
 use super::{
     corrupt::Corrupt,
+    debt::Debt,
     lots::{CycleTag, Lot, Lots},
 };
 use crate::{
@@ -40,17 +41,41 @@ pub(in crate::wallet) struct LotOrigin {
     pub(in crate::wallet) cycle: Option<CycleTag>,
 }
 
+/// The lot that the last of some credits came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastLot {
+    /// Its number in its account.
+    pub number: u64,
+    /// When it ends; the epoch if that depends on a subscription's cycle.
+    pub ends_at: Timestamp,
+}
+
+impl LastLot {
+    fn of(lot: &Lot) -> Self {
+        let ends_at = match lot.cycle {
+            None => lot.expires_at,
+            Some(_) => Timestamp::default(),
+        };
+        Self {
+            number: lot.number,
+            ends_at,
+        }
+    }
+}
+
 /// A product's balance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// The product whose credits these are.
     pub product: ProductId,
-    /// The sum of all deltas: spendable and held.
+    /// The credits of all lots: spendable and pinned.
     pub balance: i64,
-    /// Credits that open holds pin.
+    /// Credits that open holds pin, those that were drawn included.
     pub held: i64,
     /// The last free grant.
     pub free: Option<LastFreeGrant>,
+    /// `None` where nothing is owed, reserved or drawn.
+    pub(in crate::wallet) debt: Option<Box<Debt>>,
     pub(in crate::wallet) lots: Lots,
     pub(in crate::wallet) next_lot: u64,
 }
@@ -62,6 +87,7 @@ impl Account {
             balance: 0,
             held: 0,
             free: None,
+            debt: None,
             lots: Lots::new(),
             next_lot: 0,
         }
@@ -73,10 +99,11 @@ impl Account {
         self.balance.saturating_sub(self.held)
     }
 
-    /// Credits that can be added before [`MAX_CREDITS`] is reached.
+    /// Credits that can be added before [`MAX_CREDITS`] is reached; those that pay a debt take no room.
     #[must_use]
-    pub const fn room(&self) -> i64 {
-        MAX_CREDITS.saturating_sub(self.balance)
+    pub fn room(&self) -> i64 {
+        let room = MAX_CREDITS.saturating_sub(self.balance);
+        room.saturating_add(self.debt().owed)
     }
 
     /// Lots in burn order. Looks at each of them.
@@ -110,38 +137,44 @@ impl Account {
         self.lots.same(source, expires_at).is_some()
     }
 
-    /// Adds credits that no order brought. Those of one source and end are one lot, so that a
-    /// wallet filled by many small grants stays small.
+    /// Adds credits that no order brought, after they paid a debt. Those of one source and end are one lot, so that
+    /// a wallet filled by many small grants stays small.
     pub(in crate::wallet) fn grant(
         &mut self,
         source: Reason,
         credits: i64,
         expires_at: Timestamp,
     ) -> Result<(), Corrupt> {
+        let credits = self.repay(credits)?;
         match self.lots.same(source, expires_at) {
-            Some(number) => {
-                self.gain(credits)?;
-                // No overflow: a lot is never larger than the balance, which was just checked.
-                let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
-                self.lots.update(number, grow);
-                Ok(())
-            }
+            _ if credits == 0 => Ok(()),
+            Some(number) => self.grow(number, credits),
             None => self.add(source, credits, expires_at, None).map(drop),
         }
     }
 
-    /// Adds credits that an order brought, as a lot of their own. Returns the lot's number.
+    /// Adds credits to a lot.
+    fn grow(&mut self, number: u64, credits: i64) -> Result<(), Corrupt> {
+        self.gain(credits)?;
+        // No overflow: a lot is never larger than the balance, which was just checked.
+        let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
+        self.lots.update(number, grow);
+        Ok(())
+    }
+
+    /// Adds credits that an order brought, as a lot of their own, after they paid a debt. Returns the lot's number.
     pub(in crate::wallet) fn add_bought(
         &mut self,
         credits: i64,
         expires_at: Timestamp,
         bought: LotOrigin,
     ) -> Result<u64, Corrupt> {
+        let credits = self.repay(credits)?;
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Gives credits back to the lot that they were taken from, or to a new one of the same order if it is gone.
-    /// Returns the lot's number.
+    /// Gives credits back to the lot that they were taken from, or to a new one of the same order if it is gone, after
+    /// they paid a debt. Returns the lot's number.
     pub(in crate::wallet) fn give_back(
         &mut self,
         lot: Option<u64>,
@@ -152,10 +185,29 @@ impl Account {
         let Some(number) = lot.filter(|&number| self.lots.get(number).is_some()) else {
             return self.add_bought(credits, expires_at, bought);
         };
-        self.gain(credits)?;
-        let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
-        self.lots.update(number, grow);
+        let credits = self.repay(credits)?;
+        self.grow(number, credits)?;
         Ok(number)
+    }
+
+    /// Gives credits back to the lot that they came from, or to one that ends then if it is gone, after they paid a
+    /// debt.
+    pub(in crate::wallet) fn restore(
+        &mut self,
+        lot: u64,
+        credits: i64,
+        expires_at: Timestamp,
+    ) -> Result<(), Corrupt> {
+        if self.lots.get(lot).is_none() {
+            return self.grant(Reason::Manual, credits, expires_at);
+        }
+        let credits = self.repay(credits)?;
+        self.grow(lot, credits)
+    }
+
+    /// When a lot ends.
+    pub(in crate::wallet) fn end_of(&self, lot: u64) -> Option<Timestamp> {
+        self.lots.get(lot).map(|lot| lot.expires_at)
     }
 
     fn add(
@@ -220,6 +272,7 @@ impl Account {
             balance: self.balance,
             held: self.held,
             free: self.free,
+            debt: self.debt.clone(),
             lots: lots.cloned().collect(),
             next_lot: self.next_lot,
         }
@@ -267,17 +320,20 @@ impl Account {
     }
 
     /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
-    /// ended meanwhile has moved its lots to the front. Returns how many were spent.
+    /// ended meanwhile has moved its lots to the front. Returns how many were spent, and from which lot the last ones.
     pub(in crate::wallet) fn unpin(
         &mut self,
         mut pins: Vec<(u64, i64)>,
         spend: i64,
-    ) -> Result<i64, Corrupt> {
+    ) -> Result<(i64, Option<LastLot>), Corrupt> {
         let end = |number| self.lots.get(number).map(|lot| lot.expires_at);
         pins.sort_by_cached_key(|&(number, _)| (end(number), number));
-        let mut rest = spend;
+        let (mut rest, mut last) = (spend, None);
         for (number, pinned) in pins {
             let taken = pinned.min(rest);
+            if taken > 0 {
+                last = self.lots.get(number).map(LastLot::of);
+            }
             let give_back = |lot: &mut Lot| {
                 lot.held = lot.held.saturating_sub(pinned);
                 lot.left = lot.left.saturating_sub(taken);
@@ -288,7 +344,7 @@ impl Account {
             self.balance = self.balance.saturating_sub(taken);
             rest = rest.saturating_sub(taken);
         }
-        Ok(spend.saturating_sub(rest))
+        Ok((spend.saturating_sub(rest), last))
     }
 
     /// Takes free credits out of one lot. Returns the order that bought them.

@@ -1,6 +1,7 @@
 //! Everything that can happen to a wallet. Events are logged, in an encoding of the log's own.
 
 use super::{
+    account::LastLot,
     instruction::InstructionRecord,
     order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     owner::Owner,
@@ -132,6 +133,25 @@ pub struct SubscriptionChanged {
     pub subscription: Subscription,
 }
 
+/// A deduction whose cost was not simply covered by the balance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    /// The product whose credits these are.
+    pub product: ProductId,
+    /// The cost. For an expired hold, what is left of it after the draws: negative if they were more.
+    pub amount: i64,
+    /// Credits that were used; negative if they were given back.
+    pub charged: i64,
+    /// Credits that are owed from now on.
+    pub owed: i64,
+    /// The caller's key, or the hold's.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+    /// Where credits that were drawn too many go back to.
+    pub lot: Option<LastLot>,
+}
+
 /// What happened to a wallet, without the instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
@@ -208,6 +228,8 @@ pub enum Change {
         meta: Option<Meta>,
         /// Whether a publishable key placed it.
         publishable: bool,
+        /// How much the work may come to owe.
+        max_overrun: i64,
     },
     /// A hold was given more time.
     HoldExtended {
@@ -220,8 +242,12 @@ pub enum Change {
     HoldSettled {
         /// The hold that was settled.
         hold: HoldId,
-        /// Credits deducted; 0 or more, also more than were held.
+        /// The whole cost, 0 or more, also more than was held; what was drawn before included.
         amount: i64,
+        /// What of it is owed.
+        owed: i64,
+        /// What of it could neither be charged nor owed.
+        uncovered: i64,
     },
     /// A hold was released by the caller.
     HoldReleased {
@@ -290,5 +316,36 @@ pub enum Change {
         order: OrderSerial,
         /// Whether the money is on its way now.
         on_its_way: bool,
+    },
+    /// A part of a hold was charged; the hold stays open.
+    HoldDrawn {
+        /// The hold that it was drawn from.
+        hold: HoldId,
+        /// Credits that were charged.
+        amount: Amount,
+        /// The caller's key.
+        key: IdempotencyKey,
+    },
+    /// Credits were used for a cost that they did not cover, or for work whose hold had expired.
+    Charged(Box<Charged>),
+    /// A debt was forgiven.
+    Forgiven {
+        /// The product whose credits were owed.
+        product: ProductId,
+        /// What the caller asked for; `None`: all of it.
+        requested: Option<Amount>,
+        /// Credits that are not owed any more.
+        amount: Amount,
+        /// The caller's key.
+        key: IdempotencyKey,
+        /// The caller's note.
+        meta: Option<Meta>,
+    },
+    /// The wallet got a limit of debt of its own, or lost it.
+    DebtLimitChanged {
+        /// The product whose credits may be owed.
+        product: ProductId,
+        /// The limit; `None`: the product's.
+        limit: Option<i64>,
     },
 }

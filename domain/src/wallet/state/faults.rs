@@ -7,8 +7,10 @@ use super::{
     Wallet,
     account::Account,
     commerce::{Commerce, MAX_UNKNOWN_ORDERS},
+    debt::Debt,
     lots::Lot,
     order::{Order, OrderKind, Reversal, Stage},
+    owner::Owner,
     subscription::{MAX_STEPS, Subscription, SubscriptionStatus},
 };
 use crate::{
@@ -35,11 +37,40 @@ impl Wallet {
             faults.extend(account.faults());
         }
         faults.extend(self.faults_of_holds());
+        faults.extend(self.faults_of_debts());
         if let Some(commerce) = &self.commerce {
             faults.extend(commerce.faults());
             let mut orders = commerce.orders.values();
             if orders.any(|order| order.rotations > self.rotations) {
                 faults.push("an order is of a recovery code that the wallet never had".into());
+            }
+        }
+        faults
+    }
+
+    /// Checks that accounts count what their open holds drew and reserve, and that only a user owes.
+    fn faults_of_debts(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut of_holds = BTreeMap::<ProductId, (i64, i64)>::new();
+        for hold in self.holds().values() {
+            let (drawn, reserved) = of_holds.entry(hold.product).or_default();
+            *drawn = drawn.saturating_add(hold.drawn);
+            *reserved = reserved.saturating_add(hold.max_overrun);
+        }
+        for account in &self.accounts {
+            let (product, debt) = (account.product, account.debt());
+            let (drawn, reserved) = of_holds.remove(&product).unwrap_or_default();
+            if (drawn, reserved) != (debt.drawn, debt.reserved) {
+                faults.push(format!(
+                    "open holds of {product} drew or reserve something else than is counted"
+                ));
+            }
+            if !debt.is_sound() || account.debt.as_deref() == Some(&Debt::default()) {
+                faults.push(format!("the debt of {product} is out of bounds"));
+            }
+            let owes = debt.owed > 0 || debt.reserved > 0 || debt.limit.is_some();
+            if owes && !matches!(self.owner, Owner::External(_)) {
+                faults.push(format!("a wallet without a user owes {product}"));
             }
         }
         faults
@@ -59,7 +90,10 @@ impl Wallet {
                 let of_lot = pinned.entry((hold.product, lot)).or_default();
                 *of_lot = of_lot.saturating_add(credits);
             }
-            if sum != hold.amount.get() {
+            if hold.drawn < 0 || hold.max_overrun < 0 {
+                faults.push(format!("{id} drew or may owe a negative number of credits"));
+            }
+            if sum != hold.pinned() {
                 faults.push(format!("{id} does not pin the amount that it sets aside"));
             }
         }

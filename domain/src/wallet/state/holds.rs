@@ -17,9 +17,9 @@ use crate::{
 pub struct Hold {
     /// The product whose credits are held.
     pub product: ProductId,
-    /// Credits set aside.
+    /// Credits set aside when it was placed.
     pub amount: Amount,
-    /// The lots that they come from: lot number and credits.
+    /// The lots that they come from: lot number and credits. More than `amount` once more than that was drawn.
     pub pins: Vec<(u64, i64)>,
     /// When it expires and gives them back.
     pub expires_at: Timestamp,
@@ -29,6 +29,10 @@ pub struct Hold {
     pub meta: Option<Meta>,
     /// Whether a publishable key placed it. Then it is released when the recovery code is replaced.
     pub publishable: bool,
+    /// Credits that were drawn: they are charged, though their lots stay pinned.
+    pub drawn: i64,
+    /// How much the work may come to owe.
+    pub max_overrun: i64,
 }
 
 impl Hold {
@@ -42,6 +46,21 @@ impl Hold {
             status: HoldStatus::Open,
             settled: 0,
             expires_at: self.expires_at,
+            drawn: self.drawn,
+            max_overrun: self.max_overrun,
+            owed: 0,
+            uncovered: 0,
+        }
+    }
+
+    /// Credits that are pinned: what was set aside, or what was drawn if that is more.
+    #[must_use]
+    pub const fn pinned(&self) -> i64 {
+        let amount = self.amount.get();
+        if self.drawn > amount {
+            self.drawn
+        } else {
+            amount
         }
     }
 }
@@ -79,6 +98,10 @@ impl Holds {
             self.ends.remove(&(former.expires_at, id));
         }
         former.is_none()
+    }
+
+    pub(in crate::wallet) fn get_mut(&mut self, id: &HoldId) -> Option<&mut Hold> {
+        self.open.get_mut(id)
     }
 
     pub(in crate::wallet) fn remove(&mut self, id: &HoldId) -> Option<Hold> {

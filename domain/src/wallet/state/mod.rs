@@ -4,6 +4,7 @@ pub mod account;
 pub mod archive;
 pub(in crate::wallet) mod commerce;
 pub(in crate::wallet) mod corrupt;
+pub(in crate::wallet) mod debt;
 pub mod dispute;
 pub mod event;
 mod faults;
@@ -30,8 +31,9 @@ use crate::{
 pub use account::{Account, LastFreeGrant, NextExpiry};
 pub use archive::Archive;
 pub use corrupt::Corrupt;
+pub use debt::Debt;
 pub use dispute::{Currency, Dispute, DisputeReason};
-pub use event::{Change, Created, Event};
+pub use event::{Change, Charged, Created, Event};
 pub use holds::Hold;
 pub use instruction::{Instruction, InstructionRecord, InstructionStage};
 pub use lots::{CycleTag, Lot};

@@ -4,7 +4,12 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::{Wallet, order::Stage};
+use super::{
+    Wallet,
+    account::{Account, LastFreeGrant},
+    debt::Debt,
+    order::Stage,
+};
 
 impl Serialize for Wallet {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -74,3 +79,53 @@ impl PartialEq for Wallet {
 }
 
 impl Eq for Wallet {}
+
+/// What not every account has, under one tag: the usual account takes no byte for a debt that it does not have.
+#[derive(Serialize, Deserialize)]
+enum Marks {
+    Neither,
+    Free(LastFreeGrant),
+    Debt(Debt),
+    Both(LastFreeGrant, Debt),
+}
+
+impl Serialize for Account {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let marks = match (self.free, self.debt.as_deref().copied()) {
+            (None, None) => Marks::Neither,
+            (Some(free), None) => Marks::Free(free),
+            (None, Some(debt)) => Marks::Debt(debt),
+            (Some(free), Some(debt)) => Marks::Both(free, debt),
+        };
+        let Self {
+            product,
+            balance,
+            held,
+            lots,
+            next_lot,
+            ..
+        } = self;
+        (product, balance, held, marks, lots, next_lot).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Account {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let (product, balance, held, marks, lots, next_lot) = Deserialize::deserialize(from)?;
+        let (free, debt) = match marks {
+            Marks::Neither => (None, None),
+            Marks::Free(free) => (Some(free), None),
+            Marks::Debt(debt) => (None, Some(debt)),
+            Marks::Both(free, debt) => (Some(free), Some(debt)),
+        };
+        Ok(Self {
+            product,
+            balance,
+            held,
+            free,
+            debt: debt.map(Box::new),
+            lots,
+            next_lot,
+        })
+    }
+}

@@ -48,6 +48,10 @@ fn held_credits_leave_what_can_be_spent_without_a_ledger_entry() {
         status: HoldStatus::Open,
         settled: 0,
         expires_at: teller.after_seconds(QUARTER_HOUR),
+        drawn: 0,
+        max_overrun: 0,
+        owed: 0,
+        uncovered: 0,
     };
     assert_eq!(facts(&teller), expected);
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
-    GOLD, TIN, credit, deduct, hold, hold_id,
+    GOLD, TIN, credit, deduct, hold, hold_id, key,
     shop::{DAY, pack, tier, unlock},
     teller::Teller,
 };
@@ -16,8 +16,11 @@ use crate::{
     wallet::{
         Currency, Dispute, DisputeReason, OrderStatus, Owner, Reversal,
         SubscriptionStatus::{Canceled, PastDue},
+        deduct::Deduct,
         event::SubscriptionEvent,
         feature::FeatureAction,
+        forgive::Forgive,
+        shortfall::OnShortfall,
     },
 };
 
@@ -466,4 +469,43 @@ fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
         assert_eq!(orders(1, &teller)[before..], told);
     }
     assert_eq!(orders(1, &teller).len(), paid + 2);
+}
+
+#[test]
+fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
+    let mut teller = Teller::new();
+    teller.limit_debt(GOLD, Some(50));
+    let owe = |name, amount| Deduct {
+        on_shortfall: OnShortfall::Owe,
+        ..deduct(name, amount)
+    };
+    teller.deduct(owe("one", 10)).unwrap();
+    teller.deduct(owe("two", 10)).unwrap();
+    teller.credit(credit("some", 15, None)).unwrap();
+    teller.credit(credit("more", 15, None)).unwrap();
+    teller.deduct(owe("three", 30)).unwrap();
+    let forgive = Forgive {
+        product: GOLD,
+        amount: None,
+        key: key("f"),
+        meta: None,
+    };
+    teller.forgive(forgive).unwrap();
+    let owing = |owed| EventData::Owing {
+        product: GOLD,
+        balance: 0,
+        owed,
+    };
+    let repaid = |balance| EventData::Repaid {
+        product: GOLD,
+        balance,
+    };
+    let debts: Vec<_> = all_news(&teller)
+        .into_iter()
+        .filter(|it| matches!(it, EventData::Owing { .. } | EventData::Repaid { .. }))
+        .collect();
+    assert_eq!(debts, [owing(10), repaid(10), owing(20), repaid(0)]);
+    let credited = all_news(&teller).into_iter();
+    let credited = credited.filter(|it| matches!(it, EventData::Credited { .. }));
+    assert_eq!(credited.count(), 2, "what is forgiven is no credit");
 }

@@ -4,6 +4,7 @@
 mod calendar;
 pub(super) mod check;
 mod command;
+mod debts;
 mod desk;
 mod model;
 mod purchase;
@@ -13,7 +14,7 @@ mod till;
 use proptest::prelude::*;
 
 use self::{
-    command::{Command, QUARTER, command},
+    command::{Command, QUARTER, command, of_debts},
     model::{Model, Outcome},
     purchase::Purchase,
 };
@@ -27,11 +28,15 @@ use crate::{
     id::ProductId,
     time::Period,
     wallet::{
-        FreeGrantRule, ProductRef,
+        Account, Coverage, FreeGrantRule, ProductRef,
         credit::Credit,
+        debt_limit::DebtLimit,
         deduct::Deduct,
+        draw::Draw,
         feature::FeatureAction,
+        forgive::Forgive,
         hold::{OPEN_HOLDS, PlaceHold},
+        shortfall::{CostDecision, OnShortfall},
     },
 };
 
@@ -62,13 +67,33 @@ impl Run {
             other => Some(other.clone()),
         };
         let Some(command) = command else { return };
+        let before: Vec<_> = self.exposures();
         let (real, model) = self.both(&command);
         self.teller.touch();
         self.model.touch();
         assert_eq!(real, model, "the answer to {command:?}");
         check::same(&self.teller, &self.model);
         check::sound(&self.teller);
+        for ((product, now, limit), (_, former, _)) in self.exposures().into_iter().zip(before) {
+            assert!(
+                now <= limit.max(former),
+                "{product}: {now} owed or reserved"
+            );
+        }
         self.commands.push(command);
+    }
+
+    /// Of each product what is owed and reserved, and the limit of that.
+    fn exposures(&self) -> Vec<(ProductId, i64, i64)> {
+        let products = self.model.products.iter();
+        let exposures = products.map(|&product| {
+            let (exposure, limit) = self.model.exposure(product);
+            let debt = self.teller.wallet.account(product).map(Account::debt);
+            let debt = debt.unwrap_or_default();
+            assert_eq!(debt.owed + debt.reserved, exposure * self.model.worth);
+            (product, exposure, limit)
+        });
+        exposures.collect()
     }
 
     /// The wallet's answer and the model's.
@@ -99,17 +124,19 @@ impl Run {
                 product,
                 coins,
                 key: name,
+                short,
             } => {
                 let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
-                let real = self.teller.deduct(Deduct {
+                let real = self.teller.charge(Deduct {
                     product: self.refer(product),
                     amount: self.amount(coins),
                     key: key(&name),
                     meta: None,
+                    on_shortfall: short,
                 });
                 (
-                    about_product(real),
-                    self.model.deduct(product, coins, &name),
+                    met(real, coins * self.model.worth),
+                    self.model.deduct(product, coins, &name, short),
                 )
             }
             Command::Place {
@@ -117,6 +144,7 @@ impl Run {
                 coins,
                 lifetime,
                 key: name,
+                overrun,
             } => {
                 let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
                 let (serial, expires_at) = (self.tried_holds, self.after(lifetime));
@@ -130,17 +158,67 @@ impl Run {
                     meta: None,
                     publishable: false,
                     most_open: OPEN_HOLDS,
+                    max_overrun: overrun * self.model.worth,
                 });
                 (
                     about_hold(real),
                     self.model
-                        .place(serial, product, coins, expires_at.0, &name),
+                        .place(serial, product, coins, expires_at.0, &name, overrun),
                 )
             }
-            Command::Settle { hold, coins } => {
+            Command::Settle { hold, coins, short } => {
+                let drawn = self.model.holds.get(&hold).map_or(0, |hold| hold.drawn);
+                // Credits that come back late are for other tests.
+                let ended = self
+                    .model
+                    .holds
+                    .get(&hold)
+                    .is_some_and(|it| it.end <= self.model.now);
+                let coins = if ended { coins.max(drawn) } else { coins };
                 let cost = coins * self.model.worth;
-                let real = self.teller.settle(hold_id(hold), cost);
-                (about_hold(real), self.model.settle(hold, coins))
+                let real = self.teller.settle_for(hold_id(hold), cost, short);
+                (met(real, cost), self.model.settle(hold, coins, short))
+            }
+            Command::Draw {
+                hold,
+                coins,
+                key: name,
+            } => {
+                let name = format!("k{name}");
+                let real = self.teller.draw(Draw {
+                    hold: hold_id(hold),
+                    amount: self.amount(coins),
+                    key: key(&name),
+                });
+                (about_hold(real), self.model.draw(hold, coins, &name))
+            }
+            Command::Forgive {
+                product,
+                coins,
+                key: name,
+            } => {
+                let (product, name) = (self.product(product), format!("k{name}"));
+                let real = self.teller.forgive(Forgive {
+                    product,
+                    amount: coins.map(|coins| self.amount(coins)),
+                    key: key(&name),
+                    meta: None,
+                });
+                let real = match real {
+                    Ok(Done::Applied) => Outcome::Applied,
+                    Ok(Done::Replayed(credits)) => Outcome::Forgiven(credits),
+                    Err(refusal) => Outcome::Refused(refusal),
+                };
+                (real, self.model.forgive(product, coins, &name))
+            }
+            Command::Limit {
+                product,
+                coins,
+                own,
+            } => {
+                let product = self.product(product);
+                self.limit(product, coins, own);
+                nothing
             }
             Command::Release { hold } => (
                 about_hold(self.teller.release(hold_id(hold))),
@@ -202,6 +280,24 @@ impl Run {
         self.teller.rules = rules.collect();
     }
 
+    fn limit(&mut self, product: ProductId, coins: Option<i64>, own: bool) {
+        let worth = self.model.worth;
+        if own {
+            let real = self
+                .teller
+                .limit_debt(product, coins.map(|coins| coins * worth));
+            assert_eq!(real, self.model.limit_debt(product, coins));
+            return;
+        }
+        let general = &mut self.model.debts.general;
+        general.insert(product, coins.unwrap_or(0));
+        let limits = general.iter().map(|(&product, &coins)| DebtLimit {
+            product,
+            credits: coins * worth,
+        });
+        self.teller.limits = limits.collect();
+    }
+
     fn product(&self, index: usize) -> ProductId {
         self.model.products[index % self.model.products.len()]
     }
@@ -225,6 +321,30 @@ impl Run {
 
 fn about_product(answer: Result<Done<ProductId>, Rejection>) -> Outcome {
     outcome(answer, |product| product.0)
+}
+
+/// How a cost was met: the parts add up to it.
+fn met(answer: Result<CostDecision, Rejection>, cost: i64) -> Outcome {
+    match answer {
+        Err(refusal) => Outcome::Refused(refusal),
+        Ok(decided) => {
+            let Coverage {
+                charged,
+                owed,
+                uncovered,
+            } = decided.coverage;
+            assert_eq!(charged + owed + uncovered, cost);
+            assert!(charged >= 0 && owed >= 0 && uncovered >= 0);
+            Outcome::Met {
+                product: decided.product,
+                charged,
+                owed,
+                uncovered,
+                now: decided.change.is_some(),
+                late: decided.late,
+            }
+        }
+    }
 }
 
 fn about_hold(answer: Result<Done<HoldSnapshot>, Rejection>) -> Outcome {
@@ -286,13 +406,20 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
                 coins,
                 lifetime,
                 key,
+                overrun: 0,
             },
             6..=7 => Command::Deduct {
                 product: Some(product),
                 coins,
                 key,
+                short: OnShortfall::Refuse,
             },
-            8..=9 => Command::Settle { hold, coins },
+            8 => Command::Settle {
+                hold,
+                coins,
+                short: OnShortfall::Owe,
+            },
+            9 => Command::Draw { hold, coins, key },
             10 => Command::Release { hold },
             11 => Command::Extend { hold, lifetime },
             12 => Command::Buy(Purchase::Reverse {
@@ -319,10 +446,7 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
             assert_eq!(real, model, "the answer to {command:?}");
         }
         let wallet = &run.teller.wallet;
-        let lots = wallet
-            .accounts()
-            .iter()
-            .map(super::super::Account::lot_count);
+        let lots = wallet.accounts().iter().map(Account::lot_count);
         most_lots = most_lots.max(lots.sum());
         most_holds = most_holds.max(wallet.holds().len());
         if turn % 800 == 799 {
@@ -415,6 +539,23 @@ proptest! {
         commands in prop::collection::vec(command(12), 1..120),
     ) {
         play(1, products, &commands);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn debts_and_draws_are_what_the_naive_model_says(
+        mut commands in prop::collection::vec(of_debts(), 1..120),
+    ) {
+        let trust = Command::Limit {
+            product: 0,
+            coins: Some(12),
+            own: false,
+        };
+        commands.insert(0, trust);
+        play(1, 1, &commands);
     }
 }
 

@@ -33,7 +33,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::BalanceLimit) => Answer::BalanceLimit,
         Err(Rejection::TooManyHolds) => Answer::TooManyHolds,
         Err(Rejection::TooManyLots) => Answer::TooManyLots,
-        Err(Rejection::Insufficient { .. }) => Answer::Insufficient,
+        Err(Rejection::Insufficient { .. } | Rejection::NoCredit { .. }) => Answer::Insufficient,
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
         Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),

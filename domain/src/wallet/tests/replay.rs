@@ -59,6 +59,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
         key: key("k"),
         meta: None,
         publishable: false,
+        max_overrun: 0,
     };
     let expiry = |product, lot, amount| Change::LotExpired {
         product,
@@ -87,6 +88,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
             Change::HoldSettled {
                 hold: hold_id(2),
                 amount: 1,
+                owed: 0,
+                uncovered: 0,
             },
         ),
         (
@@ -94,6 +97,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
             Change::HoldSettled {
                 hold: hold_id(1),
                 amount: 101,
+                owed: 0,
+                uncovered: 0,
             },
         ),
         (
@@ -101,6 +106,8 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
             Change::HoldSettled {
                 hold: hold_id(1),
                 amount: -1,
+                owed: 0,
+                uncovered: 0,
             },
         ),
         (

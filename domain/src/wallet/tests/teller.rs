@@ -12,8 +12,19 @@ use crate::{
     wallet::{
         Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
         InstructionDecision, InstructionRecord, InstructionStage, Order, Owner, Wallet,
-        cancel::Cancel, credit::Credit, deduct::Deduct, feature::FeatureAction, hold::PlaceHold,
-        purchase::Purchase, refund::Refund, resume::Resume,
+        cancel::Cancel,
+        credit::Credit,
+        debt_limit::{DebtLimit, SetDebtLimit},
+        deduct::Deduct,
+        draw::Draw,
+        feature::FeatureAction,
+        forgive::Forgive,
+        hold::PlaceHold,
+        purchase::Purchase,
+        refund::Refund,
+        resume::Resume,
+        settle::Settle,
+        shortfall::{CostDecision, OnShortfall},
     },
 };
 
@@ -27,6 +38,7 @@ pub(super) enum Done<R> {
 pub(super) struct Teller {
     pub(super) now: Timestamp,
     pub(super) rules: Vec<FreeGrantRule>,
+    pub(super) limits: Vec<DebtLimit>,
     pub(super) wallet: Wallet,
     pub(super) events: Vec<Event>,
     pub(super) records: Vec<Record>,
@@ -63,6 +75,7 @@ impl Teller {
         Self {
             now,
             rules: Vec::new(),
+            limits: Vec::new(),
             states: vec![wallet.clone()],
             keeps_states: true,
             steps: Vec::new(),
@@ -100,11 +113,20 @@ impl Teller {
     }
 
     pub(super) fn deduct(&mut self, command: Deduct) -> Result<Done<ProductId>, Rejection> {
+        let met = self.charge(command)?;
+        Ok(match met.change {
+            Some(_) => Done::Applied,
+            None => Done::Replayed(met.product),
+        })
+    }
+
+    /// A deduction, with how its cost was met.
+    pub(super) fn charge(&mut self, command: Deduct) -> Result<CostDecision, Rejection> {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(RecordKey::Deduct(key.as_str()));
-        let decision = self.wallet.deduct(command, prior)?;
-        Ok(self.carry_out(decision))
+        let decided = self.wallet.deduct(command, prior, &self.limits)?;
+        Ok(self.meet(decided))
     }
 
     pub(super) fn credit(&mut self, command: Credit) -> Result<Done<ProductId>, Rejection> {
@@ -119,7 +141,7 @@ impl Teller {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(RecordKey::Hold(key.as_str()));
-        let decision = self.wallet.place_hold(command, prior)?;
+        let decision = self.wallet.place_hold(command, prior, &self.limits)?;
         Ok(self.carry_out(decision))
     }
 
@@ -128,9 +150,66 @@ impl Teller {
         id: HoldId,
         cost: i64,
     ) -> Result<Done<HoldSnapshot>, Rejection> {
+        let met = self.settle_for(id, cost, OnShortfall::Refuse)?;
+        Ok(match met.change {
+            Some(_) => Done::Applied,
+            None => Done::Replayed(self.find_hold(id)?),
+        })
+    }
+
+    /// Settles a hold, with how its cost was met.
+    pub(super) fn settle_for(
+        &mut self,
+        hold: HoldId,
+        amount: i64,
+        on_shortfall: OnShortfall,
+    ) -> Result<CostDecision, Rejection> {
         self.touch();
-        let decision = self.wallet.settle(&id, cost, self.closing(id))?;
+        let settle = Settle {
+            hold,
+            amount,
+            on_shortfall,
+        };
+        let closed = self.closing(hold);
+        let late = settle.late_key(closed);
+        let late = late.and_then(|key| self.find(RecordKey::Deduct(key.as_str())));
+        let decided = self.wallet.settle(settle, closed, late, &self.limits)?;
+        Ok(self.meet(decided))
+    }
+
+    fn meet(&mut self, decided: CostDecision) -> CostDecision {
+        if let Some(change) = decided.change.clone() {
+            self.commit(change);
+        }
+        decided
+    }
+
+    pub(super) fn draw(&mut self, command: Draw) -> Result<Done<HoldSnapshot>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(RecordKey::Draw(key.as_str()));
+        let closed = self.closing(command.hold);
+        let decision = self.wallet.draw(command, prior, closed)?;
         Ok(self.carry_out(decision))
+    }
+
+    pub(super) fn forgive(&mut self, command: Forgive) -> Result<Done<i64>, Rejection> {
+        self.touch();
+        let key = command.key.clone();
+        let prior = self.find(RecordKey::Forgive(key.as_str()));
+        let decision = self.wallet.forgive(command, prior)?;
+        Ok(self.carry_out(decision))
+    }
+
+    /// Gives the wallet a limit of debt of its own; whether that changed anything.
+    pub(super) fn limit_debt(&mut self, product: ProductId, limit: Option<i64>) -> bool {
+        self.touch();
+        let change = self.wallet.set_debt_limit(SetDebtLimit { product, limit });
+        let changed = change.is_some();
+        if let Some(change) = change {
+            self.commit(change);
+        }
+        changed
     }
 
     pub(super) fn release(&mut self, id: HoldId) -> Result<Done<HoldSnapshot>, Rejection> {

@@ -22,7 +22,7 @@ pub struct EventType(&'static str);
 pub struct EventTypes(pub Vec<EventType>);
 
 /// All types of events, in the order of the documentation.
-pub const EVENT_TYPES: [&str; 16] = [
+pub const EVENT_TYPES: [&str; 18] = [
     "order.paid",
     "order.failed",
     "order.expired",
@@ -38,6 +38,8 @@ pub const EVENT_TYPES: [&str; 16] = [
     "wallet.credited",
     "wallet.balance_low",
     "wallet.depleted",
+    "wallet.owing",
+    "wallet.repaid",
     "features.changed",
 ];
 
@@ -60,6 +62,8 @@ impl EventType {
             EventData::Credited { .. } => "wallet.credited",
             EventData::BalanceLow { .. } => "wallet.balance_low",
             EventData::Depleted { .. } => "wallet.depleted",
+            EventData::Owing { .. } => "wallet.owing",
+            EventData::Repaid { .. } => "wallet.repaid",
             EventData::Features { .. } => "features.changed",
         })
     }

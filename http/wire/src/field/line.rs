@@ -12,6 +12,8 @@ pub struct SingleLine<const MAX: usize>(pub String);
 pub type NameText = Text<SingleLine<200>>;
 /// A sentence or two.
 pub type DescriptionText = Text<SingleLine<2000>>;
+/// Why something was done.
+pub type NoteText = Text<SingleLine<500>>;
 /// What credits are called.
 pub type UnitText = Text<SingleLine<100>>;
 /// What an operator looks a wallet up by. The longest is a mail address, of at most 320 characters.
@@ -50,6 +52,7 @@ line!(200, "Name");
 line!(2000, "Description");
 line!(100, "CreditUnit");
 line!(320, "Search");
+line!(500, "Note");
 
 /// The text itself.
 pub fn line<const MAX: usize>(Text(SingleLine(line)): Text<SingleLine<MAX>>) -> String {

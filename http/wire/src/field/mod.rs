@@ -14,6 +14,7 @@ mod line;
 mod meta;
 mod number;
 mod object;
+mod on_shortfall;
 mod order_status;
 mod pairs;
 mod reason;
@@ -28,10 +29,13 @@ pub use instant::InstantText;
 pub use interval::{GroupByText, IntervalText};
 pub use language::{Language, LanguageText};
 pub use limit::LimitText;
-pub use line::{Currency, CurrencyText, DescriptionText, NameText, SearchText, UnitText, line};
+pub use line::{
+    Currency, CurrencyText, DescriptionText, NameText, NoteText, SearchText, UnitText, line,
+};
 pub use meta::MetaObject;
 pub use number::{BoundedInteger, Credits, Positive, Seconds};
 pub use object::Object;
+pub use on_shortfall::OnShortfallText;
 pub use order_status::OrderStatusText;
 pub use pairs::MetadataPairs;
 pub use reason::ReasonText;

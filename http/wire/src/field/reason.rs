@@ -15,6 +15,8 @@ choice!(Reason, "Reason":
     "manual" => Reason::Manual,
     "refund" => Reason::Refund,
     "expiry" => Reason::Expiry,
+    "reversal" => Reason::Reversal,
+    "forgiveness" => Reason::Forgiveness,
 );
 
 #[cfg(test)]
@@ -32,6 +34,8 @@ mod tests {
             "manual",
             "refund",
             "expiry",
+            "reversal",
+            "forgiveness",
         ] {
             let reason = Reason::from_text(text).expect(text);
             assert_eq!(serde_json::to_value(reason).unwrap(), text);

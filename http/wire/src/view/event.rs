@@ -111,13 +111,16 @@ struct WalletData {
     /// The subscription, with a subscription's events.
     #[serde(skip_serializing_if = "Option::is_none")]
     subscription: Option<Subscription>,
-    /// The product whose credits they are, with `wallet.credited`, `wallet.balance_low` and
-    /// `wallet.depleted`.
+    /// The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+    /// `wallet.owing` and `wallet.repaid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     product_id: Option<String>,
     /// Credits that could be spent then, with the same events.
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<i64>,
+    /// Credits that were owed then, with `wallet.owing` and `wallet.repaid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owed: Option<i64>,
     /// Credits that came, with `wallet.credited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<i64>,
@@ -222,6 +225,21 @@ fn data(project_event: &ProjectEvent, handle: &Handle) -> Data {
             balance: left,
         } => balance(*product, *left),
         EventData::Depleted { product } => balance(*product, 0),
+        EventData::Owing {
+            product,
+            balance: left,
+            owed,
+        } => WalletData {
+            owed: Some(*owed),
+            ..balance(*product, *left)
+        },
+        EventData::Repaid {
+            product,
+            balance: left,
+        } => WalletData {
+            owed: Some(0),
+            ..balance(*product, *left)
+        },
         EventData::Features {
             features,
             added,

@@ -26,7 +26,7 @@ pub(crate) struct LedgerEntry<'a> {
     product_id: String,
     credit_unit: Option<String>,
     /// The sum of all deltas of this product up to and with this one: credits that can be spent and
-    /// those that are held.
+    /// those that are held, less those that are owed.
     balance_after: i64,
     created_at: Instant,
     /// The order behind the change.

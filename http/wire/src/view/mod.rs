@@ -11,7 +11,7 @@ mod wallet;
 
 pub use deducted::Deducted;
 pub use event::{Event, Events};
-pub use hold::{Hold, PlacedHold};
+pub use hold::{DrawnHold, Hold, PlacedHold};
 pub use instant::Instant;
 pub use ledger::Ledger;
 pub use order::{Order, Orders};

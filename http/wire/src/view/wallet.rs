@@ -23,6 +23,9 @@ pub(crate) struct Balance {
     /// Credits that open holds set aside; left out when there are none.
     #[serde(skip_serializing_if = "is_zero")]
     held: i64,
+    /// Credits that are owed: whatever is credited pays them first. Left out when there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    owed: i64,
     /// What expires next; left out when nothing will.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_expiry: Option<NextExpiry>,
@@ -39,7 +42,7 @@ pub(crate) struct NextExpiry {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
-const fn is_zero(number: &i64) -> bool {
+pub(super) const fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
@@ -127,6 +130,7 @@ impl Holdings {
             balance: balance.balance,
             credit_unit: credit_unit(project, balance.product),
             held: balance.held,
+            owed: balance.owed,
             next_expiry: balance.next_expiry.map(|next| NextExpiry {
                 amount: next.amount,
                 at: Instant(next.at),

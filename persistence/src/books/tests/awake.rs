@@ -242,7 +242,7 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
 
 #[test]
 fn a_large_snapshot_is_stored_in_parts() {
-    let world = World::random(7, 1, 300);
+    let world = World::random(8, 1, 300);
     let shelf = Shelf::open(&database(), in_parts());
     for from in (0..300).step_by(20) {
         fold_awake(&shelf, &world, from..from + 20);

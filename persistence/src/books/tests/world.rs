@@ -16,7 +16,7 @@ use domain::{
     project_event::{EventCollector, ProjectEvent},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
-    wallet::{Change, Created, Event, OrderStatus, Owner, Wallet},
+    wallet::{Change, Charged, Created, Event, OrderStatus, Owner, Wallet},
 };
 
 use self::shop::Shop;
@@ -263,6 +263,8 @@ impl World {
             (3 | 4, Some(hold)) => Change::HoldSettled {
                 hold,
                 amount: i64::from(number > 0).min(amount.get()),
+                owed: 0,
+                uncovered: 0,
             },
             (5, Some(hold)) => Change::HoldReleased { hold },
             (6, Some(hold)) => Change::HoldExtended {
@@ -270,6 +272,20 @@ impl World {
                 expires_at: Timestamp(1 << 51),
             },
             (7, Some(hold)) => Change::HoldExpired { hold },
+            (19, Some(hold)) if available >= amount.get() => Change::HoldDrawn {
+                hold,
+                amount: Amount::new(1).unwrap(),
+                key: id,
+            },
+            (18, _) => Change::Charged(Box::new(Charged {
+                product,
+                amount: amount.get() + available,
+                charged: available,
+                owed: if code { 0 } else { amount.get() },
+                key: id,
+                meta,
+                lot: None,
+            })),
             (8..=10, _) if available >= amount.get() => Change::HoldPlaced {
                 hold: HoldId {
                     serial: u128::from(self.serial),
@@ -281,6 +297,7 @@ impl World {
                 key: id,
                 meta,
                 publishable: number % 2 == 1,
+                max_overrun: if code { 0 } else { number.cast_signed() },
             },
             _ if available >= amount.get() => Change::Deducted {
                 product,
@@ -438,6 +455,7 @@ impl World {
             key: IdempotencyKey::new(text).unwrap(),
             meta: None,
             publishable: false,
+            max_overrun: 0,
         };
         self.push(key, hold);
     }

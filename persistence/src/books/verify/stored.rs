@@ -5,7 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{id::WalletKey, wallet::Wallet};
+use domain::{
+    history::Record,
+    id::{ProductId, WalletKey},
+    wallet::Wallet,
+};
 
 use super::{
     index::{self, IndexCounts, ReferencedCounts},
@@ -117,6 +121,8 @@ struct Replay<'a> {
     wallet: Option<Wallet>,
     records: u64,
     keys: IndexCounts,
+    /// The sum of all deltas so far.
+    sums: BTreeMap<ProductId, i64>,
 }
 
 fn wallet(
@@ -138,6 +144,7 @@ fn wallet(
         wallet: None,
         records: 0,
         keys: IndexCounts::default(),
+        sums: BTreeMap::new(),
     };
     let mut listed = more.is_none().then(BTreeMap::new);
     pages::each(store, key, stored, From::after(0), &mut |entry, _| {
@@ -206,6 +213,13 @@ impl Replay<'_> {
         let (wallet, record) = Wallet::replay(self.wallet.take(), key, decoded.event.clone())?;
         if record != decoded.record {
             return Err(wrong("does not match its event"));
+        }
+        if let Some(entry) = record.as_ref().and_then(Record::entry) {
+            let sum = self.sums.entry(entry.product).or_default();
+            *sum = sum.saturating_add(entry.delta);
+            if *sum != entry.balance_after {
+                return Err(wrong("does not have the sum of all deltas after it"));
+            }
         }
         if wallet.version != entry.version {
             return Err(wrong("has another version than its wallet"));

@@ -21,8 +21,10 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Created, Event, Instruction, InstructionRecord, InstructionStage,
-        OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus, TierSwitch, Wallet,
+        ArchivedOrder, Change, Charged, Created, Event, Instruction, InstructionRecord,
+        InstructionStage, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
+        TierSwitch, Wallet,
+        account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
 };
@@ -98,6 +100,7 @@ impl Life {
             key: key(&format!("hold {serial}")),
             meta: meta(),
             publishable: serial % 2 == 1,
+            max_overrun: 0,
         });
     }
 
@@ -147,7 +150,7 @@ impl Life {
     }
 
     fn holds(&mut self) {
-        for serial in 77..=81 {
+        for serial in 77..=82 {
             self.hold(serial);
         }
         let hold = |serial| HoldId {
@@ -162,13 +165,75 @@ impl Life {
             Change::HoldSettled {
                 hold: hold(77),
                 amount: 250,
+                owed: 0,
+                uncovered: 0,
             },
             Change::HoldSettled {
                 hold: hold(78),
                 amount: 0,
+                owed: 0,
+                uncovered: 0,
             },
             Change::HoldReleased { hold: hold(79) },
+            Change::HoldDrawn {
+                hold: hold(80),
+                amount: amount(40),
+                key: key("draw"),
+            },
             Change::HoldExpired { hold: hold(80) },
+            Change::HoldDrawn {
+                hold: hold(82),
+                amount: amount(400),
+                key: key("another draw"),
+            },
+        ];
+        changes.into_iter().for_each(|change| self.tell(change));
+        self.debts();
+    }
+
+    /// Nothing is owed in the end: a wallet without a user must not.
+    fn debts(&mut self) {
+        let charged = |name: &str, charged, owed| {
+            Change::Charged(Box::new(Charged {
+                product: PAGES,
+                amount: 50,
+                charged,
+                owed,
+                key: key(name),
+                meta: meta(),
+                lot: None,
+            }))
+        };
+        let limit = |limit| Change::DebtLimitChanged {
+            product: PAGES,
+            limit,
+        };
+        let forgiven = |name: &str, requested: Option<i64>| Change::Forgiven {
+            product: PAGES,
+            requested: requested.map(amount),
+            amount: amount(20),
+            key: key(name),
+            meta: meta(),
+        };
+        let changes = [
+            limit(Some(60)),
+            charged("short", 10, 40),
+            charged("nothing", 0, 0),
+            forgiven("part", Some(20)),
+            forgiven("rest", None),
+            Change::Charged(Box::new(Charged {
+                product: PAGES,
+                amount: -15,
+                charged: -15,
+                owed: 0,
+                key: key("hold 80"),
+                meta: meta(),
+                lot: Some(LastLot {
+                    number: 0,
+                    ends_at: LATER,
+                }),
+            })),
+            limit(None),
         ];
         changes.into_iter().for_each(|change| self.tell(change));
     }
@@ -458,6 +523,7 @@ pub(super) fn documents() -> Vec<Document> {
             period: Period::Monthly,
         }),
         low_balance: Some(10),
+        debt_limit: 500,
         active: true,
         created_at: NOW,
     };
@@ -572,11 +638,15 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::OrderRecalled(_) => 22,
         Change::Instructed(_) => 23,
         Change::OrderProcessing { .. } => 24,
+        Change::HoldDrawn { .. } => 25,
+        Change::Charged(_) => 26,
+        Change::Forgiven { .. } => 27,
+        Change::DebtLimitChanged { .. } => 28,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 25;
+pub(super) const CHANGES: u8 = 29;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
@@ -587,8 +657,12 @@ pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
         RecordContent::Order(_) => 3,
         RecordContent::SubscriptionOver(_) => 4,
         RecordContent::Instructed(_) => 5,
+        RecordContent::HoldExpired(_) => 6,
+        RecordContent::HoldDrawn(..) => 7,
+        RecordContent::Charged(..) => 8,
+        RecordContent::Forgiven(..) => 9,
     }
 }
 
 /// How many facts there are.
-pub(super) const FACTS: u8 = 6;
+pub(super) const FACTS: u8 = 10;

@@ -36,6 +36,9 @@ struct Create {
     /// A balance that falls to this many credits or fewer is reported as low; only with a
     /// `creditUnit`.
     low_balance: Option<Credits>,
+    /// The most credits that one external wallet may owe, unless it has a limit of its own; 0 when left out, more only
+    /// with a `creditUnit`.
+    debt_limit: Option<Credits>,
     /// Whether it is offered; true when left out.
     active: Option<bool>,
 }
@@ -68,6 +71,10 @@ struct Update {
     #[schema(value_type = Option<Credits>)]
     #[serde(default)]
     low_balance: Field<Credits>,
+    /// The most credits that one external wallet may owe, unless it has a limit of its own.
+    #[schema(value_type = Option<Credits>, nullable = false)]
+    #[serde(default)]
+    debt_limit: Field<Credits>,
     /// Whether it is offered. Balances of an inactive product stay spendable.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -114,6 +121,7 @@ pub(super) async fn create(
         credit_unit: body.credit_unit.map(line),
         free_grant: body.free_grant.map(Grant::read),
         low_balance: body.low_balance.map(|credits| credits.0),
+        debt_limit: body.debt_limit.map_or(0, |credits| credits.0),
         active: body.active.unwrap_or(true),
     };
     let project = path.project()?;
@@ -214,6 +222,7 @@ impl Update {
                 .low_balance
                 .nullable()
                 .map(|low| low.map(|credits| credits.0)),
+            debt_limit: self.debt_limit.not_null("debtLimit")?.map(|it| it.0),
             active: self.active.not_null("active")?,
         })
     }

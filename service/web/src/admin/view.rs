@@ -188,6 +188,8 @@ pub struct Product {
     pub free_grant: Option<FreeGrant>,
     /// A balance that falls to this many credits or fewer is reported as low; null: none is.
     pub low_balance: Option<i64>,
+    /// The most credits that one external wallet may owe, unless it has a limit of its own.
+    pub debt_limit: i64,
     /// Whether it is offered.
     pub active: bool,
     /// When it was made.
@@ -319,6 +321,7 @@ impl Product {
             credit_unit: product.credit_unit.clone(),
             free_grant: product.free_grant.map(Into::into),
             low_balance: product.low_balance,
+            debt_limit: product.debt_limit,
             active: product.active,
             created_at: Instant(product.created_at).to_string(),
             prices: catalog.prices(&product.id).map(Into::into).collect(),

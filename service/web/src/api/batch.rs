@@ -11,13 +11,15 @@ use utoipa::ToSchema;
 use wire::{
     Error,
     error::ErrorBody,
-    field::{CodeText, KeyText, MetaObject, Object, Positive, ProductName, UserText},
+    field::{
+        CodeText, KeyText, MetaObject, Object, OnShortfallText, Positive, ProductName, UserText,
+    },
     respond,
     view::Deducted,
 };
 
 use crate::{
-    api::App,
+    api::{App, deduct::shortfall},
     http::{
         idempotency,
         subject::{NamedWallet, WalletChoice, product_or_only},
@@ -55,6 +57,9 @@ struct Item {
     idempotency_key: Option<KeyText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
+    /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
+    /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
+    on_shortfall: Option<OnShortfallText>,
 }
 
 /// The schema of an item: one of two fields names the wallet.
@@ -114,13 +119,18 @@ pub(crate) async fn by_list(
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items takes 1 to 1000 items."));
     }
-    let CheckedItems { sent, refused } = read(items, key)?;
+    let CheckedItems {
+        sent,
+        costs,
+        refused,
+    } = read(items, key)?;
     let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
     let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
-    let results = results(refused, outcomes.into_iter(), |outcome| {
+    let outcomes = outcomes.into_iter().zip(costs);
+    let results = results(refused, outcomes, |(outcome, (cost, told))| {
         app.edge.metrics.deducted(outcome.as_ref());
         outcome
-            .map(Deducted::from)
+            .map(|applied| Deducted::of(&applied, cost, told))
             .map_err(|error| Error::from_wallet(error, key))
     });
     let bytes = results.len().saturating_mul(RESULT_BYTES);
@@ -131,10 +141,7 @@ pub(crate) async fn by_list(
 impl<'a> ItemResult<'a> {
     fn of(outcome: &'a Result<Deducted, Error>) -> Self {
         match outcome {
-            Ok(Deducted { balance, deducted }) => Self::Done(Deducted {
-                balance: *balance,
-                deducted: *deducted,
-            }),
+            Ok(deducted) => Self::Done(*deducted),
             Err(error) => Self::Refused {
                 error: error.body(None),
             },
@@ -146,6 +153,8 @@ impl<'a> ItemResult<'a> {
 struct CheckedItems {
     /// Deductions for the wallets to decide.
     sent: Vec<(Address, Deduct)>,
+    /// What each of them costs, and whether it says what to do with a shortfall.
+    costs: Vec<(i64, bool)>,
     /// Items that name an unknown wallet or product, by their index in the list.
     refused: Vec<(usize, Error)>,
 }
@@ -153,18 +162,27 @@ struct CheckedItems {
 /// Checks every item. An error refuses the batch.
 fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedItems, Error> {
     let mut sent = Vec::with_capacity(items.len());
+    let mut costs = Vec::with_capacity(items.len());
     let mut refused = Vec::new();
     for (place, Object(mut item)) in items.into_iter().enumerate() {
         let (wallet, key) = item
             .names()
             .map_err(|error| error.within(&format!("items[{place}]")))?;
+        let cost = (item.amount.0.get(), item.on_shortfall.is_some());
         let command = item.command(key, project);
         match command.and_then(|command| Ok((wallet.address()?, command))) {
-            Ok(command) => sent.push(command),
+            Ok(command) => {
+                sent.push(command);
+                costs.push(cost);
+            }
             Err(error) => refused.push((place, error)),
         }
     }
-    Ok(CheckedItems { sent, refused })
+    Ok(CheckedItems {
+        sent,
+        costs,
+        refused,
+    })
 }
 
 /// One result for each item, in their order: the items that were refused here, and the wallets'
@@ -201,6 +219,7 @@ impl Item {
             product: product_or_only(self.product_id.as_ref(), project)?,
             amount: self.amount.0,
             key,
+            on_shortfall: shortfall(self.on_shortfall.as_ref()),
             meta: self.meta.map(|MetaObject(meta)| meta),
         })
     }

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::wallet::{ProductRef, deduct::Deduct};
+use domain::wallet::{ProductRef, deduct::Deduct, shortfall::OnShortfall};
 use edge::{
     auth::{AnyKey, SecretKey},
     body::Body,
@@ -11,7 +11,9 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{CodeText, KeyText, MetaObject, Positive, ProductName, Text, UserText},
+    field::{
+        CodeText, KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText,
+    },
     respond,
     view::Deducted,
 };
@@ -37,6 +39,9 @@ struct DeductByCode {
     product_id: ProductName,
     /// A note for the ledger.
     meta: Option<MetaObject>,
+    /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
+    /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
+    on_shortfall: Option<OnShortfallText>,
 }
 
 /// Credits to use up.
@@ -53,6 +58,9 @@ struct DeductExternal {
     idempotency_key: Option<KeyText>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
+    /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
+    /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
+    on_shortfall: Option<OnShortfallText>,
     external_user_id: UserText,
 }
 
@@ -122,8 +130,10 @@ pub(crate) async fn by_code(
         product: ProductRef::Named(product(&request.product_id, key)?),
         amount: request.amount.0,
         meta: request.meta.map(|MetaObject(meta)| meta),
+        on_shortfall: shortfall(request.on_shortfall.as_ref()),
     };
-    answer(app, key, &code.into(), command).await
+    let told = request.on_shortfall.is_some();
+    answer(app, key, &code.into(), command, told).await
 }
 
 /// A deduction by user, for the router and for the fast path.
@@ -140,8 +150,10 @@ pub(crate) async fn by_user(
         product: product_or_only(request.product_id.as_ref(), key)?,
         amount: request.amount.0,
         meta: request.meta.map(|MetaObject(meta)| meta),
+        on_shortfall: shortfall(request.on_shortfall.as_ref()),
     };
-    answer(app, key, &user.into(), command).await
+    let told = request.on_shortfall.is_some();
+    answer(app, key, &user.into(), command, told).await
 }
 
 async fn answer(
@@ -149,12 +161,19 @@ async fn answer(
     project: &ProjectCatalog,
     wallet: &Subject,
     command: Deduct,
+    told: bool,
 ) -> Result<Response, Error> {
+    let cost = command.amount.get();
     let outcome = app
         .handle
         .deduct(&project.scope, wallet.address()?, command)
         .await;
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| wallet.refused(error, project))?;
-    respond::replayable(&Deducted::from(applied), applied.replayed)
+    respond::replayable(&Deducted::of(&applied, cost, told), applied.replayed)
+}
+
+/// What to do with a shortfall: refuse, where nothing was said.
+pub(super) fn shortfall(said: Option<&OnShortfallText>) -> OnShortfall {
+    said.map_or_else(OnShortfall::default, |Text(said)| *said)
 }

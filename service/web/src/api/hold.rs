@@ -1,5 +1,5 @@
 //! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`: setting credits aside for work whose
-//! cost is known only afterwards. `/holds/{holdId}…`: reading, settling, releasing and extending a hold.
+//! cost is known only afterwards. `/holds/{holdId}…`: reading, releasing and extending a hold.
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
@@ -16,7 +16,7 @@ use wire::{
         CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
     },
     respond,
-    view::{Deducted, Hold, PlacedHold},
+    view::{Hold, PlacedHold},
 };
 
 use crate::{
@@ -44,6 +44,9 @@ struct PlaceHold {
     idempotency_key: Option<KeyText>,
     /// Seconds until the credits come back by themselves; 900 when left out.
     expires_in_seconds: Option<Seconds>,
+    /// How much the work may come to owe beyond what is held: so much of the limit of debt is reserved until the hold
+    /// is closed. 0 when left out.
+    max_overrun: Option<Credits>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
 }
@@ -61,6 +64,9 @@ struct PlaceHoldExternal {
     idempotency_key: Option<KeyText>,
     /// Seconds until the credits come back by themselves; 900 when left out.
     expires_in_seconds: Option<Seconds>,
+    /// How much the work may come to owe beyond what is held: so much of the limit of debt is reserved until the hold
+    /// is closed. 0 when left out.
+    max_overrun: Option<Credits>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
     external_user_id: UserText,
@@ -119,6 +125,7 @@ pub(super) async fn place_external_hold(
         amount,
         idempotency_key,
         expires_in_seconds,
+        max_overrun,
         meta,
         external_user_id: Text(user),
     } = body.parse()?;
@@ -127,6 +134,7 @@ pub(super) async fn place_external_hold(
         amount,
         idempotency_key,
         expires_in_seconds,
+        max_overrun,
         meta,
     };
     let secret = KeyKind::Secret;
@@ -155,6 +163,7 @@ async fn answer(
         meta: request.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,
         most_open: app.edge.limits.settings().open_holds,
+        max_overrun: request.max_overrun.map_or(0, |credits| credits.0),
     };
     let placed = app
         .handle
@@ -186,46 +195,6 @@ pub(super) async fn read_hold(
     respond::json(&Hold::from(&answer))
 }
 
-/// What the work cost.
-#[derive(Debug, Deserialize, ToSchema)]
-struct SettleHold {
-    /// Credits to deduct. Less than was held returns the rest; more takes the surplus from the
-    /// balance.
-    amount: Credits,
-}
-
-/// Settle a hold
-///
-/// Where the balance cannot cover a surplus the hold stays open. Repeating a settlement answers the
-/// current balance, `deducted: false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/holds/{holdId}/settle",
-    tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
-    request_body = SettleHold,
-    responses((status = 200, description = "Settled, now or before", body = Deducted)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([
-        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed", "insufficient_credits"
-    ]))),
-)]
-pub(super) async fn settle_hold(
-    State(app): State<App>,
-    key: AnyKey,
-    hold: HoldPath,
-    body: Body,
-) -> Result<Response, Error> {
-    let SettleHold { amount } = body.parse()?;
-    let outcome = app
-        .handle
-        .settle(&key.scope, access(&key), hold.id()?, amount.0)
-        .await;
-    app.edge.metrics.deducted(outcome.as_ref());
-    let applied = outcome.map_err(|error| hold.refused(error, &key))?;
-    respond::replayable(&Deducted::from(applied), applied.replayed)
-}
-
 /// The balance after the release.
 #[derive(Debug, Serialize, ToSchema)]
 struct Released {
@@ -235,7 +204,7 @@ struct Released {
 
 /// Release a hold
 ///
-/// Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
+/// What was drawn from it stays charged. Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
 #[utoipa::path(
     post,
     path = "/api/v1/holds/{holdId}/release",

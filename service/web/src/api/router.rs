@@ -5,8 +5,9 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    batch, cancel, checkout, create, credit, deduct, events, feature, hold, ledger, me, order,
-    portal, products, read, recover, refund, resume, rotate, usage,
+    batch, cancel, checkout, create, credit, debt_limit, deduct, draw, events, feature, forgive,
+    hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate, settle,
+    usage,
 };
 use crate::api::App;
 
@@ -31,6 +32,8 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(ledger::read_external_ledger))
         .routes(routes!(deduct::deduct_external))
         .routes(routes!(hold::place_external_hold))
+        .routes(routes!(debt_limit::set_debt_limit))
+        .routes(routes!(forgive::forgive_debt))
         // Either
         .routes(routes!(credit::credit))
         .routes(routes!(feature::set_feature))
@@ -50,7 +53,8 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(usage::read_usage))
         // Holds
         .routes(routes!(hold::read_hold))
-        .routes(routes!(hold::settle_hold))
+        .routes(routes!(draw::draw_hold))
+        .routes(routes!(settle::settle_hold))
         .routes(routes!(hold::release_hold))
         .routes(routes!(hold::extend_hold))
         .split_for_parts()

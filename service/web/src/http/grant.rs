@@ -76,7 +76,8 @@ impl Credited {
     }
 }
 
-fn holds_credits(project: &ProjectCatalog, product: &ProductId) -> Result<(), Error> {
+/// Refuses a product that holds no credits.
+pub(crate) fn holds_credits(project: &ProjectCatalog, product: &ProductId) -> Result<(), Error> {
     match project
         .product(product)
         .is_some_and(|product| product.credit_unit.is_some())

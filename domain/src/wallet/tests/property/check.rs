@@ -37,6 +37,9 @@ pub(super) fn same(teller: &Teller, model: &Model) {
         assert_eq!(facts.amount.get(), expected.amount * model.worth);
         assert_eq!(facts.settled, expected.settled * model.worth);
         assert_eq!(facts.expires_at.0, expected.end);
+        assert_eq!(facts.drawn, expected.drawn * model.worth);
+        assert_eq!(facts.owed, expected.owed * model.worth);
+        assert_eq!(facts.uncovered, expected.uncovered * model.worth);
         let open = teller.wallet.hold(&hold_id(serial));
         assert_eq!(open.is_some(), expected.status == HoldStatus::Open);
     }
@@ -116,15 +119,15 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
             let sum = sums.entry(entry.product).or_insert(0);
             *sum += entry.delta;
             assert_eq!(entry.balance_after, *sum);
-            assert!((0..=MAX_CREDITS).contains(sum));
+            assert!((-MAX_CREDITS..=MAX_CREDITS).contains(sum));
         }
     }
     let mut earliest = Timestamp::NEVER;
     for account in wallet.accounts() {
-        assert_eq!(
-            account.balance,
-            sums.get(&account.product).copied().unwrap_or(0)
-        );
+        let sum = sums.get(&account.product).copied().unwrap_or(0);
+        assert_eq!(account.sum(), sum);
+        let (owed, held) = (account.debt().owed, account.set_aside());
+        assert_eq!(account.available() + held - owed, sum);
         assert!(account.available() >= 0 && account.held >= 0);
         let lots = account.lots();
         assert_eq!(
@@ -148,7 +151,9 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
             .values()
             .filter(|hold| hold.product == account.product);
         assert_eq!(
-            holds.map(|hold| hold.amount.get()).sum::<i64>(),
+            holds
+                .map(|hold| hold.amount.get().max(hold.drawn))
+                .sum::<i64>(),
             account.held
         );
     }

@@ -7,7 +7,7 @@ use super::{
     desk::{InstructionCommand, asked},
     purchase::{Purchase, purchase},
 };
-use crate::time::Period;
+use crate::{time::Period, wallet::shortfall::OnShortfall};
 
 /// Milliseconds between two instants of the grid: a quarter of a day.
 pub(super) const QUARTER: i64 = 6 * 3_600_000;
@@ -25,16 +25,35 @@ pub(super) enum Command {
         product: Option<usize>,
         coins: i64,
         key: u16,
+        short: OnShortfall,
     },
     Place {
         product: Option<usize>,
         coins: i64,
         lifetime: i64,
         key: u16,
+        overrun: i64,
     },
     Settle {
         hold: u128,
         coins: i64,
+        short: OnShortfall,
+    },
+    Draw {
+        hold: u128,
+        coins: i64,
+        key: u16,
+    },
+    Forgive {
+        product: usize,
+        coins: Option<i64>,
+        key: u16,
+    },
+    /// A limit of debt: the wallet's own, or the product's.
+    Limit {
+        product: usize,
+        coins: Option<i64>,
+        own: bool,
     },
     Release {
         hold: u128,
@@ -84,6 +103,8 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         1 => 40..1600_i64,
         2 => -8..0_i64,
     ];
+    let short = shortfall();
+    let overrun = prop_oneof![2 => Just(0), 1 => 0..=most];
     let credit_key = 0..30_u16;
     // A grant may already be past its end when it is made.
     let lifetime = proptest::option::weighted(0.7, -1..16_i64);
@@ -91,12 +112,21 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         5 => (product.clone(), coins.clone(), lifetime, credit_key).prop_map(
             |(product, coins, lifetime, key)| Command::Credit { product, coins, lifetime, key }
         ),
-        4 => (named.clone(), coins.clone(), key.clone())
-            .prop_map(|(product, coins, key)| Command::Deduct { product, coins, key }),
-        5 => (named, coins, 0..12_i64, key).prop_map(
-            |(product, coins, lifetime, key)| Command::Place { product, coins, lifetime, key }
+        4 => (named.clone(), coins.clone(), key.clone(), short.clone())
+            .prop_map(|(product, coins, key, short)| Command::Deduct { product, coins, key, short }),
+        5 => (named, coins.clone(), 0..12_i64, key.clone(), overrun).prop_map(
+            |(product, coins, lifetime, key, overrun)| {
+                Command::Place { product, coins, lifetime, key, overrun }
+            }
         ),
-        4 => (hold.clone(), 0..=most).prop_map(|(hold, coins)| Command::Settle { hold, coins }),
+        4 => (hold.clone(), 0..=most, short)
+            .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
+        4 => (hold.clone(), coins.clone(), key.clone())
+            .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        2 => (product.clone(), proptest::option::of(coins), key)
+            .prop_map(|(product, coins, key)| Command::Forgive { product, coins, key }),
+        2 => (product.clone(), proptest::option::weighted(0.8, 0..=most), any::<bool>())
+            .prop_map(|(product, coins, own)| Command::Limit { product, coins, own }),
         2 => hold.clone().prop_map(|hold| Command::Release { hold }),
         1 => (hold, 0..16_i64).prop_map(|(hold, lifetime)| Command::Extend { hold, lifetime }),
         1 => (0..3_u8, any::<bool>()).prop_map(|(slug, grant)| Command::Feature { slug, grant }),
@@ -106,5 +136,40 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         24 => purchase(most).prop_map(Command::Buy),
         7 => asked().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
+    ]
+}
+
+fn shortfall() -> impl Strategy<Value = OnShortfall> + Clone {
+    let owe = OnShortfall::Owe;
+    prop::sample::select(vec![OnShortfall::Refuse, OnShortfall::Drain, owe, owe])
+}
+
+/// Commands about one product's credits, of which there are few: holds that last, many draws, debts.
+pub(super) fn of_debts() -> impl Strategy<Value = Command> {
+    let (product, named) = (0, Some(0));
+    let (coins, key, hold) = (1..=6_i64, 0..200_u16, 0..12_u128);
+    prop_oneof![
+        4 => (coins.clone(), key.clone()).prop_map(move |(coins, key)| {
+            Command::Credit { product, coins, lifetime: None, key }
+        }),
+        4 => (coins.clone(), key.clone(), shortfall()).prop_map(move |(coins, key, short)| {
+            Command::Deduct { product: named, coins, key, short }
+        }),
+        6 => (coins.clone(), 1..40_i64, key.clone(), 0..4_i64).prop_map(
+            move |(coins, lifetime, key, overrun)| {
+                Command::Place { product: named, coins, lifetime, key, overrun }
+            }
+        ),
+        5 => (hold.clone(), 0..=9_i64, shortfall())
+            .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
+        1 => hold.clone().prop_map(|hold| Command::Release { hold }),
+        12 => (hold, 1..=4_i64, key.clone())
+            .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        1 => (proptest::option::of(coins), key)
+            .prop_map(move |(coins, key)| Command::Forgive { product, coins, key }),
+        1 => (proptest::option::weighted(0.8, 0..=12_i64), any::<bool>())
+            .prop_map(move |(coins, own)| Command::Limit { product, coins, own }),
+        2 => (0..6_i64).prop_map(|quarters| Command::Wait { quarters }),
+        2 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{calendar, desk::ModelInstructions, purse::ModelCoins, till::ModelPurchases};
+use super::{
+    calendar, debts::ModelDebts, desk::ModelInstructions, purse::ModelCoins, till::ModelPurchases,
+};
 use crate::{
     MAX_CREDITS, Rejection,
     history::{HoldStatus, Reason},
@@ -19,6 +21,10 @@ pub(super) struct ModelHold {
     pub(super) end: i64,
     pub(super) status: HoldStatus,
     pub(super) settled: i64,
+    pub(super) drawn: i64,
+    pub(super) overrun: i64,
+    pub(super) owed: i64,
+    pub(super) uncovered: i64,
 }
 
 /// A ledger line; neighbouring expiries of one instant count as one.
@@ -38,13 +44,24 @@ pub(super) enum Outcome {
     /// The product or hold of the former use.
     Replayed(u128),
     Refused(Rejection),
+    /// How a cost was met, in credits: of the product, now or before, late or not.
+    Met {
+        product: ProductId,
+        charged: i64,
+        owed: i64,
+        uncovered: i64,
+        now: bool,
+        late: bool,
+    },
+    /// What was forgiven before, in credits.
+    Forgiven(i64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
     Grant,
-    Deduct,
     Hold,
+    Draw,
 }
 
 pub(super) struct Model {
@@ -61,6 +78,7 @@ pub(super) struct Model {
     pub(super) till: ModelPurchases,
     pub(super) desk: ModelInstructions,
     last_free: HashMap<ProductId, i64>,
+    pub(super) debts: ModelDebts,
     used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
 }
 
@@ -79,6 +97,7 @@ impl Model {
             till: ModelPurchases::default(),
             desk: ModelInstructions::default(),
             last_free: HashMap::new(),
+            debts: ModelDebts::default(),
             used_keys: HashMap::new(),
         }
     }
@@ -99,7 +118,7 @@ impl Model {
                 .collect();
             for serial in ended {
                 self.date(instant);
-                self.close(serial, HoldStatus::Expired, 0);
+                self.close(serial, HoldStatus::Expired);
             }
             self.expire_coins(instant);
             if self.expire_orders(instant) {
@@ -116,7 +135,8 @@ impl Model {
             if !given && fitting > 0 {
                 self.last_free.insert(product, start);
                 self.date(self.now);
-                self.purse.grant(product, Reason::FreeGrant, fitting, end);
+                let rest = self.debts.pay(product, fitting);
+                self.purse.grant(product, Reason::FreeGrant, rest, end);
                 self.write(product, Reason::FreeGrant, fitting, None);
             }
         }
@@ -150,24 +170,10 @@ impl Model {
             return Outcome::Refused(Rejection::BalanceLimit);
         }
         self.date(self.now);
-        self.purse.grant(product, Reason::Manual, coins, end);
+        let rest = self.debts.pay(product, coins);
+        self.purse.grant(product, Reason::Manual, rest, end);
         self.write(product, Reason::Manual, coins, Some(key));
         self.use_up(Operation::Grant, key, product, coins, product.0)
-    }
-
-    pub(super) fn deduct(&mut self, product: Option<ProductId>, coins: i64, key: &str) -> Outcome {
-        self.touch();
-        if let Some(outcome) = self.used(Operation::Deduct, key, product, coins) {
-            return outcome;
-        }
-        let product = match self.payer(product, coins) {
-            Ok(product) => product,
-            Err(refusal) => return Outcome::Refused(refusal),
-        };
-        self.date(self.now);
-        self.purse.spend(product, None, coins);
-        self.write(product, Reason::Deduction, -coins, Some(key));
-        self.use_up(Operation::Deduct, key, product, coins, product.0)
     }
 
     pub(super) fn place(
@@ -177,6 +183,7 @@ impl Model {
         coins: i64,
         end: i64,
         key: &str,
+        overrun: i64,
     ) -> Outcome {
         self.touch();
         if let Some(outcome) = self.used(Operation::Hold, key, product, coins) {
@@ -186,6 +193,15 @@ impl Model {
             Ok(product) => product,
             Err(refusal) => return Outcome::Refused(refusal),
         };
+        let available = self.unreserved(product).max(0);
+        if overrun > available {
+            return Outcome::Refused(Rejection::NoCredit {
+                product,
+                balance: self.purse.count(product, None) * self.worth,
+                requested: overrun * self.worth,
+                available: available * self.worth,
+            });
+        }
         self.date(self.now);
         self.purse.hold(product, serial, coins);
         let status = HoldStatus::Open;
@@ -197,33 +213,13 @@ impl Model {
             end,
             status,
             settled: 0,
+            drawn: 0,
+            overrun,
+            owed: 0,
+            uncovered: 0,
         };
         self.holds.insert(serial, hold);
         self.use_up(Operation::Hold, key, product, coins, serial)
-    }
-
-    pub(super) fn settle(&mut self, serial: u128, coins: i64) -> Outcome {
-        self.touch();
-        let Some(hold) = self.holds.get(&serial).cloned() else {
-            return Outcome::Refused(Rejection::HoldNotFound);
-        };
-        match hold.status {
-            HoldStatus::Open => {}
-            HoldStatus::Settled if hold.settled == coins => return Outcome::Replayed(serial),
-            _ => return Outcome::Refused(Rejection::HoldClosed),
-        }
-        let balance = self.purse.count(hold.product, None);
-        if coins - hold.amount > balance {
-            return Outcome::Refused(Rejection::Insufficient {
-                product: hold.product,
-                balance: balance * self.worth,
-                requested: coins * self.worth,
-                shortfall: (coins - hold.amount - balance) * self.worth,
-            });
-        }
-        self.date(self.now);
-        self.close(serial, HoldStatus::Settled, coins);
-        Outcome::Applied
     }
 
     pub(super) fn release(&mut self, serial: u128) -> Outcome {
@@ -233,7 +229,7 @@ impl Model {
             Some(HoldStatus::Released) => Outcome::Replayed(serial),
             Some(HoldStatus::Open) => {
                 self.date(self.now);
-                self.close(serial, HoldStatus::Released, 0);
+                self.close(serial, HoldStatus::Released);
                 Outcome::Applied
             }
             Some(_) => Outcome::Refused(Rejection::HoldClosed),
@@ -269,7 +265,7 @@ impl Model {
         changed
     }
 
-    fn used(
+    pub(super) fn used(
         &self,
         operation: Operation,
         key: &str,
@@ -286,7 +282,7 @@ impl Model {
         })
     }
 
-    fn use_up(
+    pub(super) fn use_up(
         &mut self,
         operation: Operation,
         key: &str,
@@ -299,49 +295,48 @@ impl Model {
         Outcome::Applied
     }
 
+    pub(super) fn named(&self, product: Option<ProductId>) -> Result<ProductId, Rejection> {
+        match (product, self.products.as_slice()) {
+            (Some(product), _) | (None, &[product]) => Ok(product),
+            (None, _) => Err(Rejection::ProductRequired),
+        }
+    }
+
     fn payer(&self, product: Option<ProductId>, coins: i64) -> Result<ProductId, Rejection> {
-        let product = match (product, self.products.as_slice()) {
-            (Some(product), _) | (None, &[product]) => product,
-            (None, _) => return Err(Rejection::ProductRequired),
-        };
+        let product = self.named(product)?;
         let balance = self.purse.count(product, None);
         if coins <= balance {
             return Ok(product);
         }
-        Err(Rejection::Insufficient {
-            product,
-            balance: balance * self.worth,
-            requested: coins * self.worth,
-            shortfall: (coins - balance) * self.worth,
-        })
+        Err(self.short(product, coins, coins))
     }
 
-    fn close(&mut self, serial: u128, status: HoldStatus, settled: i64) {
-        let hold = self.holds.get_mut(&serial).unwrap();
-        (hold.status, hold.settled) = (status, settled);
-        let ModelHold {
+    /// The refusal where so many coins are needed of the balance.
+    pub(super) fn short(&self, product: ProductId, needed: i64, requested: i64) -> Rejection {
+        let balance = self.purse.count(product, None);
+        Rejection::Insufficient {
             product,
-            amount,
-            key,
-            ..
-        } = hold.clone();
-        self.purse.spend(product, Some(serial), settled.min(amount));
-        self.purse.spend(product, None, (settled - amount).max(0));
-        self.purse.give_back(serial);
-        if settled > 0 {
-            self.write(product, Reason::Deduction, -settled, Some(&key));
+            balance: balance * self.worth,
+            requested: requested * self.worth,
+            shortfall: (needed - balance) * self.worth,
         }
     }
 
     pub(super) fn room(&self, product: ProductId) -> i64 {
-        MAX_CREDITS / self.worth - self.purse.total(product)
+        MAX_CREDITS / self.worth - self.purse.total(product) + self.debts.owed(product)
     }
 
     pub(super) fn date(&mut self, instant: i64) {
         self.touched = self.touched.max(instant);
     }
 
-    fn write(&mut self, product: ProductId, reason: Reason, coins: i64, key: Option<&str>) {
+    pub(super) fn write(
+        &mut self,
+        product: ProductId,
+        reason: Reason,
+        coins: i64,
+        key: Option<&str>,
+    ) {
         let key = key.map(str::to_owned);
         self.write_line(product, reason, coins, key, None);
     }

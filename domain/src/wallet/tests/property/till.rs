@@ -539,7 +539,8 @@ impl Model {
 
     fn bring(&mut self, product: ProductId, tag: CoinOrigin, coins: i64, end: i64) {
         if coins > 0 {
-            self.purse.mint_for(product, tag, coins, end);
+            let rest = self.debts.pay(product, coins);
+            self.purse.mint_for(product, tag, rest, end);
             self.write_for(product, Reason::Purchase, coins, tag.serial);
         }
     }
@@ -560,7 +561,8 @@ impl Model {
             -self.purse.take(product, tag, missing)
         } else {
             let back = (-missing).min(self.room(product));
-            self.purse.mint_for(product, tag, back, end);
+            let rest = self.debts.pay(product, back);
+            self.purse.mint_for(product, tag, rest, end);
             back
         };
         if moved != 0 {

@@ -1,0 +1,27 @@
+//! Settling holds, also those that have expired meanwhile.
+
+use domain::{Rejection, history::RecordKey, wallet::settle::Settle};
+
+use super::{Command, Turn, deduct::meet, hold::closing};
+use crate::answer::{CommandResult, Error};
+
+impl Command for Settle {
+    type Answer = CommandResult;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
+        let closed = closing(turn, self.hold)?;
+        let closed = closed.as_ref();
+        let late = match self.late_key(closed) {
+            Some(key) => turn.prior(RecordKey::Deduct(key.as_str()))?,
+            None => None,
+        };
+        let limits = turn.debt_limits();
+        let wallet = turn.wallet()?;
+        let drawn = wallet.find_hold(&self.hold, closed)?.drawn;
+        let decided = wallet.settle(self, closed, late.as_ref(), limits)?;
+        let coverage = decided.coverage;
+        let took = coverage.charged.saturating_add(coverage.owed) > drawn;
+        meet(turn, decided, took)
+    }
+}

@@ -1,0 +1,203 @@
+//! Draws, shortfalls and debts of wallets that are forgotten and read again.
+
+use domain::{
+    Amount, Rejection, Timestamp,
+    id::HoldId,
+    wallet::{
+        Coverage, ProductRef,
+        debt_limit::{DebtLimit, SetDebtLimit},
+        deduct::Deduct,
+        draw::Draw,
+        forgive::Forgive,
+        hold::PlaceHold,
+        settle::Settle,
+        shortfall::OnShortfall,
+    },
+};
+
+use super::{House, PRODUCT, deduct, external, key, settle};
+use crate::{HoldAccess::All, Scope};
+
+/// The project lets its users owe 50 credits.
+fn trusting(house: &House) -> Scope {
+    let limit = DebtLimit {
+        product: PRODUCT,
+        credits: 50,
+    };
+    Scope {
+        debt_limits: [limit].into(),
+        ..house.scope.clone()
+    }
+}
+
+fn hold(id: HoldId, now: Timestamp) -> PlaceHold {
+    PlaceHold {
+        id,
+        product: ProductRef::Named(PRODUCT),
+        amount: Amount::new(60).unwrap(),
+        expires_at: now.plus_seconds(900),
+        key: key("h"),
+        meta: None,
+        publishable: false,
+        most_open: 1,
+        max_overrun: 20,
+    }
+}
+
+fn draw(hold: HoldId, amount: i64) -> Draw {
+    Draw {
+        hold,
+        amount: Amount::new(amount).unwrap(),
+        key: key("d"),
+    }
+}
+
+fn owing(amount: i64, k: &str) -> Deduct {
+    Deduct {
+        on_shortfall: OnShortfall::Owe,
+        ..deduct(amount, k)
+    }
+}
+
+#[tokio::test]
+async fn draws_debts_and_their_keys_outlive_the_process() {
+    let mut house = House::new().await;
+    house.credit("ann", 100).await.unwrap();
+    let (ann, scope) = (external("ann"), trusting(&house));
+    let placed = house.handle.place_hold(&scope, &ann, hold).await.unwrap();
+    let id = placed.hold.id;
+    let drawn = house.handle.draw(&scope, All, draw(id, 25)).await.unwrap();
+    assert_eq!(
+        (drawn.balance, drawn.hold.drawn, drawn.hold.left()),
+        (40, 25, 35)
+    );
+    let met = house
+        .handle
+        .deduct(&scope, &ann, owing(100, "o"))
+        .await
+        .unwrap();
+    let coverage = Some(Coverage {
+        charged: 40,
+        owed: 30,
+        uncovered: 30,
+    });
+    assert_eq!(
+        (met.coverage, met.balance),
+        (coverage, 0),
+        "20 are the hold's"
+    );
+
+    for _ in 0..2 {
+        house = house.restarted().await;
+        let handle = &house.handle;
+        let again = handle.draw(&scope, All, draw(id, 25)).await.unwrap();
+        assert!(again.replayed && again.hold.drawn == 25);
+        let other = handle.draw(&scope, All, draw(id, 24)).await;
+        assert_eq!(other, Err(Rejection::KeyReused.into()));
+        let again = handle.deduct(&scope, &ann, owing(100, "o")).await.unwrap();
+        assert!(again.replayed && again.coverage == coverage);
+    }
+    let whole = Settle {
+        on_shortfall: OnShortfall::Owe,
+        ..settle(id, 90)
+    };
+    let met = house.handle.settle(&scope, All, whole).await.unwrap();
+    let coverage = Some(Coverage {
+        charged: 60,
+        owed: 20,
+        uncovered: 10,
+    });
+    assert_eq!((met.coverage, met.applied), (coverage, true));
+    house = house.restarted().await;
+    let again = house.handle.settle(&scope, All, whole).await.unwrap();
+    assert_eq!((again.coverage, again.replayed), (coverage, true));
+    let view = house.handle.read(&scope, &ann).await.unwrap();
+    let balance = view.balances.first().unwrap();
+    assert_eq!((balance.balance, balance.held, balance.owed), (0, 0, 50));
+}
+
+#[tokio::test]
+async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_restart() {
+    let mut house = House::new().await;
+    house.credit("ann", 100).await.unwrap();
+    let (ann, scope) = (external("ann"), trusting(&house));
+    let id = house
+        .handle
+        .place_hold(&scope, &ann, hold)
+        .await
+        .unwrap()
+        .hold
+        .id;
+    house.handle.draw(&scope, All, draw(id, 25)).await.unwrap();
+    house.clock.advance_millis(86_400_000);
+    let refused = house.handle.settle(&scope, All, settle(id, 90)).await;
+    assert_eq!(refused, Err(Rejection::HoldClosed.into()));
+    let late = Settle {
+        on_shortfall: OnShortfall::Owe,
+        ..settle(id, 120)
+    };
+    let met = house.handle.settle(&scope, All, late).await.unwrap();
+    let coverage = Some(Coverage {
+        charged: 100,
+        owed: 20,
+        uncovered: 0,
+    });
+    assert_eq!(
+        (met.coverage, met.late, met.applied),
+        (coverage, true, true)
+    );
+    let forgive = Forgive {
+        product: PRODUCT,
+        amount: None,
+        key: key("f"),
+        meta: None,
+    };
+    let done = house
+        .handle
+        .forgive(&scope, &ann, forgive.clone())
+        .await
+        .unwrap();
+    assert_eq!((done.amount, done.applied, done.debt.owed), (20, true, 0));
+    house = house.restarted().await;
+    let again = house.handle.settle(&scope, All, late).await.unwrap();
+    assert_eq!(
+        (again.coverage, again.late, again.replayed),
+        (coverage, true, true)
+    );
+    let again = house.handle.forgive(&scope, &ann, forgive).await.unwrap();
+    assert_eq!(
+        (again.amount, again.applied, again.replayed),
+        (20, false, true)
+    );
+}
+
+#[tokio::test]
+async fn a_limit_makes_the_wallet_that_it_is_for() {
+    let house = House::new().await;
+    let (new, scope) = (external("new"), trusting(&house));
+    let limit = |limit| SetDebtLimit {
+        product: PRODUCT,
+        limit,
+    };
+    let none = house.handle.limit_debt(&scope, &new, limit(None)).await;
+    assert_eq!(none, Err(Rejection::WalletNotFound.into()));
+    let set = house
+        .handle
+        .limit_debt(&scope, &new, limit(Some(7)))
+        .await
+        .unwrap();
+    assert_eq!((set.limit, set.available, set.owed), (7, 7, 0));
+    let house = house.restarted().await;
+    let met = house
+        .handle
+        .deduct(&scope, &new, owing(10, "o"))
+        .await
+        .unwrap();
+    assert_eq!(met.coverage.map(|it| (it.owed, it.uncovered)), Some((7, 3)));
+    let own = house
+        .handle
+        .limit_debt(&scope, &new, limit(None))
+        .await
+        .unwrap();
+    assert_eq!((own.limit, own.available, own.owed), (50, 43, 7));
+}

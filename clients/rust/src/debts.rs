@@ -1,0 +1,71 @@
+//! Debts: what a wallet may owe, and forgiving it.
+
+use crate::{
+    call::{Call, key_or_new},
+    client::Scrip,
+    error::Error,
+    types::{DebtState, Forgiven},
+};
+use serde::Serialize;
+use serde_json::json;
+
+/// A debt to forgive.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Forgive {
+    /// The product whose credits are owed.
+    pub product_id: String,
+    /// The most to forgive; all of it by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<u64>,
+    /// Why it is forgiven, at most 500 characters.
+    pub note: String,
+    /// The idempotency key. A new one is used by default.
+    pub idempotency_key: Option<String>,
+}
+
+impl Forgive {
+    /// Forgives all that is owed of a product.
+    pub fn all(product: impl Into<String>, note: impl Into<String>) -> Self {
+        Self {
+            product_id: product.into(),
+            amount: None,
+            note: note.into(),
+            idempotency_key: None,
+        }
+    }
+}
+
+impl Scrip {
+    /// Sets how much of a product your own user may owe, in place of the product's limit; `None`: the product's
+    /// again. A limit creates the user's wallet.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, `product_not_found`, `wallet_not_found` for `None`, and the errors of any call.
+    pub async fn set_debt_limit(
+        &self,
+        user: &str,
+        product: &str,
+        limit: Option<u64>,
+    ) -> Result<DebtState, Error> {
+        let body = json!({"externalUserId": user, "productId": product, "debtLimit": limit});
+        let call = Call::post(["wallets", "external", "debt-limit"]).body(&body)?;
+        self.call(call.repeatable()).await
+    }
+
+    /// Forgives what your own user owes; nothing becomes a credit.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`, and the errors of
+    /// any call.
+    pub async fn forgive(&self, user: &str, mut forgive: Forgive) -> Result<Forgiven, Error> {
+        let key = key_or_new(forgive.idempotency_key.take());
+        forgive.idempotency_key = Some(key.clone());
+        let mut body = crate::credits::object(&forgive)?;
+        body.insert("externalUserId".into(), user.into());
+        let call = Call::post(["wallets", "external", "forgive"]).body(&body)?;
+        self.call(call.keyed(&key)).await
+    }
+}

@@ -1,0 +1,217 @@
+//! What holds and debts change in a wallet. Like `mod.rs` it trusts decisions and checks arithmetic.
+
+use super::NOT_OPEN;
+use crate::{
+    history::{Charge, Entry, ExpiredHold, HoldSnapshot, HoldStatus, Reason, RecordContent},
+    id::{HoldId, ProductId},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        account::{Account, LastLot},
+        corrupt::Corrupt,
+        event::Charged,
+        holds::Hold,
+    },
+};
+
+const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
+
+/// How long credits last that go back where their lot is gone.
+const DAY_SECONDS: i64 = 86_400;
+
+impl Wallet {
+    /// Reserves so much of the limit of debt for a hold.
+    pub(super) fn reserve(&mut self, product: ProductId, overrun: i64) -> Result<(), Corrupt> {
+        if overrun == 0 {
+            return Ok(());
+        }
+        let more = |of: i64| of.saturating_add(overrun);
+        let account = self.account_mut(product);
+        account.change_debt(|debt| debt.reserved = more(debt.reserved))
+    }
+
+    fn owe(&mut self, product: ProductId, owed: i64) -> Result<(), Corrupt> {
+        if owed == 0 {
+            return Ok(());
+        }
+        let account = self.account_mut(product);
+        account.change_debt(|debt| debt.owed = debt.owed.saturating_add(owed))
+    }
+
+    /// Charges a part of a hold. Its lots stay pinned as they are until it is closed; only what it does not have left
+    /// is pinned now.
+    pub(super) fn hold_drawn(
+        &mut self,
+        id: HoldId,
+        amount: i64,
+        key: IdempotencyKey,
+    ) -> Result<RecordContent, Corrupt> {
+        let hold = self.holds.get_mut(&id).ok_or(NOT_OPEN)?;
+        let pinned = hold.pinned();
+        hold.drawn = hold.drawn.saturating_add(amount);
+        let more = hold.pinned().saturating_sub(pinned);
+        let (product, meta) = (hold.product, hold.meta.clone());
+        let account = self.account_mut(product);
+        account.change_debt(|debt| debt.drawn = debt.drawn.saturating_add(amount))?;
+        if more > 0 {
+            let pins = account.pin(more)?;
+            self.holds.get_mut(&id).ok_or(NOT_OPEN)?.add_pins(pins);
+            self.refresh_due();
+        }
+        let delta = amount.saturating_neg();
+        let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
+        Ok(RecordContent::HoldDrawn(id, entry))
+    }
+
+    pub(super) fn hold_settled(
+        &mut self,
+        id: HoldId,
+        cost: i64,
+        owed: i64,
+        uncovered: i64,
+    ) -> Result<RecordContent, Corrupt> {
+        let settled = cost.saturating_sub(uncovered);
+        let charged = settled.saturating_sub(owed);
+        if charged < 0 || owed < 0 || uncovered < 0 {
+            return Err(NEGATIVE);
+        }
+        let (hold, _) = self.close(id, charged)?;
+        let facts = HoldSnapshot {
+            status: HoldStatus::Settled,
+            settled,
+            owed,
+            uncovered,
+            ..hold.facts(id)
+        };
+        self.owe(hold.product, owed)?;
+        let delta = hold.drawn.saturating_sub(settled);
+        let reason = match delta {
+            ..0 => Reason::Deduction,
+            _ => Reason::Reversal,
+        };
+        let entry = (delta != 0)
+            .then(|| self.entry(hold.product, delta, reason, Some(hold.key), hold.meta));
+        Ok(RecordContent::HoldClosed(facts, entry))
+    }
+
+    pub(super) fn hold_released(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
+        let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
+        let (hold, _) = self.close(id, drawn)?;
+        let facts = HoldSnapshot {
+            status: HoldStatus::Released,
+            ..hold.facts(id)
+        };
+        Ok(RecordContent::HoldClosed(facts, None))
+    }
+
+    pub(super) fn hold_expired(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
+        let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
+        let (hold, lot) = self.close(id, drawn)?;
+        let facts = HoldSnapshot {
+            status: HoldStatus::Expired,
+            ..hold.facts(id)
+        };
+        Ok(RecordContent::HoldExpired(Box::new(ExpiredHold {
+            hold: facts,
+            key: hold.key,
+            meta: hold.meta,
+            lot,
+        })))
+    }
+
+    /// Takes a hold out of the wallet and gives its credits back, but for those that are charged in all. What was drawn
+    /// too many pays a debt first.
+    fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Option<LastLot>), Corrupt> {
+        let mut hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
+        let pins = std::mem::take(&mut hold.pins);
+        let Hold {
+            drawn, max_overrun, ..
+        } = hold;
+        let account = self.account_mut(hold.product);
+        let repaid = account.repaid_by(drawn.saturating_sub(charged));
+        if drawn > 0 || max_overrun > 0 {
+            account.change_debt(|debt| {
+                debt.drawn = debt.drawn.saturating_sub(drawn);
+                debt.reserved = debt.reserved.saturating_sub(max_overrun);
+                debt.owed = debt.owed.saturating_sub(repaid);
+            })?;
+        }
+        let spend = charged.saturating_add(repaid);
+        let (spent, lot) = account.unpin(pins, spend)?;
+        account.burn(spend.saturating_sub(spent))?;
+        self.refresh_due();
+        Ok((hold, lot))
+    }
+
+    pub(super) fn charged(
+        &mut self,
+        at: Timestamp,
+        charged: Charged,
+    ) -> Result<RecordContent, Corrupt> {
+        let Charged {
+            product,
+            amount,
+            charged,
+            owed,
+            key,
+            meta,
+            lot,
+        } = charged;
+        let uncovered = amount.saturating_sub(charged).saturating_sub(owed);
+        if owed < 0 || uncovered < 0 {
+            return Err(NEGATIVE);
+        }
+        let account = self.account_mut(product);
+        if charged < 0 {
+            let lot = lot.ok_or(Corrupt("credits go back to no lot"))?;
+            let tomorrow = at.plus_seconds(DAY_SECONDS);
+            let end = Some(lot.ends_at).filter(|end| *end > at);
+            let end = end.unwrap_or(tomorrow);
+            account.restore(lot.number, charged.saturating_neg(), end)?;
+            let end = account.end_of(lot.number).unwrap_or(end);
+            self.due_at = self.due_at.min(end);
+        } else {
+            account.burn(charged)?;
+            self.owe(product, owed)?;
+        }
+        let delta = charged.saturating_add(owed).saturating_neg();
+        let reason = match delta {
+            1.. => Reason::Reversal,
+            _ => Reason::Deduction,
+        };
+        let charge = Charge {
+            amount,
+            owed,
+            uncovered,
+        };
+        let entry = self.entry(product, delta, reason, Some(key), meta);
+        Ok(RecordContent::Charged(charge, entry))
+    }
+
+    pub(super) fn forgiven(
+        &mut self,
+        product: ProductId,
+        amount: i64,
+        key: IdempotencyKey,
+        meta: Option<Meta>,
+    ) -> Result<Entry, Corrupt> {
+        let account: &mut Account = self.account_mut(product);
+        if account.repay(amount)? != 0 {
+            return Err(Corrupt("more is forgiven than is owed"));
+        }
+        Ok(self.entry(product, amount, Reason::Forgiveness, Some(key), meta))
+    }
+}
+
+impl Hold {
+    /// Adds pins; those of one lot are one.
+    fn add_pins(&mut self, pins: Vec<(u64, i64)>) {
+        for (number, credits) in pins {
+            match self.pins.iter_mut().find(|(lot, _)| *lot == number) {
+                Some((_, pinned)) => *pinned = pinned.saturating_add(credits),
+                None => self.pins.push((number, credits)),
+            }
+        }
+    }
+}

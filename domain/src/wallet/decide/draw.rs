@@ -1,0 +1,64 @@
+//! Draws: a part of a hold is charged while the work goes on, so that a stream that breaks off loses nothing of what
+//! was done.
+
+use super::Decision;
+use crate::{
+    Rejection,
+    amount::Amount,
+    history::{HoldSnapshot, HoldStatus, Record, RecordContent},
+    id::HoldId,
+    text::IdempotencyKey,
+    wallet::state::{Wallet, event::Change},
+};
+
+/// A request to charge a part of an open hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draw {
+    /// The hold to draw from.
+    pub hold: HoldId,
+    /// Credits to charge.
+    pub amount: Amount,
+    /// The idempotency key: the operation is applied once.
+    pub key: IdempotencyKey,
+}
+
+impl Wallet {
+    /// Decides a draw: from what the hold has left, then from the balance. `prior` is the record of this key's former
+    /// use for a draw, `closed` the one that closed the hold. A repeat is answered whatever became of the hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldNotFound`], [`Rejection::KeyReused`], [`Rejection::HoldClosed`] or
+    /// [`Rejection::Insufficient`].
+    pub fn draw(
+        &self,
+        command: Draw,
+        prior: Option<&Record>,
+        closed: Option<&Record>,
+    ) -> Result<Decision<HoldSnapshot>, Rejection> {
+        let Draw {
+            hold: id,
+            amount,
+            key,
+        } = command;
+        let hold = self.find_hold(&id, closed)?;
+        if let Some(RecordContent::HoldDrawn(drawn_from, entry)) = prior.map(|prior| &prior.fact) {
+            let same = *drawn_from == id && entry.delta.checked_neg() == Some(amount.get());
+            return if same {
+                Ok(Decision::Replay(hold))
+            } else {
+                Err(Rejection::KeyReused)
+            };
+        }
+        if hold.status != HoldStatus::Open {
+            return Err(Rejection::HoldClosed);
+        }
+        let needed = amount.get().saturating_sub(hold.left());
+        self.afford(hold.product, needed.max(0), amount.get())?;
+        Ok(Decision::Accept(Change::HoldDrawn {
+            hold: id,
+            amount,
+            key,
+        }))
+    }
+}

@@ -1,0 +1,81 @@
+//! What an account owes, has promised and has drawn from open holds: behind one pointer, because few accounts have
+//! any of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{account::Account, corrupt::Corrupt};
+use crate::amount::MAX_CREDITS;
+
+/// The part of an account that few have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Debt {
+    /// Credits that were used beyond the balance and are not paid yet.
+    pub owed: i64,
+    /// How much more open holds may come to owe.
+    pub reserved: i64,
+    /// Credits drawn from open holds: charged already, though their lots stay pinned until the hold is closed.
+    pub drawn: i64,
+    /// The wallet's own limit of `owed`, in place of the product's.
+    pub limit: Option<i64>,
+}
+
+impl Account {
+    /// The debt, or one of nothing.
+    #[must_use]
+    pub fn debt(&self) -> Debt {
+        self.debt.as_deref().copied().unwrap_or_default()
+    }
+
+    /// The sum of all deltas: what can be spent and what is held, less what is owed.
+    #[must_use]
+    pub fn sum(&self) -> i64 {
+        let Debt { owed, drawn, .. } = self.debt();
+        self.balance.saturating_sub(drawn).saturating_sub(owed)
+    }
+
+    /// Credits that open holds still set aside: what was drawn from them is charged.
+    #[must_use]
+    pub fn set_aside(&self) -> i64 {
+        self.held.saturating_sub(self.debt().drawn)
+    }
+
+    /// Changes the debt. One of nothing takes no memory.
+    pub(in crate::wallet) fn change_debt(
+        &mut self,
+        change: impl FnOnce(&mut Debt),
+    ) -> Result<(), Corrupt> {
+        let mut debt = self.debt();
+        change(&mut debt);
+        if !debt.is_sound() {
+            return Err(Corrupt("a debt is out of bounds"));
+        }
+        match &mut self.debt {
+            _ if debt == Debt::default() => self.debt = None,
+            Some(kept) => **kept = debt,
+            none => *none = Some(Box::new(debt)),
+        }
+        Ok(())
+    }
+
+    /// Pays the debt with credits that come; returns those that are left.
+    pub(in crate::wallet) fn repay(&mut self, credits: i64) -> Result<i64, Corrupt> {
+        let paid = self.repaid_by(credits);
+        if paid > 0 {
+            self.change_debt(|debt| debt.owed = debt.owed.saturating_sub(paid))?;
+        }
+        Ok(credits.saturating_sub(paid))
+    }
+
+    /// How much of the debt so many credits would pay.
+    pub(in crate::wallet) fn repaid_by(&self, credits: i64) -> i64 {
+        self.debt().owed.min(credits).max(0)
+    }
+}
+
+impl Debt {
+    pub(in crate::wallet) fn is_sound(&self) -> bool {
+        let bounds = 0..=MAX_CREDITS;
+        let all = [self.owed, self.reserved, self.drawn];
+        all.iter().chain(&self.limit).all(|it| bounds.contains(it))
+    }
+}

@@ -1,0 +1,293 @@
+//! Draws: parts of a hold that are charged while the work goes on.
+
+use super::{
+    GOLD, credit, deduct, hold, hold_id, key,
+    shop::{DAY, pack},
+    teller::{Done, Teller},
+};
+use crate::{
+    Amount, Rejection,
+    history::{HoldSnapshot, HoldStatus, Reason},
+    wallet::{Account, draw::Draw, shortfall::OnShortfall},
+};
+
+fn draw(name: &str, amount: i64) -> Draw {
+    Draw {
+        hold: hold_id(1),
+        amount: Amount::new(amount).unwrap(),
+        key: key(name),
+    }
+}
+
+/// 100 credits, 40 of which a hold has for an hour.
+fn holding() -> Teller {
+    let mut teller = Teller::new();
+    teller.credit(credit("start", 100, None)).unwrap();
+    teller
+        .place(hold(1, 40, teller.after_seconds(3600)))
+        .unwrap();
+    teller
+}
+
+fn facts(teller: &Teller) -> HoldSnapshot {
+    teller.find_hold(hold_id(1)).unwrap()
+}
+
+/// What can be spent, what is held, and the sum of both.
+fn stands(teller: &Teller) -> (i64, i64, i64) {
+    let account = teller.wallet.account(GOLD).unwrap();
+    (account.available(), account.set_aside(), account.sum())
+}
+
+#[test]
+fn a_draw_is_charged_at_once_and_leaves_the_hold_open() {
+    let mut teller = holding();
+    assert_eq!(teller.draw(draw("one", 15)), Ok(Done::Applied));
+    assert_eq!(stands(&teller), (60, 25, 85));
+    assert_eq!((facts(&teller).drawn, facts(&teller).left()), (15, 25));
+    let entry = teller.last_entry();
+    assert_eq!(
+        (entry.reason, entry.delta, entry.balance_after),
+        (Reason::Deduction, -15, 85)
+    );
+    assert_eq!(entry.key, Some(key("one")));
+}
+
+#[test]
+fn a_draw_past_what_is_held_takes_from_the_balance_and_is_refused_past_that() {
+    let mut teller = holding();
+    assert_eq!(teller.draw(draw("one", 70)), Ok(Done::Applied));
+    assert_eq!(stands(&teller), (30, 0, 30));
+    let before = teller.wallet.clone();
+    let refusal = Rejection::Insufficient {
+        product: GOLD,
+        balance: 30,
+        requested: 31,
+        shortfall: 1,
+    };
+    assert_eq!(teller.draw(draw("two", 31)), Err(refusal));
+    assert_eq!(teller.wallet, before);
+    assert_eq!(teller.draw(draw("two", 30)), Ok(Done::Applied));
+    assert_eq!(stands(&teller), (0, 0, 0));
+}
+
+#[test]
+fn a_repeated_draw_charges_nothing_also_after_the_hold_is_closed() {
+    let mut teller = holding();
+    teller.draw(draw("one", 15)).unwrap();
+    assert!(matches!(
+        teller.draw(draw("one", 15)),
+        Ok(Done::Replayed(_))
+    ));
+    assert_eq!(teller.draw(draw("one", 16)), Err(Rejection::KeyReused));
+    teller.place(hold(2, 20, teller.after_seconds(60))).unwrap();
+    let elsewhere = Draw {
+        hold: hold_id(2),
+        ..draw("one", 15)
+    };
+    assert_eq!(teller.draw(elsewhere), Err(Rejection::KeyReused));
+    teller.release(hold_id(1)).unwrap();
+    let Ok(Done::Replayed(now)) = teller.draw(draw("one", 15)) else {
+        panic!("a repeat is answered");
+    };
+    assert_eq!(
+        (now.status, now.drawn, now.left()),
+        (HoldStatus::Released, 15, 0)
+    );
+    assert_eq!(teller.draw(draw("two", 1)), Err(Rejection::HoldClosed));
+    assert_eq!(stands(&teller), (65, 20, 85));
+}
+
+#[test]
+fn the_whole_cost_includes_what_was_drawn() {
+    for (cost, spendable, entry) in [
+        (60, 40, Some((Reason::Deduction, -30))),
+        (40, 60, Some((Reason::Deduction, -10))),
+        (30, 70, None),
+        (10, 90, Some((Reason::Reversal, 20))),
+        (0, 100, Some((Reason::Reversal, 30))),
+    ] {
+        let mut teller = holding();
+        teller.draw(draw("one", 10)).unwrap();
+        teller.draw(draw("two", 20)).unwrap();
+        assert_eq!(teller.settle(hold_id(1), cost), Ok(Done::Applied));
+        assert_eq!(stands(&teller), (spendable, 0, spendable), "{cost}");
+        let written = teller.ledger(GOLD).get(3).copied();
+        assert_eq!(written, entry, "{cost}");
+        assert!(matches!(
+            teller.settle(hold_id(1), cost),
+            Ok(Done::Replayed(_))
+        ));
+        let other = teller.settle(hold_id(1), cost + 1);
+        assert_eq!(other, Err(Rejection::HoldClosed));
+    }
+}
+
+#[test]
+fn what_was_drawn_too_much_is_back_in_the_order_that_brought_it() {
+    let mut teller = Teller::new();
+    teller.buy(1, pack());
+    teller.place(hold(1, 60, teller.after_seconds(60))).unwrap();
+    teller.draw(draw("one", 60)).unwrap();
+    teller.refund(1, 1000);
+    assert_eq!(
+        teller.placed_order(1).reclaimed_credits,
+        40,
+        "drawn credits are used"
+    );
+    teller.settle(hold_id(1), 0).unwrap();
+    assert_eq!((teller.gold(), teller.left_of(1)), (60, 60));
+}
+
+#[test]
+fn released_or_expired_a_hold_keeps_what_was_drawn_and_gives_back_the_rest() {
+    for expires in [false, true] {
+        let mut teller = holding();
+        teller.draw(draw("one", 30)).unwrap();
+        if expires {
+            teller.pass_seconds(3600);
+        } else {
+            teller.release(hold_id(1)).unwrap();
+        }
+        assert_eq!(stands(&teller), (70, 0, 70));
+        assert_eq!((facts(&teller).drawn, facts(&teller).settled), (30, 0));
+        assert_eq!(teller.entries().len(), 2, "closing writes no entry");
+    }
+}
+
+/// However often is drawn, the wallet in memory stays as it is.
+#[test]
+fn a_thousand_draws_make_no_wallet_larger() {
+    let mut teller = Teller::new();
+    let end = teller.after_seconds(DAY);
+    for (name, lifetime) in [("a", 2), ("b", 3), ("c", 4)] {
+        let until = teller.after_seconds(lifetime * DAY);
+        teller.credit(credit(name, 500, Some(until))).unwrap();
+    }
+    teller.place(hold(1, 300, end)).unwrap();
+    for number in 0..1000 {
+        teller.draw(draw(&number.to_string(), 1)).unwrap();
+    }
+    let open = teller.wallet.hold(&hold_id(1)).unwrap();
+    assert_eq!(
+        (open.drawn, open.pins.len()),
+        (1000, 2),
+        "a pin for each lot"
+    );
+    assert!(matches!(teller.draw(draw("7", 1)), Ok(Done::Replayed(_))));
+    teller.settle(hold_id(1), 1000).unwrap();
+    assert_eq!(stands(&teller), (500, 0, 500));
+    assert_eq!(
+        teller.entries().len(),
+        3 + 1000,
+        "the draws were the whole cost"
+    );
+}
+
+#[test]
+fn a_hold_that_expired_is_settled_as_a_deduction_under_its_key() {
+    let mut teller = holding();
+    teller.draw(draw("one", 30)).unwrap();
+    teller.pass_seconds(DAY);
+    assert_eq!(
+        teller.settle(hold_id(1), 80),
+        Err(Rejection::HoldClosed),
+        "as ever"
+    );
+    for now in [true, false] {
+        let met = teller
+            .settle_for(hold_id(1), 80, OnShortfall::Drain)
+            .unwrap();
+        assert!(met.late);
+        assert_eq!((met.coverage.charged, met.change.is_some()), (80, now));
+        assert_eq!(stands(&teller), (20, 0, 20));
+    }
+    let entry = teller.last_entry();
+    assert_eq!((entry.delta, entry.key.clone()), (-50, Some(key("1"))));
+    let other = teller.settle_for(hold_id(1), 81, OnShortfall::Owe);
+    assert_eq!(other, Err(Rejection::KeyReused));
+    assert_eq!(teller.deduct(deduct("1", 50)), Ok(Done::Replayed(GOLD)));
+    assert_eq!(facts(&teller).status, HoldStatus::Expired);
+}
+
+#[test]
+fn what_was_deducted_by_hand_under_the_holds_key_is_not_taken_again() {
+    let mut teller = holding();
+    teller.pass_seconds(DAY);
+    teller.deduct(deduct("1", 80)).unwrap();
+    let met = teller
+        .settle_for(hold_id(1), 80, OnShortfall::Drain)
+        .unwrap();
+    assert_eq!((met.late, met.change), (true, None));
+    assert_eq!(stands(&teller), (20, 0, 20));
+}
+
+#[test]
+fn settled_late_for_exactly_what_was_drawn_nothing_is_taken_and_nothing_else_can_be() {
+    let mut teller = holding();
+    teller.draw(draw("one", 30)).unwrap();
+    teller.pass_seconds(DAY);
+    let met = teller.settle_for(hold_id(1), 30, OnShortfall::Owe).unwrap();
+    assert_eq!((met.coverage.charged, met.change.is_some()), (30, true));
+    assert_eq!(teller.entries().len(), 2, "an entry of nothing is none");
+    let other = teller.settle_for(hold_id(1), 31, OnShortfall::Owe);
+    assert_eq!(other, Err(Rejection::KeyReused));
+}
+
+#[test]
+fn settled_late_for_less_than_was_drawn_the_rest_goes_back_to_its_lot() {
+    let mut teller = holding();
+    teller.draw(draw("one", 30)).unwrap();
+    teller.pass_seconds(DAY);
+    let met = teller
+        .settle_for(hold_id(1), 10, OnShortfall::Drain)
+        .unwrap();
+    assert_eq!(met.coverage.charged, 10);
+    assert_eq!(stands(&teller), (90, 0, 90));
+    assert_eq!(teller.wallet.account(GOLD).map(Account::lot_count), Some(1));
+    assert_eq!(teller.last_entry().reason, Reason::Reversal);
+    let again = teller
+        .settle_for(hold_id(1), 10, OnShortfall::Drain)
+        .unwrap();
+    assert_eq!((again.change, again.coverage.charged), (None, 10));
+}
+
+#[test]
+fn a_lot_that_is_gone_comes_back_with_its_end_or_for_a_day() {
+    for (lifetime, lasts) in [(None, None), (Some(2), Some(2)), (Some(1), Some(2))] {
+        let mut teller = Teller::new();
+        let end = lifetime.map(|days| teller.after_seconds(days * DAY));
+        let back_until = lasts.map(|days| teller.after_seconds(days * DAY));
+        teller.credit(credit("start", 40, end)).unwrap();
+        teller.place(hold(1, 40, teller.after_seconds(60))).unwrap();
+        teller.draw(draw("one", 40)).unwrap();
+        teller.pass_seconds(DAY);
+        teller
+            .settle_for(hold_id(1), 10, OnShortfall::Drain)
+            .unwrap();
+        assert_eq!(stands(&teller), (30, 0, 30));
+        let next = teller.wallet.account(GOLD).unwrap().next_expiry();
+        assert_eq!(next.map(|next| next.at), back_until, "{lifetime:?}");
+    }
+}
+
+#[test]
+fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
+    let mut teller = holding();
+    teller
+        .place(crate::wallet::hold::PlaceHold {
+            publishable: true,
+            ..hold(2, 20, teller.after_seconds(60))
+        })
+        .unwrap();
+    let drawn = Draw {
+        hold: hold_id(2),
+        ..draw("one", 15)
+    };
+    teller.draw(drawn).unwrap();
+    let released: Vec<_> = teller.wallet.holds_of_the_code().collect();
+    for id in released {
+        teller.release(id).unwrap();
+    }
+    assert_eq!(stands(&teller), (45, 40, 85));
+}

@@ -1,0 +1,73 @@
+//! `POST /holds/{holdId}/draw`: charging a part of a hold while the work goes on.
+
+use axum::{extract::State, response::Response};
+use domain::wallet::draw::Draw;
+use edge::{auth::AnyKey, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{KeyText, Positive},
+    respond,
+    view::DrawnHold,
+};
+
+use crate::{
+    api::App,
+    http::{
+        hold_path::{HoldPath, access},
+        idempotency::KeyHeader,
+    },
+};
+
+/// Credits to charge.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DrawHold {
+    /// Credits that the work cost since the last draw.
+    amount: Positive,
+    /// Names the operation: it is applied once, whichever of the wallet's holds it is for. The header
+    /// `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+}
+
+/// Draw from a hold
+///
+/// Charges a part of the hold and leaves it open; what was drawn stays charged if the hold is released or expires. Past
+/// what is held it takes from the balance. Repeating a draw answers the hold as it is now, `deducted: false` and the
+/// header `Idempotency-Replayed`, also once the hold is closed.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/draw",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    request_body = DrawHold,
+    responses((status = 200, description = "Drawn, now or before", body = DrawnHold)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "idempotency_key_reused",
+        "hold_closed", "insufficient_credits"
+    ]))),
+)]
+pub(super) async fn draw_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let DrawHold {
+        amount,
+        idempotency_key,
+    } = body.parse()?;
+    let idempotency_key = header.or(idempotency_key)?;
+    let draw = Draw {
+        hold: hold.id()?,
+        amount: amount.0,
+        key: idempotency_key,
+    };
+    let answer = app.handle.draw(&key.scope, access(&key), draw).await;
+    let answer = answer.map_err(|error| hold.refused(error, &key))?;
+    respond::replayable(&DrawnHold::from(&answer), answer.replayed)
+}

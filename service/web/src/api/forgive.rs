@@ -1,0 +1,93 @@
+//! `POST /wallets/external/forgive`: ending a debt, or a part of one, without credits.
+
+use actors::Address;
+use axum::{extract::State, response::Response};
+use domain::{text::Meta, wallet::forgive::Forgive};
+use edge::{auth::SecretKey, body::Body};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{KeyText, NoteText, Positive, ProductName, Text, UserText, line},
+    respond,
+};
+
+use crate::{
+    api::App,
+    http::{idempotency::KeyHeader, subject::product},
+};
+
+/// A debt to forgive.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ForgiveDebt {
+    external_user_id: UserText,
+    /// The product whose credits are owed.
+    product_id: ProductName,
+    /// The most to forgive; left out: all of it.
+    amount: Option<Positive>,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    #[schema(value_type = KeyText, required)]
+    idempotency_key: Option<KeyText>,
+    /// Why it is forgiven: the ledger entry's `meta` has it as `note`.
+    note: NoteText,
+}
+
+/// The debt afterwards.
+#[derive(Debug, Serialize, ToSchema)]
+struct Forgiven {
+    /// Credits that can be spent now.
+    balance: i64,
+    /// Credits that are still owed.
+    owed: i64,
+    /// Whether this very request forgave them; false on a repeat, and where nothing was owed: then the key is not used
+    /// up.
+    forgiven: bool,
+    /// Credits that were forgiven, at most what was owed; on a repeat, those of the first request.
+    amount: i64,
+}
+
+/// Forgive a debt
+///
+/// Applied once for each `idempotencyKey`: a repeat answers the debt as it is now, `forgiven: false` and the header
+/// `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/wallets/external/forgive",
+    tag = "External wallets",
+    request_body = ForgiveDebt,
+    responses((status = 200, description = "Done, now or before", body = Forgiven)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found", "idempotency_key_reused"]))),
+)]
+pub(super) async fn forgive_debt(
+    State(app): State<App>,
+    key: SecretKey,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let ForgiveDebt {
+        external_user_id: Text(user),
+        product_id,
+        amount,
+        idempotency_key,
+        note,
+    } = body.parse()?;
+    let meta = serde_json::json!({ "note": line(note) }).to_string();
+    let command = Forgive {
+        key: header.or(idempotency_key)?,
+        product: product(&product_id, &key)?,
+        amount: amount.map(|amount| amount.0),
+        meta: Some(Meta::new(meta).map_err(|error| Error::text("note", error))?),
+    };
+    let address = Address::External(user);
+    let answer = app.handle.forgive(&key.scope, &address, command).await;
+    let answer = answer.map_err(|error| Error::from_wallet(error, &key))?;
+    let forgiven = Forgiven {
+        balance: answer.debt.balance,
+        owed: answer.debt.owed,
+        forgiven: answer.applied,
+        amount: answer.amount,
+    };
+    respond::replayable(&forgiven, answer.replayed)
+}

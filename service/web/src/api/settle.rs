@@ -1,0 +1,70 @@
+//! `POST /holds/{holdId}/settle`: what the work cost.
+
+use axum::{extract::State, response::Response};
+use domain::wallet::settle::Settle;
+use edge::{auth::AnyKey, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{
+    Error,
+    field::{Credits, OnShortfallText},
+    respond,
+    view::Deducted,
+};
+
+use crate::{
+    api::{App, deduct::shortfall},
+    http::hold_path::{HoldPath, access},
+};
+
+/// What the work cost.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SettleHold {
+    /// The whole cost, what was drawn included. Less than was held or drawn gives the rest back; more takes the
+    /// surplus from the balance.
+    amount: Credits,
+    /// What to do where the balance cannot cover a surplus: `refuse` (when left out) leaves the hold open, `drain`
+    /// takes what can be spent, `owe` makes a debt of the rest as far as that may be.
+    on_shortfall: Option<OnShortfallText>,
+}
+
+/// Settle a hold
+///
+/// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits; a hold that
+/// expired meanwhile is then settled as a deduction under its key (`late`). Repeating a settlement answers the current
+/// balance, `deducted: false` and the header `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/holds/{holdId}/settle",
+    tag = "Holds",
+    params(("holdId" = String, Path, description = "`hold_…`")),
+    request_body = SettleHold,
+    responses((status = 200, description = "Settled, now or before", body = Deducted)),
+    security(("publishable" = []), ("secret" = [])),
+    extensions(("x-errors" = json!([
+        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed",
+        "idempotency_key_reused", "insufficient_credits"
+    ]))),
+)]
+pub(super) async fn settle_hold(
+    State(app): State<App>,
+    key: AnyKey,
+    hold: HoldPath,
+    body: Body,
+) -> Result<Response, Error> {
+    let SettleHold {
+        amount,
+        on_shortfall,
+    } = body.parse()?;
+    let told = on_shortfall.is_some();
+    let settle = Settle {
+        hold: hold.id()?,
+        amount: amount.0,
+        on_shortfall: shortfall(on_shortfall.as_ref()),
+    };
+    let outcome = app.handle.settle(&key.scope, access(&key), settle).await;
+    app.edge.metrics.deducted(outcome.as_ref());
+    let applied = outcome.map_err(|error| hold.refused(error, &key))?;
+    respond::replayable(&Deducted::of(&applied, amount.0, told), applied.replayed)
+}
