@@ -7,8 +7,9 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Set
+from typing import Any
 
 HERE = Path(__file__).parent
 API = HERE / "../../docs/openapi/api.json"
@@ -39,7 +40,7 @@ BASES = {"CodeWallet": "Holdings", "ExternalWallet": "Holdings"}
 # What the service is about to answer, until its description says so itself.
 _INT = {"type": "integer"}
 _INSTANT = {"$ref": "#/components/schemas/Instant"}
-AHEAD: Dict[str, Dict[str, Any]] = {
+AHEAD: dict[str, dict[str, Any]] = {
     "Balance": {"owed": _INT},
     "Deducted": {"charged": _INT, "owed": _INT, "uncovered": _INT, "late": {"type": "boolean"}},
     "Hold": {"drawn": _INT, "maxOverrun": _INT, "owed": _INT, "uncovered": _INT},
@@ -54,7 +55,7 @@ MODELS = '''
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Literal, Optional
 
 from ._holdings import Holdings
 '''
@@ -65,27 +66,30 @@ def snake(name: str) -> str:
 
 
 class Models:
-    def __init__(self, api: Dict[str, Any]) -> None:
+    def __init__(self, api: dict[str, Any]) -> None:
         self.api = api
-        self.schemas: Dict[str, Any] = api["components"]["schemas"]
+        self.schemas: dict[str, Any] = api["components"]["schemas"]
         for name, ahead in AHEAD.items():
             known = self.schemas.setdefault(name, {"properties": {}, "required": list(ahead)})
             known["properties"] = {**ahead, **known["properties"]}
-        self.done: Set[str] = set()
-        self.classes: List[str] = []
+        self.done: set[str] = set()
+        self.classes: list[str] = []
 
-    def resolve(self, schema: Dict[str, Any]) -> Dict[str, Any]:
+    def resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
         """All properties of an object, whatever it is put together from."""
         if "$ref" in schema:
             return self.resolve(self.schemas[schema["$ref"].rsplit("/", 1)[1]])
-        whole: Dict[str, Any] = {"properties": dict(schema.get("properties", {})), "required": list(schema.get("required", []))}
+        whole: dict[str, Any] = {
+            "properties": dict(schema.get("properties", {})),
+            "required": list(schema.get("required", [])),
+        }
         for part in schema.get("allOf", []):
             found = self.resolve(part)
             whole["properties"].update(found["properties"])
             whole["required"] += found["required"]
         return whole
 
-    def kind(self, schema: Dict[str, Any]) -> str:
+    def kind(self, schema: dict[str, Any]) -> str:
         """The type of a value that is there."""
         if "$ref" in schema:
             name = schema["$ref"].rsplit("/", 1)[1]
@@ -102,16 +106,16 @@ class Models:
         of = schema.get("type")
         of = next(each for each in of if each != "null") if isinstance(of, list) else of
         if of == "array":
-            return f"List[{self.kind(schema['items'])}]"
+            return f"list[{self.kind(schema['items'])}]"
         if of == "object":
             values = schema.get("additionalProperties")
-            return f"Dict[str, {self.kind(values) if isinstance(values, dict) else 'Any'}]"
+            return f"dict[str, {self.kind(values) if isinstance(values, dict) else 'Any'}]"
         return {"string": "str", "integer": "int", "boolean": "bool", "number": "float"}[str(of)]
 
     def fields(self, name: str) -> Iterator[str]:
         whole = self.resolve(self.schemas[name])
-        required: List[str] = []
-        optional: List[str] = []
+        required: list[str] = []
+        optional: list[str] = []
         for wire, schema in sorted(whole["properties"].items()):
             needed = wire in whole["required"] and (name, wire) not in OPTIONAL
             kind = self.kind(schema)
@@ -128,7 +132,7 @@ class Models:
             (required if needed else optional).append("\n".join(lines))
         yield from required
         yield from optional
-        yield "    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)"
+        yield "    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)"
 
     def add(self, name: str) -> None:
         if name in self.done:
@@ -140,9 +144,9 @@ class Models:
         body = "\n".join(fields)
         self.classes.append(f"@dataclass(frozen=True)\nclass {NAMES.get(name, name)}{base}:\n{note}\n\n{body}\n")
 
-    def codes(self) -> List[str]:
+    def codes(self) -> list[str]:
         """Every code with which an endpoint may refuse: the responses' descriptions begin with them."""
-        found: Set[str] = set()
+        found: set[str] = set()
         for operations in self.api["paths"].values():
             for operation in operations.values():
                 for status, response in operation.get("responses", {}).items():
@@ -154,7 +158,8 @@ class Models:
         for name in ANSWERS:
             self.add(name)
         codes = "".join(f'    "{code}",\n' for code in self.codes())
-        codes = f'\nServiceErrorCode = Literal[\n{codes}]\n"""The codes with which the service refuses. A newer one may have others."""\n'
+        note = '"""The codes with which the service refuses. A newer one may have others."""'
+        codes = f"\nServiceErrorCode = Literal[\n{codes}]\n{note}\n"
         return HEADER.format("docs/openapi/api.json") + MODELS[1:] + "\n\n" + "\n\n".join(self.classes) + codes
 
 
@@ -173,33 +178,31 @@ WORDS = [
     (r"\bAsync(Scrip|RunningHold|SettlementError|Http|Keeper)\b", r"\1"),
     (r"\bhttpx\.Async(Client|BaseTransport)\b", r"httpx.\1"),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
+    (r"^(from collections.abc import )AsyncIterator, Awaitable, Callable, Iterable", r"\1Callable, Iterable, Iterator"),
+    (r"^(from collections.abc import )Awaitable, ", r"\1"),
     (r"\bAsyncIterator\b", "Iterator"),
     (r"\bAwaitable\[None\]", "None"),
     (r"\baclose\b", "close"),
     (r"\baiter_bytes\b", "iter_bytes"),
-    (r"\basync_to_end\b", "to_end"),
-    (r"\basyncio\.sleep\b", "time.sleep"),
-    (r"^import asyncio$", "import time"),
+    (r"\basync_(\w+)\b", r"\1"),
 ]  # fmt: skip
 
 
 def unasync(text: str) -> str:
     """The same without `async`: one way to do things, twice."""
-    text = re.sub(r"^[^\n]*# async only\n", "", text, flags=re.M)
-    text = re.sub(r"^( *)# sync: ", r"\1", text, flags=re.M)
     for pattern, word in WORDS:
         text = re.sub(pattern, word, text, flags=re.M)
     return text
 
 
-def files() -> Dict[Path, str]:
+def files() -> dict[Path, str]:
     found = {SOURCE / "models.py": Models(json.loads(API.read_text("utf-8"))).text()}
     for path in sorted((SOURCE / "_async").glob("*.py")):
         found[SOURCE / "_sync" / path.name] = HEADER.format(f"_async/{path.name}") + unasync(path.read_text("utf-8"))
     return found
 
 
-def stale() -> List[str]:
+def stale() -> list[str]:
     """The files that are not as they would be written now."""
     wanted = files()
     written = set((SOURCE / "_sync").glob("*.py"))

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta, timezone
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 import pytest
 from conftest import Service
@@ -10,7 +10,7 @@ from conftest import Service
 from scrip import BatchItem, InsufficientCreditsError, Scrip, ScripError, models
 
 MakeUser = Callable[[int], str]
-State = Callable[[str], Dict[str, int]]
+State = Callable[[str], dict[str, int]]
 
 
 def refused(call: Callable[[], Any]) -> ScripError:
@@ -49,7 +49,12 @@ class TestWallet:
     def test_of_an_unknown_user_is_empty(self, scrip: Scrip, service: Service) -> None:
         name = f"user-{uuid.uuid4()}"
         wallet = scrip.wallet(name)
-        assert (wallet.wallet_id, wallet.balances, wallet.features, wallet.balance(service.product)) == (None, [], [], 0)
+        assert (wallet.wallet_id, wallet.balances, wallet.features, wallet.balance(service.product)) == (
+            None,
+            [],
+            [],
+            0,
+        )
         assert scrip.ledger(external_user_id=name).items == []
         assert list(scrip.ledger_entries(external_user_id=name)) == []
         made = scrip.ensure_wallet(name)
@@ -77,7 +82,8 @@ class TestWallet:
         assert refused(lambda: scrip.order(code)).code == "invalid_request"
 
     def test_is_named_once(self, scrip: Scrip, service: Service) -> None:
-        for named in [{}, {"external_user_id": "ann", "code": "A-B"}]:
+        names: list[dict[str, Any]] = [{}, {"external_user_id": "ann", "code": "A-B"}]
+        for named in names:
             assert refused(lambda: scrip.deduct(amount=1, **named)).code == "conflicting_wallet"
             assert refused(lambda: scrip.grant_feature("pro", **named)).code == "conflicting_wallet"
             assert refused(lambda: scrip.deduct_batch([BatchItem(1, **named)])).code == "conflicting_wallet"
@@ -96,10 +102,10 @@ class TestWallet:
 class TestCredits:
     def test_are_given_and_taken_once_for_each_key(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
         name = user(0)
-        grant: Dict[str, Any] = {"external_user_id": name, "product_id": service.product, "amount": 100}
+        grant: dict[str, Any] = {"external_user_id": name, "product_id": service.product, "amount": 100}
         assert scrip.credit(**grant, idempotency_key="welcome").credited
         assert scrip.credit(**grant, idempotency_key="welcome") == models.Credit(balance=100, credited=False)
-        use: Dict[str, Any] = {"external_user_id": name, "idempotency_key": "image-1", "meta": {"feature": "image"}}
+        use: dict[str, Any] = {"external_user_id": name, "idempotency_key": "image-1", "meta": {"feature": "image"}}
         assert scrip.deduct(**use, amount=3) == models.Deduction(balance=97, deducted=True)
         assert scrip.deduct(**use, amount=3) == models.Deduction(balance=97, deducted=False)
         error = refused(lambda: scrip.deduct(**use, amount=4))
@@ -113,7 +119,7 @@ class TestCredits:
 
     def test_expire_when_they_are_to(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
         name = user(0)
-        grant: Dict[str, Any] = {"external_user_id": name, "product_id": service.product, "amount": 7}
+        grant: dict[str, Any] = {"external_user_id": name, "product_id": service.product, "amount": 7}
         at = datetime.now(timezone(timedelta(hours=5))).replace(microsecond=0) + timedelta(days=3)
         scrip.credit(**grant, expires_at=at)
         (balance,) = scrip.wallet(name).balances
@@ -158,7 +164,9 @@ class TestCredits:
         feature = f"f-{uuid.uuid4()}"
         scrip.deduct(external_user_id=name, amount=3, meta={"feature": feature})
         now = datetime.now(timezone.utc)
-        buckets = scrip.usage(from_=now - timedelta(days=1), to=now + timedelta(days=1), interval="day", by_feature=True)
+        buckets = scrip.usage(
+            from_=now - timedelta(days=1), to=now + timedelta(days=1), interval="day", by_feature=True
+        )
         assert len(buckets) == 2 and buckets[0].start < buckets[1].start
         uses = [use for bucket in buckets for use in bucket.features or [] if use.feature == feature]
         assert [(use.credits, use.deductions) for use in uses] == [(3, 1)]
@@ -227,7 +235,7 @@ class TestLists:
             assert [event.type for event in scrip.events(types=["order.paid", "wallet.created"], limit=1).items]
 
     def test_that_are_polled_go_on_after_the_last_one(self, service: Service, user: MakeUser) -> None:
-        naps = []
+        naps: list[float] = []
         with Scrip(service.secret_key, base_url=service.base_url, sleep=naps.append) as scrip:
             *_, last = scrip.all_events()
             events = scrip.poll_events(after=last.id, types=["wallet.created"], interval=3)
@@ -235,7 +243,12 @@ class TestLists:
             found = [next(events), next(events)]
             assert [event.data.external_user_id for event in found if event.type == "wallet.created"] == [first, second]
             assert naps == []
+
             # Nothing new: it waits, and asks again.
-            scrip._http.sleep = lambda seconds: naps.append(seconds) or user(0) and None
+            def nap(seconds: float) -> None:
+                naps.append(seconds)
+                user(0)
+
+            scrip._http.sleep = nap
             assert next(events).type == "wallet.created"
             assert naps == [3]

@@ -1,24 +1,25 @@
 """Answers that are lost, cut or wrong: nothing is done twice, and nothing is given up that can be done."""
 
 import json
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import httpx
 import pytest
 from conftest import Service, Unkind
+from unkind import Trouble
 
 from scrip import BatchItem, Scrip, ScripError, models
 
 MakeUser = Callable[[int], str]
 
-INTERNAL = (500, {}, b'{"code":"internal_error","message":"A defect."}')
+INTERNAL: Trouble = (500, {}, b'{"code":"internal_error","message":"A defect."}')
 GATEWAY = (502, {"content-type": "text/html"}, b"<h1>Bad gateway</h1>")
 BUSY = (503, {"retry-after": "2"}, b'{"code":"overloaded","message":"Too much."}')
 STOPPING = (503, {"retry-after": "1"}, b'{"code":"unavailable","message":"Stopping."}')
 LIMITED = (429, {"retry-after": "7"}, b'{"code":"rate_limited","message":"Slower."}')
 PORTAL = (200, {"content-type": "text/html"}, b"<h1>Welcome to the hotel</h1>")
 
-PASSING: List[Any] = ["lost", "cut", "half", "unasked", INTERNAL, GATEWAY, BUSY, STOPPING, LIMITED, PORTAL]
+PASSING: list[Any] = ["lost", "cut", "half", "unasked", INTERNAL, GATEWAY, BUSY, STOPPING, LIMITED, PORTAL]
 NAMES = ["lost", "cut", "half", "unasked", "500", "502", "503", "unavailable", "429", "portal"]
 
 
@@ -59,7 +60,9 @@ def test_a_batch_is_made_once_and_says_so(unkind: Unkind, user: MakeUser) -> Non
     assert second == models.Deduction(balance=97, deducted=False)
 
 
-@pytest.mark.parametrize("trouble", ["lost", "cut", INTERNAL, GATEWAY, STOPPING], ids=["lost", "cut", "500", "502", "503"])
+@pytest.mark.parametrize(
+    "trouble", ["lost", "cut", INTERNAL, GATEWAY, STOPPING], ids=["lost", "cut", "500", "502", "503"]
+)
 def test_a_wallet_that_might_be_made_twice_is_not_asked_for_again(unkind: Unkind, trouble: Any) -> None:
     unkind.proxy.troubles.append(trouble)
     with pytest.raises(ScripError) as caught:
@@ -76,7 +79,7 @@ def test_what_was_refused_undone_is_asked_for_again(unkind: Unkind, trouble: Any
 
 
 def test_no_connection_is_no_attempt(service: Service) -> None:
-    waits: List[float] = []
+    waits: list[float] = []
     refused = httpx.MockTransport(lambda request: (_ for _ in ()).throw(httpx.ConnectError("refused")))
     with Scrip("pay_sk_x", base_url="http://pay.example", transport=refused, sleep=waits.append) as scrip:
         with pytest.raises(ScripError) as caught:
@@ -130,6 +133,7 @@ def test_other_refusals_stand(unkind: Unkind, user: MakeUser) -> None:
         b'{"balance":true,"deducted":true}',
         b"\xff",
         b"{" * 100,
+        b"[" * 100_000,
     ],
 )
 def test_what_is_no_answer_of_the_service_is_not_taken_for_one(answer: bytes) -> None:
@@ -141,7 +145,7 @@ def test_what_is_no_answer_of_the_service_is_not_taken_for_one(answer: bytes) ->
 
 
 def test_a_redirect_is_not_followed_with_the_key() -> None:
-    asked: List[str] = []
+    asked: list[str] = []
 
     def elsewhere(request: httpx.Request) -> httpx.Response:
         asked.append(request.url.host)
@@ -154,7 +158,7 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
 
 
 def test_new_fields_and_values_of_a_newer_service_are_no_trouble() -> None:
-    order: Dict[str, Any] = {
+    order: dict[str, Any] = {
         "id": "ord_1", "status": "paused_by_moon", "processing": False, "kind": "gift", "balance": 1, "amountCents": 2,
         "currency": "EUR", "refundedCents": 0, "createdAt": "2026-11-22T08:00:00.000Z", "priceId": "price_1",
         "productId": "prod_1", "quantity": 1, "metadata": {}, "moon": {"phase": "full"},
@@ -162,7 +166,12 @@ def test_new_fields_and_values_of_a_newer_service_are_no_trouble() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, json=order))
     with Scrip("pay_sk_x", base_url="http://pay.example", transport=transport) as scrip:
         read = scrip.order("ord_1")
-    assert (read.status, read.kind, read.paid_at, read.raw["moon"]) == ("paused_by_moon", "gift", None, {"phase": "full"})
+    assert (read.status, read.kind, read.paid_at, read.raw["moon"]) == (
+        "paused_by_moon",
+        "gift",
+        None,
+        {"phase": "full"},
+    )
 
 
 def test_an_answer_that_drips_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,13 @@
 import http.client
 import threading
 from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Deque, Iterator, List, Tuple, Union
+from typing import Union
 from urllib.parse import urlsplit
 
-Trouble = Union[str, Tuple[int, "dict[str, str]", bytes]]
+Trouble = Union[str, tuple[int, "dict[str, str]", bytes]]
 
 
 class Proxy:
@@ -19,9 +20,9 @@ class Proxy:
     """
 
     def __init__(self, base_url: str) -> None:
-        self.troubles: Deque[Trouble] = deque()
-        self.seen: List[str] = []
-        self.bodies: List[bytes] = []
+        self.troubles: deque[Trouble] = deque()
+        self.seen: list[str] = []
+        self.bodies: list[bytes] = []
         self.only = ""
         """Only requests with this in their path meet trouble."""
         self._target = urlsplit(base_url).netloc
@@ -70,9 +71,11 @@ class Proxy:
             return
         request.wfile.write(content)
 
-    def ask(self, request: BaseHTTPRequestHandler, body: bytes) -> "Tuple[int, dict[str, str], bytes]":
+    def ask(self, request: BaseHTTPRequestHandler, body: bytes) -> "tuple[int, dict[str, str], bytes]":
         connection = http.client.HTTPConnection(self._target)
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")}
+        headers = {
+            name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
+        }
         connection.request(request.command, request.path, body or None, headers)
         response = connection.getresponse()
         found = response.status, dict(response.getheaders()), response.read()

@@ -3,8 +3,9 @@
 import json
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Generic, Mapping, Optional, Tuple, TypeVar
+from typing import Any, Callable, Generic, Optional, TypeVar
 
 import httpx
 
@@ -39,7 +40,7 @@ class Call(Generic[T]):
     path: str
     read: Callable[[Answer], T]
     query: Optional[Mapping[str, Any]] = None
-    body: Optional[Dict[str, Any]] = None
+    body: Optional[dict[str, Any]] = None
     headers: Optional[Mapping[str, str]] = None
     key: Optional[str] = None
     """The idempotency key in the body, to be named by an error."""
@@ -60,7 +61,7 @@ def segment(value: str, param: str) -> str:
     raise ScripError("invalid_request", f"This is no {param}.", param=param)
 
 
-def given(**fields: Any) -> Dict[str, Any]:
+def given(**fields: Any) -> dict[str, Any]:
     """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -80,7 +81,7 @@ def receive(call: "Call[T]", response: httpx.Response, content: bytes, retried: 
     status = response.status_code
     try:
         body = json.loads(content) if content else None
-    except ValueError:
+    except (ValueError, RecursionError):
         body = Unreadable
     if response.is_success:
         replayed = response.headers.get("idempotency-replayed") == "true"
@@ -95,7 +96,7 @@ def receive(call: "Call[T]", response: httpx.Response, content: bytes, retried: 
     raise unexpected(call, response)
 
 
-def refusal(body: Dict[str, Any], key: Optional[str], **known: Any) -> ScripError:
+def refusal(body: dict[str, Any], key: Optional[str], **known: Any) -> ScripError:
     """The error that a refusal's body describes."""
     code = body["code"]
     if code == "insufficient_credits" and all(isinstance(body.get(name), int) for name in ("balance", "requested")):
@@ -114,7 +115,7 @@ def refusal(body: Dict[str, Any], key: Optional[str], **known: Any) -> ScripErro
     return ScripError(code, str(body["message"]), idempotency_key=key, body=body, **known)
 
 
-def known(response: httpx.Response) -> Dict[str, Any]:
+def known(response: httpx.Response) -> dict[str, Any]:
     seconds = response.headers.get("retry-after", "")
     return {
         "request_id": response.headers.get("x-request-id"),
@@ -128,7 +129,7 @@ def unexpected(call: "Call[Any]", response: httpx.Response) -> ScripError:
     return ScripError("unexpected_response", message, status=status, idempotency_key=call.key, **known(response))
 
 
-def transport_error(call: "Call[Any]", error: Exception, timeout: float) -> Tuple[ScripError, bool]:
+def transport_error(call: "Call[Any]", error: Exception, timeout: float) -> tuple[ScripError, bool]:
     """The error for an answer that did not arrive, and whether nothing was sent."""
     unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
     if isinstance(error, httpx.TimeoutException):

@@ -1,6 +1,6 @@
 """What can be asked of a wallet's view, whichever kind of wallet it is."""
 
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from .models import Balance
@@ -14,7 +14,7 @@ class Holdings:
         there are, which makes sense where only one product holds credits.
         """
         wallet: Any = self
-        balances: List["Balance"] = wallet.balances
+        balances: list[Balance] = wallet.balances
         return sum(each.balance for each in balances if product_id in (None, each.product_id))
 
     def has_feature(self, feature: str) -> bool:

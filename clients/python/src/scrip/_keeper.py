@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+import time
 import weakref
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Optional, Set, TypeVar
+from collections.abc import Awaitable, Coroutine
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar
 
 from .errors import ScripError
 
@@ -64,7 +66,7 @@ class AsyncKeeper:
     def __init__(self, hold: "AsyncRunningHold", period: float) -> None:
         self._hold = weakref.ref(hold)
         self._period = period
-        self._task: "Optional[asyncio.Task[None]]" = None
+        self._task: Optional[asyncio.Task[None]] = None
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(async_keep(self._hold, self._period))
@@ -97,7 +99,7 @@ def to_end(done: T, undo: Any, pending: Any) -> T:
 async def async_to_end(
     work: Coroutine[Any, Any, T],
     undo: "Optional[Callable[[T], Awaitable[None]]]",
-    pending: "Set[asyncio.Task[Any]]",
+    pending: "set[asyncio.Task[Any]]",
 ) -> T:
     """Does the work to its end. Where its caller is cancelled meanwhile it goes on among `pending`, and is undone
     afterwards where there is a way.
@@ -120,3 +122,22 @@ async def finish(task: "asyncio.Task[T]", undo: "Optional[Callable[[T], Awaitabl
     except ScripError:
         # Nobody is left to be told. What was set aside comes back when the hold expires.
         pass
+
+
+def nap(seconds: float) -> None:
+    """Waits before the next attempt."""
+    time.sleep(seconds)
+
+
+async def async_nap(seconds: float) -> None:
+    """The same, while others go on."""
+    await asyncio.sleep(seconds)
+
+
+def join(pending: Any) -> None:
+    """What `async_join` is where nothing goes on by itself."""
+
+
+async def async_join(pending: "set[asyncio.Task[Any]]") -> None:
+    """Waits for all that goes on though its caller is gone."""
+    await asyncio.gather(*pending)

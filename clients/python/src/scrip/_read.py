@@ -3,10 +3,19 @@ the service; what is new is kept in `raw`.
 """
 
 import re
+from collections.abc import Hashable
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Callable, Dict, Hashable, List, Tuple, Type, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import (
+    Any,
+    Callable,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
@@ -16,14 +25,14 @@ class Unreadable(ValueError):
     """It is not what the API describes."""
 
 
-def read(kind: Type[T], value: Any) -> T:
+def read(kind: type[T], value: Any) -> T:
     """A value of this dataclass."""
     of: Any = kind
     found: T = reader(of)(value)
     return found
 
 
-def rows(kind: Type[T], body: Any, name: str) -> List[T]:
+def rows(kind: type[T], body: Any, name: str) -> list[T]:
     """The list of this name in an answer."""
     if not isinstance(body, dict) or not isinstance(body.get(name), list):
         raise Unreadable(f"{name} is missing")
@@ -34,7 +43,7 @@ def camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def reader(kind: Hashable) -> Reader:
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
@@ -57,8 +66,8 @@ def reader(kind: Hashable) -> Reader:
 
 def record(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    known: List[Tuple[str, str, Reader]] = []
-    needed: List[str] = []
+    known: list[tuple[str, str, Reader]] = []
+    needed: list[str] = []
     for field in fields(kind):
         if field.name != "raw":
             known.append((field.name, camel(field.name), reader(hints[field.name])))
@@ -67,7 +76,7 @@ def record(kind: Any) -> Reader:
                 needed.append(camel(field.name))
 
     def whole(value: Any) -> Any:
-        given: Dict[str, Any] = expect(dict, value)
+        given: dict[str, Any] = expect(dict, value)
         found = {}
         for name, wire, of in known:
             if given.get(wire) is not None:

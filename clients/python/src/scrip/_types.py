@@ -1,7 +1,8 @@
 """What calls take and give beside the models."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Dict, Generic, List, Literal, Mapping, Optional, TypeVar, Union
+from typing import Any, Generic, Literal, Optional, TypeVar, Union
 
 from ._call import given
 from ._wallets import wallet_path
@@ -23,7 +24,7 @@ Ability = Literal["read", "checkout", "portal", "subscriptions"]
 class Page(Generic[T]):
     """One page of a list. `next_cursor` is None on the last one."""
 
-    items: List[T]
+    items: list[T]
     next_cursor: Optional[str]
 
 
@@ -40,7 +41,7 @@ class BatchItem:
     meta: Optional[Mapping[str, Any]] = None
     on_shortfall: Optional[OnShortfall] = None
 
-    def body(self, key: str) -> Dict[str, Any]:
+    def body(self, key: str) -> dict[str, Any]:
         wallet_path(self.external_user_id, self.code)
         return given(
             externalUserId=self.external_user_id,

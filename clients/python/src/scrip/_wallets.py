@@ -1,6 +1,7 @@
 """How a wallet is named in a request. A recovery code goes in a header, so that no log has it."""
 
-from typing import Any, Dict, Mapping, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Optional
 
 from ._call import Answer, Call, given, new_key, segment
 from ._read import Unreadable, read
@@ -8,11 +9,11 @@ from .errors import ScripError
 from .models import PlacedHold
 
 
-def code_header(code: str) -> Dict[str, str]:
+def code_header(code: str) -> dict[str, str]:
     return {"X-Wallet-Code": segment(code, "code")}
 
 
-def wallet_path(external_user_id: Optional[str], code: Optional[str]) -> Tuple[str, Optional[Dict[str, str]]]:
+def wallet_path(external_user_id: Optional[str], code: Optional[str]) -> tuple[str, Optional[dict[str, str]]]:
     """The wallet's path and headers; exactly one of the two names it."""
     if (external_user_id is None) == (code is None):
         raise ScripError("conflicting_wallet", "Name one wallet: by external_user_id or by code.")
@@ -31,7 +32,7 @@ def placing(
     expires_in_seconds: Optional[int],
     max_overrun: Optional[int],
     meta: Optional[Mapping[str, Any]],
-) -> "Call[Tuple[PlacedHold, bool]]":
+) -> "Call[tuple[PlacedHold, bool]]":
     """A hold to be placed; the answer says whether it was there before."""
     path, headers = wallet_path(external_user_id, code)
     key = idempotency_key or new_key()
@@ -63,6 +64,6 @@ def named(answer: Answer, name: str, kind: Any) -> Any:
     return value
 
 
-def anything(body: Dict[str, Any]) -> bool:
+def anything(body: dict[str, Any]) -> bool:
     """Whether an operation moved credits, as a repeat tells it: it may have come short of everything."""
     return body.get("charged") is None or bool(body["charged"] or body.get("owed"))

@@ -1,6 +1,6 @@
 """Everything that the client raises: one type, and types of its own for what is worth catching by itself."""
 
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 from .models import Price, ServiceErrorCode
 
@@ -44,7 +44,7 @@ class ScripError(Exception):
     """The key that the operation was sent under. Where it is not known whether the operation was done, the same
     call with this key finds out, and does it at most once.
     """
-    body: Dict[str, Any]
+    body: dict[str, Any]
     """The whole refusal, with what its code adds."""
 
     def __init__(
@@ -57,7 +57,7 @@ class ScripError(Exception):
         param: Optional[str] = None,
         retry_after: Optional[float] = None,
         idempotency_key: Optional[str] = None,
-        body: Optional[Dict[str, Any]] = None,
+        body: Optional[dict[str, Any]] = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -90,7 +90,7 @@ class InsufficientCreditsError(ScripError):
     """Credits that are missing."""
     product_id: Optional[str]
     """The product whose balance fell short."""
-    prices: List[Price]
+    prices: list[Price]
     """Active prices that would cover it."""
     credit_available: Optional[int]
     """Where a debt limit has no room for the hold's `max_overrun`: what it has room for."""

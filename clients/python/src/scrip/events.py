@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Dict, List, Literal, Optional, Tuple, Type, Union, get_args, get_type_hints
+from typing import Any, Literal, Optional, Union, get_args, get_type_hints
 
 from ._read import Unreadable, instant, read
 from .models import Dispute, Order, Subscription
@@ -14,7 +14,7 @@ from .models import Dispute, Order, Subscription
 class OrderData:
     order: Order
     """The order as it stood then, as a secret key reads it."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DisputeData:
     dispute: Dispute
     won: Optional[bool] = None
     """Once it is closed: whether the money is back, or was never taken."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class SubscriptionData:
     wallet_id: str
     subscription: Subscription
     external_user_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class WalletData:
     wallet_id: str
     external_user_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CreditedData:
     """Why they came."""
     external_user_id: Optional[str] = None
     order_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class BalanceData:
     balance: int
     """Credits that could be spent then."""
     external_user_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class DebtData:
     owed: int
     """Credits that were owed then."""
     external_user_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class FeaturesData:
     wallet_id: str
-    added: Optional[List[str]] = None
-    removed: Optional[List[str]] = None
-    features: Optional[List[str]] = None
+    added: Optional[list[str]] = None
+    removed: Optional[list[str]] = None
+    features: Optional[list[str]] = None
     """All that it unlocks after it; None where they are more than 12 KiB."""
     external_user_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Event:
     """When it happened, by the project's clock."""
     recorded_at: datetime
     """When it was recorded, by the server's: much later where a wallet was not touched for long."""
-    raw: Dict[str, Any] = field(repr=False, compare=False)
+    raw: dict[str, Any] = field(repr=False, compare=False)
     """All of it, as it was sent."""
 
 
@@ -163,7 +163,7 @@ class UnknownEvent(_Event):
     type: Literal["unknown"]
     name: str
     """Its type, as it was sent."""
-    data: Dict[str, Any]
+    data: dict[str, Any]
 
 
 KnownEvent = Union[
@@ -180,8 +180,8 @@ Event = Union[KnownEvent, UnknownEvent]
 """Whatever happened. `if event.type == "order.paid"` makes `event.data` an order's."""
 
 
-def _kinds() -> Dict[str, Tuple[Any, Type[Any]]]:
-    found: Dict[str, Tuple[Any, Type[Any]]] = {}
+def _kinds() -> dict[str, tuple[Any, type[Any]]]:
+    found: dict[str, tuple[Any, type[Any]]] = {}
     for kind in get_args(KnownEvent):
         hints = get_type_hints(kind)
         found.update({name: (kind, hints["data"]) for name in get_args(hints["type"])})
@@ -197,7 +197,7 @@ def read_event(value: Any, event_id: Optional[str] = None) -> Event:
         raise Unreadable("this is no event")
     name, data = value["type"], value["data"]
     happened = instant(value.get("timestamp"))
-    common: Dict[str, Any] = {
+    common: dict[str, Any] = {
         "id": event_id if event_id is not None else str(value.get("id", "")),
         "timestamp": happened,
         "recorded_at": instant(value["recordedAt"]) if value.get("recordedAt") else happened,

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Literal, Optional
 
 from ._holdings import Holdings
 
@@ -20,7 +20,7 @@ class Identity:
     """The project's name."""
     project_id: str
     """The project's identifier: `proj_…`"""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FreeGrant:
     credits: int
     period: str
     """`once`, `daily`, `weekly`, `monthly` or `yearly`"""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Price:
     """Credits that it grants; for a subscription tier, each cycle."""
     currency: str
     """ISO 4217, upper case."""
-    features: List[str]
+    features: list[str]
     """Features that it unlocks."""
     id: str
     """The price's identifier: `price_…`"""
@@ -63,7 +63,7 @@ class Price:
     """Credits for those days; left out without them."""
     trial_days: Optional[int] = None
     """Days for which a subscription is free at first; left out: none."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Product:
     id: str
     """The product's identifier: `prod_…`"""
     name: str
-    prices: List[Price]
+    prices: list[Price]
     type: str
     """`credits`, `subscription` or `one_time`"""
     credit_unit: Optional[str] = None
@@ -81,7 +81,7 @@ class Product:
     description: Optional[str] = None
     free_grant: Optional[FreeGrant] = None
     """Credits that every wallet gets each period; null when there are none."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class NextExpiry:
 
     amount: int
     at: datetime
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Balance:
     next_expiry: Optional[NextExpiry] = None
     """What expires next; left out when nothing will."""
     owed: int = 0
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class OpenInvoice:
     """When the provider tries again by itself; null: it does not."""
     url: str
     """The provider's page on which the buyer pays it."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -145,36 +145,36 @@ class Subscription:
     """The bill that waits for the buyer, whose card was declined or whose bank asks them to confirm; left out
     where none does.
     """
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Wallet(Holdings):
     """A wallet that its recovery code opens."""
 
-    balances: List[Balance]
+    balances: list[Balance]
     code: str
     """The recovery code: whoever knows it owns the wallet."""
-    features: List[str]
+    features: list[str]
     """Features that the wallet unlocked."""
-    subscriptions: List[Subscription]
+    subscriptions: list[Subscription]
     """Active and past-due subscriptions."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class ExternalWallet(Holdings):
     """A wallet of a user of the caller's."""
 
-    balances: List[Balance]
+    balances: list[Balance]
     external_user_id: str
-    features: List[str]
+    features: list[str]
     """Features that the wallet unlocked."""
-    subscriptions: List[Subscription]
+    subscriptions: list[Subscription]
     """Active and past-due subscriptions."""
     wallet_id: Optional[str] = None
     """The wallet's identifier: `wal_…`"""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Payment:
     invoice_id: Optional[str] = None
     payment_id: Optional[str] = None
     subscription_id: Optional[str] = None
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Order:
     """The order's identifier: `ord_…`"""
     kind: str
     """`checkout`, `renewal` or `switch`"""
-    metadata: Dict[str, str]
+    metadata: dict[str, str]
     """The pairs that the checkout was created with."""
     price_id: str
     processing: bool
@@ -241,7 +241,7 @@ class Order:
     """The provider's page about the payment; null where there is none."""
     wallet_id: Optional[str] = None
     """`wal_…`; null until a payment has made the wallet."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -264,11 +264,11 @@ class LedgerEntry:
     """When the granted credits expire."""
     idempotency_key: Optional[str] = None
     """The key that the caller gave."""
-    meta: Optional[Dict[str, Any]] = None
+    meta: Optional[dict[str, Any]] = None
     """The caller's note."""
     order_id: Optional[str] = None
     """The order behind the change."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Deduction:
     late: bool = False
     owed: int = 0
     uncovered: int = 0
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Credit:
     """Credits that can be spent now."""
     credited: bool
     """Whether this very request granted them; false on a repeat."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class PlacedHold:
     expires_at: datetime
     hold_id: str
     """The hold's identifier: `hold_…`"""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Hold:
     max_overrun: int = 0
     owed: int = 0
     uncovered: int = 0
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class Draw:
     deducted: bool
     drawn: int
     held: int
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -349,7 +349,7 @@ class Released:
 
     balance: int
     """Credits that can be spent now."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -360,7 +360,7 @@ class Debt:
     credit_available: int
     debt_limit: int
     owed: int
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ class Forgiveness:
     balance: int
     forgiven: bool
     owed: int
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -384,7 +384,7 @@ class Checkout:
     """The order's identifier: `ord_…`"""
     url: str
     """Where to send the buyer."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ class Session:
 
     expires_at: datetime
     token: str
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -404,7 +404,7 @@ class FeatureUse:
     deductions: int
     feature: Optional[str] = None
     """`meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -423,9 +423,9 @@ class Bucket:
     """Credits taken for refunds and disputes, less what was given back."""
     start: datetime
     """Its first instant, UTC."""
-    features: Optional[List[FeatureUse]] = None
+    features: Optional[list[FeatureUse]] = None
     """What they were used for; with `groupBy=feature`."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -444,7 +444,7 @@ class Dispute:
     """Until when an answer is expected; null: none is."""
     won: Optional[bool] = None
     """Once it is closed: whether the money is back, or was never taken."""
-    raw: Dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 ServiceErrorCode = Literal[
     "already_owned",

@@ -7,15 +7,15 @@ import hmac
 import json
 import time
 import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Union
 
-from ._read import Unreadable
 from .errors import ScripError, SignatureError
 from .events import Event, read_event
 
 Text = Union[str, bytes]
-HeaderBag = Union[Mapping[str, Any], Iterable[Tuple[Text, Text]]]
+HeaderBag = Union[Mapping[str, Any], Iterable[tuple[Text, Text]]]
 
 TOLERANCE = 300
 """How many seconds a delivery may be away from now."""
@@ -57,13 +57,13 @@ def verify_webhook(
         raise SignatureError("invalid_signature", "This delivery is too old, or from the future.")
     try:
         return read_event(json.loads(content), identifier)
-    except (ValueError, Unreadable) as error:
+    except (ValueError, RecursionError) as error:
         raise ScripError("unexpected_response", "This delivery is signed, and no event.") from error
 
 
 def sign_webhook(
     body: Text, secret: Union[str, Sequence[str]], *, id: Optional[str] = None, now: Optional[float] = None
-) -> Dict[str, str]:
+) -> dict[str, str]:
     """The headers with which the service would deliver this body: for tests of what receives it. With several
     secrets each signs it.
     """
@@ -87,7 +87,7 @@ def sign_event(
     *,
     id: Optional[str] = None,
     now: Optional[float] = None,
-) -> Tuple[bytes, Dict[str, str]]:
+) -> tuple[bytes, dict[str, str]]:
     """The body and headers of a delivery of this event, for tests: `data` as it is sent, `{"order": {…}}` say."""
     at = datetime.fromtimestamp(time.time() if now is None else now, timezone.utc)
     instant = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -112,12 +112,12 @@ def digest(key: bytes, identifier: str, timestamp: str, content: bytes) -> bytes
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
 
 
-def bag(headers: HeaderBag) -> Dict[str, str]:
+def bag(headers: HeaderBag) -> dict[str, str]:
     """The headers by their names in lower case, whatever a framework keeps them in."""
     pairs: Iterable[Any] = headers.items() if isinstance(headers, Mapping) else headers
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for name, value in pairs:
-        values: List[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
+        values: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
         if values:
             found[plain(name).lower()] = plain(values[0])
     return found

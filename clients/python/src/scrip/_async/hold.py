@@ -1,7 +1,7 @@
 """Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Optional
 
 from .._call import Call, new_key
 from .._keeper import AsyncKeeper, async_to_end
@@ -50,7 +50,7 @@ class AsyncRunningHold:
     def __init__(
         self,
         scrip: "AsyncScrip",
-        call: "Call[Tuple[PlacedHold, bool]]",
+        call: "Call[tuple[PlacedHold, bool]]",
         *,
         own_key: bool,
         seconds: Optional[int],
@@ -71,7 +71,7 @@ class AsyncRunningHold:
         self._drawn = 0
         self._before = False
         # Draws by keys that may come again: each counts once.
-        self._named: Dict[str, int] = {}
+        self._named: dict[str, int] = {}
         self.lost = None
         self.outcome = None
 
@@ -90,7 +90,7 @@ class AsyncRunningHold:
         return self
 
     async def __aexit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         if self._keeper is not None:
             self._keeper.stop()
@@ -139,7 +139,7 @@ class AsyncRunningHold:
             raise ScripError("hold_closed", "The work of this key is over.", idempotency_key=self.key)
         self._drawn, self._before = hold.drawn, True
 
-    async def _abandon(self, placing: Tuple[PlacedHold, bool]) -> None:
+    async def _abandon(self, placing: tuple[PlacedHold, bool]) -> None:
         """Gives back what was set aside for work that does not begin."""
         placed, replayed = placing
         if self._own_key or not replayed:
@@ -157,9 +157,7 @@ class AsyncRunningHold:
         try:
             return await self._settle(cost, None)
         except ScripError as problem:
-            unsettled = AsyncSettlementError(
-                problem, hold_id=self.hold_id, key=self.key, cost=cost, value=self.value
-            )
+            unsettled = AsyncSettlementError(problem, hold_id=self.hold_id, key=self.key, cost=cost, value=self.value)
             unsettled._hold = self
             raise unsettled from problem
 

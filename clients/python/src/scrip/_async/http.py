@@ -1,15 +1,15 @@
 """One way to ask the service: attempts, waits, and every failure as a `ScripError`. It knows no endpoint."""
 
-import asyncio
 import random
 import re
-import time  # async only
-from typing import Any, Awaitable, Callable, Optional, Set, Tuple, TypeVar  # async only
-# sync: from typing import Any, Callable, Optional, Set, Tuple, TypeVar
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Optional, TypeVar
 
 import httpx
 
 from .._call import Call, encode, receive, transport_error, wait_before
+from .._keeper import async_join, async_nap
 from .._version import VERSION
 from ..errors import ScripError
 
@@ -37,9 +37,9 @@ class AsyncHttp:
             raise ScripError("invalid_options", "base_url has to be an http(s) address.")
         self.base_url = base_url.rstrip("/")
         self.timeout = timeout
-        self.sleep = sleep or asyncio.sleep
+        self.sleep = sleep or async_nap
         # What goes on though its caller was cancelled.
-        self.pending: "Set[Any]" = set()
+        self.pending: set[Any] = set()
         self._retries = retries
         self._client = httpx.AsyncClient(
             base_url=f"{self.base_url}/api/v1",
@@ -72,7 +72,7 @@ class AsyncHttp:
             await self.sleep(wait)
             attempt += 1
 
-    async def _attempt(self, call: Call[T], content: Optional[bytes], timeout: float) -> Tuple[httpx.Response, bytes]:
+    async def _attempt(self, call: Call[T], content: Optional[bytes], timeout: float) -> tuple[httpx.Response, bytes]:
         headers = dict(call.headers or {})
         if content is not None:
             headers["Content-Type"] = "application/json"
@@ -91,5 +91,5 @@ class AsyncHttp:
             return response, bytes(body)
 
     async def aclose(self) -> None:
-        await asyncio.gather(*self.pending)  # async only
+        await async_join(self.pending)
         await self._client.aclose()

@@ -1,9 +1,9 @@
 # Made by generate.py from _async/client.py: do not change it by hand.
 """All that a back end may do: with any wallet, order and subscription of its project."""
 
-import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Optional, TypeVar
 
 import httpx
 
@@ -58,9 +58,7 @@ class Scrip:
         transport: Optional[httpx.BaseTransport] = None,
         sleep: Optional[Callable[[float], None]] = None,
     ) -> None:
-        self._http = Http(
-            secret_key, base_url, timeout=timeout, retries=retries, transport=transport, sleep=sleep
-        )
+        self._http = Http(secret_key, base_url, timeout=timeout, retries=retries, transport=transport, sleep=sleep)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._http.base_url}>"
@@ -79,7 +77,7 @@ class Scrip:
         """What the key is, and of which project."""
         return self._get("/me", Identity)
 
-    def products(self) -> List[Product]:
+    def products(self) -> list[Product]:
         """What is for sale."""
         return self._rows("/products", Product, "products")
 
@@ -138,9 +136,7 @@ class Scrip:
     ) -> Page[LedgerEntry]:
         """A page of a wallet's ledger, newest first. A user without a wallet has an empty one."""
         path, headers = wallet_path(external_user_id, code)
-        query = given(
-            externalUserId=external_user_id, productId=product_id, reason=reason, limit=limit, cursor=cursor
-        )
+        query = given(externalUserId=external_user_id, productId=product_id, reason=reason, limit=limit, cursor=cursor)
         try:
             return self._page(f"{path}/ledger", LedgerEntry, "entries", query, headers)
         except ScripError as error:
@@ -202,13 +198,13 @@ class Scrip:
 
     def grant_feature(
         self, feature: str, *, external_user_id: Optional[str] = None, code: Optional[str] = None
-    ) -> List[str]:
+    ) -> list[str]:
         """Unlocks a feature by hand. All that the wallet unlocks."""
         return self._feature(feature, "grant", external_user_id, code)
 
     def revoke_feature(
         self, feature: str, *, external_user_id: Optional[str] = None, code: Optional[str] = None
-    ) -> List[str]:
+    ) -> list[str]:
         """Takes back what was granted by hand; what was bought stays. All that the wallet unlocks."""
         return self._feature(feature, "revoke", external_user_id, code)
 
@@ -267,18 +263,18 @@ class Scrip:
         own = idempotency_key is None and "deducted"
         return self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own)
 
-    def deduct_batch(self, items: Iterable[BatchItem]) -> List[BatchResult]:
+    def deduct_batch(self, items: Iterable[BatchItem]) -> list[BatchResult]:
         """Takes credits from up to 1,000 wallets; each item is applied or refused on its own. The results are in
         the items' order: deductions, and errors for what was refused.
         """
         keyed = [(item, item.idempotency_key or new_key()) for item in items]
         body = {"items": [item.body(key) for item, key in keyed]}
 
-        def results(answer: Answer) -> List[BatchResult]:
+        def results(answer: Answer) -> list[BatchResult]:
             found = answer.body.get("results")
             if not isinstance(found, list) or len(found) != len(keyed):
                 raise Unreadable("results are missing")
-            all_results: List[BatchResult] = []
+            all_results: list[BatchResult] = []
             for result, (item, key) in zip(found, keyed):
                 error = result.get("error") if isinstance(result, dict) else None
                 if isinstance(error, dict) and isinstance(error.get("code"), str):
@@ -292,9 +288,7 @@ class Scrip:
 
         return self._do(Call("POST", "/deductions/batch", results, body=body, repeatable=True))
 
-    def set_debt_limit(
-        self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]
-    ) -> Debt:
+    def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
         """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""
         body = {"externalUserId": external_user_id, "productId": product_id, "debtLimit": debt_limit}
         return self._post("/wallets/external/debt-limit", Debt, body, repeatable=True)
@@ -532,7 +526,7 @@ class Scrip:
         to: Optional[datetime] = None,
         interval: Optional[Interval] = None,
         by_feature: bool = False,
-    ) -> List[Bucket]:
+    ) -> list[Bucket]:
         """What was granted and used, in stretches of time, oldest first."""
         query = given(
             productId=product_id,
@@ -600,26 +594,24 @@ class Scrip:
     def _get(
         self,
         path: str,
-        kind: Type[T],
-        query: Optional[Dict[str, Any]] = None,
-        headers: Optional[Dict[str, str]] = None,
+        kind: type[T],
+        query: Optional[dict[str, Any]] = None,
+        headers: Optional[dict[str, str]] = None,
     ) -> T:
         call = Call("GET", path, lambda answer: read(kind, answer.body), query=query, headers=headers, repeatable=True)
         return self._do(call)
 
-    def _rows(
-        self, path: str, kind: Type[T], name: str, query: Optional[Dict[str, Any]] = None
-    ) -> List[T]:
+    def _rows(self, path: str, kind: type[T], name: str, query: Optional[dict[str, Any]] = None) -> list[T]:
         call = Call("GET", path, lambda answer: rows(kind, answer.body, name), query=query, repeatable=True)
         return self._do(call)
 
     def _page(
         self,
         path: str,
-        kind: Type[T],
+        kind: type[T],
         name: str,
-        query: Dict[str, Any],
-        headers: Optional[Dict[str, str]] = None,
+        query: dict[str, Any],
+        headers: Optional[dict[str, str]] = None,
     ) -> Page[T]:
         def page(answer: Answer) -> Page[T]:
             return Page(rows(kind, answer.body, name), answer.body.get("nextCursor"))
@@ -629,10 +621,10 @@ class Scrip:
     def _post(
         self,
         path: str,
-        kind: Type[T],
-        body: Optional[Dict[str, Any]] = None,
+        kind: type[T],
+        body: Optional[dict[str, Any]] = None,
         *,
-        headers: Optional[Dict[str, str]] = None,
+        headers: Optional[dict[str, str]] = None,
         key: Optional[str] = None,
         own: Any = None,
         repeatable: bool = False,
@@ -661,7 +653,7 @@ class Scrip:
 
     def _feature(
         self, feature: str, action: str, external_user_id: Optional[str], code: Optional[str]
-    ) -> List[str]:
+    ) -> list[str]:
         wallet_path(external_user_id, code)
         body = given(externalUserId=external_user_id, code=code, feature=feature, action=action)
         call = Call("POST", "/features", lambda answer: named(answer, "features", list), body=body, repeatable=True)

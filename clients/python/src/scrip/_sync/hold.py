@@ -2,7 +2,7 @@
 """Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Optional
 
 from .._call import Call, new_key
 from .._keeper import Keeper, to_end
@@ -51,7 +51,7 @@ class RunningHold:
     def __init__(
         self,
         scrip: "Scrip",
-        call: "Call[Tuple[PlacedHold, bool]]",
+        call: "Call[tuple[PlacedHold, bool]]",
         *,
         own_key: bool,
         seconds: Optional[int],
@@ -72,7 +72,7 @@ class RunningHold:
         self._drawn = 0
         self._before = False
         # Draws by keys that may come again: each counts once.
-        self._named: Dict[str, int] = {}
+        self._named: dict[str, int] = {}
         self.lost = None
         self.outcome = None
 
@@ -91,7 +91,7 @@ class RunningHold:
         return self
 
     def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         if self._keeper is not None:
             self._keeper.stop()
@@ -140,7 +140,7 @@ class RunningHold:
             raise ScripError("hold_closed", "The work of this key is over.", idempotency_key=self.key)
         self._drawn, self._before = hold.drawn, True
 
-    def _abandon(self, placing: Tuple[PlacedHold, bool]) -> None:
+    def _abandon(self, placing: tuple[PlacedHold, bool]) -> None:
         """Gives back what was set aside for work that does not begin."""
         placed, replayed = placing
         if self._own_key or not replayed:
@@ -158,9 +158,7 @@ class RunningHold:
         try:
             return self._settle(cost, None)
         except ScripError as problem:
-            unsettled = SettlementError(
-                problem, hold_id=self.hold_id, key=self.key, cost=cost, value=self.value
-            )
+            unsettled = SettlementError(problem, hold_id=self.hold_id, key=self.key, cost=cost, value=self.value)
             unsettled._hold = self
             raise unsettled from problem
 

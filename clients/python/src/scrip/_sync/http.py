@@ -1,14 +1,16 @@
 # Made by generate.py from _async/http.py: do not change it by hand.
 """One way to ask the service: attempts, waits, and every failure as a `ScripError`. It knows no endpoint."""
 
-import time
 import random
 import re
-from typing import Any, Callable, Optional, Set, Tuple, TypeVar
+import time
+from collections.abc import Callable
+from typing import Any, Optional, TypeVar
 
 import httpx
 
 from .._call import Call, encode, receive, transport_error, wait_before
+from .._keeper import join, nap
 from .._version import VERSION
 from ..errors import ScripError
 
@@ -36,9 +38,9 @@ class Http:
             raise ScripError("invalid_options", "base_url has to be an http(s) address.")
         self.base_url = base_url.rstrip("/")
         self.timeout = timeout
-        self.sleep = sleep or time.sleep
+        self.sleep = sleep or nap
         # What goes on though its caller was cancelled.
-        self.pending: "Set[Any]" = set()
+        self.pending: set[Any] = set()
         self._retries = retries
         self._client = httpx.Client(
             base_url=f"{self.base_url}/api/v1",
@@ -71,7 +73,7 @@ class Http:
             self.sleep(wait)
             attempt += 1
 
-    def _attempt(self, call: Call[T], content: Optional[bytes], timeout: float) -> Tuple[httpx.Response, bytes]:
+    def _attempt(self, call: Call[T], content: Optional[bytes], timeout: float) -> tuple[httpx.Response, bytes]:
         headers = dict(call.headers or {})
         if content is not None:
             headers["Content-Type"] = "application/json"
@@ -90,4 +92,5 @@ class Http:
             return response, bytes(body)
 
     def close(self) -> None:
+        join(self.pending)
         self._client.close()
