@@ -44,6 +44,10 @@ class Service:
         assert httpx.post(f"{checkout_url}/{button}", trust_env=False).is_success
 
 
+MakeUser = Callable[[int], str]
+State = Callable[[str], dict[str, int]]
+
+
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     assert Path(BINARY).exists(), f"no binary at {BINARY}: cargo build"

@@ -324,6 +324,7 @@ class AsyncScrip:
         meta: Optional[Mapping[str, Any]] = None,
         on_shortfall: OnShortfall = "drain",
         resume: bool = False,
+        keep_open: bool = True,
     ) -> AsyncRunningHold:
         """Work under a hold: `async with scrip.hold(…) as hold`.
 
@@ -333,7 +334,8 @@ class AsyncScrip:
         and balance do not cover the cost.
 
         With a key of your own work is begun once (`hold_replayed`); `resume` takes up an open hold that was placed
-        under it before, as a queue does that gives a job out again after a crash.
+        under it before, as a queue does that gives a job out again after a crash. Without `keep_open` the hold
+        expires in its time, though the work goes on; the cost is then deducted without it.
         """
         call = placing(
             amount=amount,
@@ -352,6 +354,7 @@ class AsyncScrip:
             seconds=expires_in_seconds,
             on_shortfall=on_shortfall,
             resume=resume,
+            keep_open=keep_open,
         )
 
     async def place_hold(

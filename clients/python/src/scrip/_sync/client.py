@@ -325,6 +325,7 @@ class Scrip:
         meta: Optional[Mapping[str, Any]] = None,
         on_shortfall: OnShortfall = "drain",
         resume: bool = False,
+        keep_open: bool = True,
     ) -> RunningHold:
         """Work under a hold: `with scrip.hold(…) as hold`.
 
@@ -334,7 +335,8 @@ class Scrip:
         and balance do not cover the cost.
 
         With a key of your own work is begun once (`hold_replayed`); `resume` takes up an open hold that was placed
-        under it before, as a queue does that gives a job out again after a crash.
+        under it before, as a queue does that gives a job out again after a crash. Without `keep_open` the hold
+        expires in its time, though the work goes on; the cost is then deducted without it.
         """
         call = placing(
             amount=amount,
@@ -353,6 +355,7 @@ class Scrip:
             seconds=expires_in_seconds,
             on_shortfall=on_shortfall,
             resume=resume,
+            keep_open=keep_open,
         )
 
     def place_hold(

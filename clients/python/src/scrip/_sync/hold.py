@@ -57,6 +57,7 @@ class RunningHold:
         seconds: Optional[int],
         on_shortfall: OnShortfall,
         resume: bool,
+        keep_open: bool,
     ) -> None:
         self._scrip = scrip
         self._call = call
@@ -64,6 +65,8 @@ class RunningHold:
         self._seconds = seconds or DEFAULT_SECONDS
         self._on_shortfall: OnShortfall = on_shortfall
         self._resume = resume
+        self._keep_open = keep_open
+        self._begun = False
         self._keeper: Optional[Keeper] = None
         self._closed = False
         self.key = call.key or ""
@@ -77,8 +80,9 @@ class RunningHold:
         self.outcome = None
 
     def __enter__(self) -> "RunningHold":
-        if self._keeper is not None:
+        if self._begun:
             raise ScripError("invalid_options", "A hold is for one run of work.")
+        self._begun = True
         # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
         placed, replayed = to_end(self._scrip._do(self._call), self._abandon, self._scrip._http.pending)
         # A key that the caller gave and that was used before: work for which another run is charged, or was. With
@@ -86,8 +90,9 @@ class RunningHold:
         if replayed and not self._own_key:
             self._take_up(placed)
         self.hold_id, self.amount, self.balance = placed.hold_id, placed.amount, placed.balance
-        self._keeper = Keeper(self, self._seconds / 3)
-        self._keeper.start()
+        if self._keep_open:
+            self._keeper = Keeper(self, self._seconds / 3)
+            self._keeper.start()
         return self
 
     def __exit__(

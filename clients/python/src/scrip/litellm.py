@@ -1,0 +1,415 @@
+"""Charges what passes through a LiteLLM proxy to wallets: `callbacks: custom_callbacks.meter` in its configuration,
+and there `meter = CreditMeter(AsyncScrip(…))`.
+
+Before a call credits are held for what it may cost; its success is charged what it did cost, its failure nothing. A
+stream is charged as it goes, so that what was streamed is paid whoever goes away, and the rest comes back. A call that
+nobody hears of any more (its client left before the first word) gives its hold back when it is forgotten, and at the
+latest when the hold expires.
+"""
+
+import asyncio
+import json
+import logging
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Optional
+from weakref import WeakValueDictionary
+
+from fastapi import HTTPException
+from litellm import token_counter
+from litellm.integrations.custom_logger import CustomLogger
+
+from ._async.client import AsyncScrip
+from ._async.hold import AsyncRunningHold
+from ._keeper import async_to_end
+from .errors import InsufficientCreditsError, ScripError
+
+log = logging.getLogger("scrip.litellm")
+
+MARK = "scrip_call"
+"""Where a call is marked, in the metadata that LiteLLM keeps of it."""
+REPLY_TOKENS = 1024
+"""What an answer is taken to be at most, where the request does not say."""
+LONGEST_PAUSE = 300.0
+"""Seconds between attempts to settle, once they have grown to it."""
+ATTEMPTS = 300
+"""How often a settlement is tried: for about a day."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a call used, or is about to."""
+
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    response: Any = None
+    """LiteLLM's answer, where there is a whole one; its `_hidden_params["response_cost"]` is the provider's price."""
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class OutOfCreditsError(Exception):
+    """Ends a stream whose next words nobody pays for."""
+
+    status_code = 402
+
+    def __init__(self) -> None:
+        self.message = "Out of credits."
+        super().__init__(self.message)
+
+
+def payer_of(data: dict[str, Any], user_api_key_dict: Any) -> Optional[str]:
+    """The user that a key belongs to; of a key that is nobody's (a back end's), the `user` that the request names.
+    So nobody spends what is another's.
+    """
+    owner = getattr(user_api_key_dict, "user_id", None)
+    if owner and owner != "default_user_id":
+        return str(owner)
+    named = getattr(user_api_key_dict, "end_user_id", None) or data.get("user")
+    return str(named) if named else None
+
+
+class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
+    """A callback for LiteLLM's proxy.
+
+    `cost` says how many credits a usage costs; a credit is a token where it is left out. `estimate` says how many to
+    hold for a request; where it is left out, its prompt and `max_tokens` (1,024 where it does not say). `payer` says
+    whose wallet pays, None: nobody's. Of a stream a tenth of its hold is charged at a time, or `draw_every` credits.
+
+    LiteLLM does not call inherited hooks: give functions instead of making a subclass.
+    """
+
+    def __init__(
+        self,
+        scrip: AsyncScrip,
+        *,
+        cost: Callable[[Usage], int] = lambda usage: usage.total_tokens,
+        estimate: Optional[Callable[[dict[str, Any]], int]] = None,
+        payer: Callable[[dict[str, Any], Any], Optional[str]] = payer_of,
+        product_id: Optional[str] = None,
+        hold_seconds: int = 900,
+        draw_every: Optional[int] = None,
+    ) -> None:
+        super().__init__()
+        self.scrip = scrip
+        self.cost = cost
+        self.estimate = estimate
+        self.payer = payer
+        self.product_id = product_id
+        self.hold_seconds = hold_seconds
+        self.draw_every = draw_every
+        self.calls: WeakValueDictionary[str, Metered] = WeakValueDictionary()
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> Optional[dict[str, Any]]:
+        """Holds credits for the call, or refuses it."""
+        payer = self.payer(data, user_api_key_dict)
+        if payer is None:
+            if self.payer is payer_of:
+                raise HTTPException(400, {"error": "Say whose credits pay: `user`, or a key that belongs to one."})
+            return None
+        prompt = Usage(str(data.get("model") or ""), prompt_tokens(data), 0)
+        amount = self.estimate(data) if self.estimate else self.cost(expected(prompt, data))
+        hold = self.scrip.hold(
+            external_user_id=payer,
+            amount=max(amount, 1),
+            product_id=self.product_id,
+            expires_in_seconds=self.hold_seconds,
+            meta={"feature": prompt.model},
+            keep_open=False,
+        )
+        try:
+            await hold.__aenter__()
+        except InsufficientCreditsError as error:
+            told = {"error": error.message, "code": error.code, "balance": error.balance, "shortfall": error.shortfall}
+            raise HTTPException(402, told) from error
+        except ScripError as error:
+            if error.code == "wallet_not_found":
+                raise HTTPException(402, {"error": "No credits.", "code": error.code, "balance": 0}) from error
+            log.error("No hold could be placed for a call of %s: %s", payer, error)
+            raise HTTPException(503, {"error": "Credits cannot be asked for now.", "code": error.code}) from error
+        metered = Metered(self, hold, prompt)
+        name = "litellm_metadata" if isinstance(data.get("litellm_metadata"), dict) else "metadata"
+        if not isinstance(data.get(name), dict):
+            data[name] = {}
+        data[name][MARK] = metered.mark
+        self.calls[metered.mark] = metered
+        # It lives as long as what LiteLLM itself knows of the call. Then nobody can call back any more.
+        keeper = data.get("litellm_logging_obj")
+        if keeper is not None and hasattr(keeper, "__dict__"):
+            keeper.scrip_metered = metered
+        else:
+            metered.keep_alive()
+        return data
+
+    async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> None:
+        """Charges what the call cost."""
+        metered = self.metered(data)
+        if metered is not None:
+            await metered.finish(metered.cost_of(metered.answered(response)))
+
+    async def async_post_call_failure_hook(
+        self,
+        request_data: dict[str, Any],
+        original_exception: Exception,
+        user_api_key_dict: Any,
+        traceback_str: Optional[str] = None,
+    ) -> None:
+        """Gives back what was held; of a stream, all but what was streamed."""
+        metered = self.metered(request_data)
+        if metered is not None:
+            await metered.finish(metered.streamed)
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncGenerator[Any, None]:
+        """Charges a stream as it goes, and what is left of it at its end, whoever ends it."""
+        metered = self.metered(request_data)
+        if metered is None:
+            async for chunk in response:
+                yield chunk
+            return
+        whole = False
+        try:
+            async for chunk in response:
+                await metered.pass_on(chunk)
+                yield chunk
+            whole = True
+        finally:
+            await metered.finish(metered.cost_of(metered.stream.usage(whole=True)) if whole else metered.streamed)
+
+    def metered(self, data: dict[str, Any]) -> "Optional[Metered]":
+        for name in ("litellm_metadata", "metadata"):
+            found = data.get(name)
+            if isinstance(found, dict) and isinstance(found.get(MARK), str) and found[MARK] in self.calls:
+                return self.calls[found[MARK]]
+        return None
+
+
+class Metered:
+    """A call, from its hold to its end. It ends once: whoever says so first."""
+
+    def __init__(self, meter: CreditMeter, hold: AsyncRunningHold, prompt: Usage) -> None:
+        self.mark = uuid.uuid4().hex
+        self.meter = meter
+        self.hold = hold
+        self.prompt = prompt
+        self.stream = Stream(prompt)
+        self.streamed = 0
+        """What has been passed on costs so many credits."""
+        self.over = False
+        self.loop = asyncio.get_running_loop()
+        self.step = meter.draw_every or max(hold.amount // 10, 1)
+        self.extended = time.monotonic()
+
+    def __del__(self) -> None:
+        # Forgotten: the client went away before LiteLLM called back, say.
+        if not self.over and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.abandon)
+
+    def abandon(self) -> None:
+        spawn(self.finish(self.streamed))
+
+    def keep_alive(self) -> None:
+        """Without anything to live as long as: until its hold has expired."""
+        self.loop.call_later(self.meter.hold_seconds, lambda: self.over)
+
+    def answered(self, response: Any) -> Usage:
+        """The usage of a whole answer."""
+        prompt, completion = tokens_of(response)
+        if completion is None and prompt is None:
+            self.stream.see(response)
+            completion = self.stream.counted()
+        return Usage(
+            self.prompt.model,
+            self.prompt.prompt_tokens if prompt is None else prompt,
+            completion or 0,
+            response,
+        )
+
+    def cost_of(self, usage: Usage) -> int:
+        try:
+            return max(int(self.meter.cost(usage)), 0)
+        except Exception:
+            # Neither free nor the client's trouble.
+            log.exception("The cost of a call cannot be told: what was held is charged.")
+            return self.hold.amount
+
+    async def pass_on(self, chunk: Any) -> None:
+        """Before a chunk goes out: draws what it takes. Raises where there are no credits for it."""
+        self.stream.see(chunk)
+        cost = self.cost_of(self.stream.usage(whole=False))
+        if cost - self.hold.drawn >= self.step:
+            try:
+                await self.hold.draw(cost - self.hold.drawn)
+            except InsufficientCreditsError as error:
+                raise OutOfCreditsError from error
+            except ScripError as error:
+                # The end settles for all of it.
+                log.warning("A draw from %s failed: %s", self.hold.hold_id, error)
+        self.streamed = max(cost, self.hold.drawn)
+        if time.monotonic() - self.extended > self.meter.hold_seconds / 3:
+            self.extended = time.monotonic()
+            try:
+                await self.hold.extend(self.meter.hold_seconds)
+            except ScripError as error:
+                log.warning("The hold %s was not extended: %s", self.hold.hold_id, error)
+
+    async def finish(self, cost: int) -> None:
+        """Charges this in all and gives back the rest: to its end, though the caller be cancelled."""
+        if self.over:
+            return
+        self.over = True
+        await async_to_end(self.settle(cost), None, self.meter.scrip._http.pending)
+
+    async def settle(self, cost: int) -> None:
+        try:
+            if cost or self.hold.drawn:
+                await self.hold._settle(cost, "drain")
+            else:
+                await self.hold.release()
+        except ScripError as error:
+            log.error("The hold %s is not settled for %d yet: %s", self.hold.hold_id, cost, error)
+            # Released it comes back by itself. What was used is paid, also after the hold has expired.
+            if cost and error.passing:
+                spawn(self.settle_later(cost))
+
+    async def settle_later(self, cost: int) -> None:
+        for attempt in range(ATTEMPTS):
+            await self.meter.scrip._http.sleep(min(float(2**attempt), LONGEST_PAUSE))
+            try:
+                await self.hold._settle(cost, "drain")
+                return
+            except ScripError as error:
+                if not error.passing:
+                    break
+        log.critical("The hold %s was never settled for %d.", self.hold.hold_id, cost)
+
+
+class Stream:
+    """What a stream has said so far."""
+
+    def __init__(self, prompt: Usage) -> None:
+        self.prompt = prompt
+        self.prompt_tokens: Optional[int] = None
+        self.completion_tokens: Optional[int] = None
+        self.texts: list[str] = []
+        self.running = 0
+        self.rest = b""
+
+    def see(self, chunk: Any) -> None:
+        for part in self.parts(chunk):
+            prompt, completion = tokens_of(part)
+            self.prompt_tokens = prompt or self.prompt_tokens
+            self.completion_tokens = completion or self.completion_tokens
+            for text in texts_of(part):
+                self.texts.append(text)
+                self.running += count(self.prompt.model, text)
+
+    def parts(self, chunk: Any) -> Iterator[Any]:
+        """The objects in a chunk: itself, or those in a piece of a text/event-stream."""
+        if not isinstance(chunk, (bytes, str)):
+            yield chunk
+            return
+        *lines, self.rest = (self.rest + (chunk.encode() if isinstance(chunk, str) else chunk)).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                try:
+                    yield json.loads(line[5:])
+                except ValueError:
+                    # `[DONE]`, say.
+                    continue
+
+    def counted(self) -> int:
+        return count(self.prompt.model, "".join(self.texts))
+
+    def usage(self, *, whole: bool) -> Usage:
+        """What it used. A provider tells that at the end only: what is on its way is counted."""
+        completion = self.completion_tokens if whole else self.running
+        if completion is None:
+            completion = self.counted()
+        prompt = self.prompt.prompt_tokens if self.prompt_tokens is None else self.prompt_tokens
+        return Usage(self.prompt.model, prompt, completion)
+
+
+def prompt_tokens(data: dict[str, Any]) -> int:
+    messages = data.get("messages")
+    if isinstance(messages, list):
+        try:
+            return int(token_counter(model=str(data.get("model") or ""), messages=messages))
+        except Exception:
+            return count("", json.dumps(messages, default=str))
+    asked = data.get("input", data.get("prompt"))
+    if asked is None:
+        return 0
+    return count(str(data.get("model") or ""), asked if isinstance(asked, str) else json.dumps(asked, default=str))
+
+
+def expected(prompt: Usage, data: dict[str, Any]) -> Usage:
+    """The most that a request may use, as far as it says."""
+    asked = (data.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
+    reply = next((value for value in asked if isinstance(value, int) and value > 0), REPLY_TOKENS)
+    answers = data.get("n")
+    return Usage(prompt.model, prompt.prompt_tokens, reply * (answers if isinstance(answers, int) else 1))
+
+
+def count(model: str, text: str) -> int:
+    return int(token_counter(model=model, text=text)) if text else 0
+
+
+def field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def tokens_of(part: Any) -> tuple[Optional[int], Optional[int]]:
+    """The tokens of prompt and answer that an object names, in any of the providers' words."""
+    for of in (part, field(part, "message"), field(part, "response")):
+        usage = field(of, "usage") if of is not None else None
+        if usage is None:
+            continue
+        found = [
+            next((value for value in (field(usage, name) for name in names) if isinstance(value, int)), None)
+            for names in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+        ]
+        if found != [None, None]:
+            return found[0], found[1]
+    return None, None
+
+
+def texts_of(part: Any) -> Iterator[str]:
+    """The words that an object says, in any of the providers' forms: an answer's, or a piece's."""
+    for choice in field(part, "choices") or []:
+        yield from said(field(choice, "text"))
+        for said_by in (field(choice, "delta"), field(choice, "message")):
+            if said_by is None:
+                continue
+            for name in ("content", "reasoning_content"):
+                yield from said(field(said_by, name))
+            for call in field(said_by, "tool_calls") or []:
+                yield from said(field(field(call, "function"), "name"))
+                yield from said(field(field(call, "function"), "arguments"))
+    delta = field(part, "delta")
+    yield from said(delta)
+    for name in ("text", "partial_json", "thinking"):
+        yield from said(field(delta, name) if isinstance(delta, dict) else None)
+
+
+def said(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and value:
+        yield value
+
+
+tasks: "set[asyncio.Task[None]]" = set()
+
+
+def spawn(work: Any) -> None:
+    """Does it by itself; a task that nobody holds may be collected."""
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
