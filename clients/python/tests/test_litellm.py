@@ -52,6 +52,35 @@ class Reply:
         return found
 
 
+class Words(litellm.CustomLLM):  # type: ignore[misc, name-defined]
+    """A model that thinks for as long as the test likes, and may fail in the midst of its answer."""
+
+    thinking: asyncio.Event
+    answer: asyncio.Event
+    fails_after: Optional[int]
+
+    async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        self.thinking.set()
+        await self.answer.wait()
+        for at, word in enumerate(ANSWER.split()):
+            if at == self.fails_after:
+                raise RuntimeError("the model is on fire")
+            last = at == 15
+            yield {
+                "text": word + " ",
+                "is_finished": last,
+                "finish_reason": "stop" if last else "",
+                "index": 0,
+                "tool_use": None,
+                "usage": None,
+            }
+
+    async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
+        self.thinking.set()
+        await self.answer.wait()
+        return litellm.ModelResponse(choices=[{"message": {"role": "assistant", "content": ANSWER}}])
+
+
 class Gateway:
     """LiteLLM's proxy, called as its server would call it, by clients that may leave."""
 
@@ -60,7 +89,9 @@ class Gateway:
         self.meter = meter
 
     async def call(self, path: str, body: dict[str, Any], leave_after: Optional[int] = None) -> Reply:
-        """`leave_after`: so many pieces of the answer have arrived when the client goes away."""
+        """`leave_after`: so many pieces of the answer have arrived when the client goes away; none: before the model
+        answers.
+        """
         reply = Reply()
         gone = asyncio.Event()
         asked = False
@@ -71,15 +102,15 @@ class Gateway:
             if not asked:
                 asked = True
                 return {"type": "http.request", "body": content, "more_body": False}
-            await gone.wait()
+            if leave_after == 0:
+                await Words.thinking.wait()
+            else:
+                await gone.wait()
             return {"type": "http.disconnect"}
 
         async def send(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 reply.status = message["status"]
-                if leave_after == 0:
-                    gone.set()
-                    await asyncio.sleep(0)
             elif message["type"] == "http.response.body" and message.get("body"):
                 reply.chunks.append(message["body"])
                 if leave_after is not None and len(reply.chunks) >= leave_after:
@@ -115,6 +146,7 @@ def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.Mo
             model("words", mock_response=ANSWER),
             model("broken", mock_response="litellm.InternalServerError"),
             model("embedding", mock_response=[0.1, 0.2]),
+            {"model_name": "thinker", "litellm_params": {"model": "words/thinker"}},
         ],
         "general_settings": {"master_key": KEY},
         "litellm_settings": {"num_retries": 0, "callbacks": []},
@@ -131,6 +163,9 @@ def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.Mo
                 meter = CreditMeter(scrip, cost=cost, draw_every=2)
                 await proxy_server.initialize(config=str(path))
                 litellm.callbacks.append(meter)
+                Words.thinking, Words.answer, Words.fails_after = asyncio.Event(), asyncio.Event(), None
+                litellm.custom_provider_map = [{"provider": "words", "custom_handler": Words()}]
+                litellm.utils.custom_llm_setup()
                 try:
                     await work(Gateway(scrip, meter))
                 finally:
@@ -150,9 +185,8 @@ async def settled() -> None:
     """Until what goes on by itself is over."""
     from scrip import litellm as hook
 
-    for _ in range(3):
-        gc.collect()
-        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    while hook.tasks:
         await asyncio.gather(*hook.tasks)
 
 
@@ -184,3 +218,182 @@ class TestAnswer:
 
         within(work)
         assert state(name) == {"balance": 20, "held": 0}
+
+    def test_that_fails_costs_nothing(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            for stream in (False, True):
+                assert (await gateway.chat(name, model="broken", stream=stream)).status == 500
+                assert state(name) == {"balance": 100, "held": 0}
+
+        within(work)
+
+    def test_of_another_kind_is_charged_too(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            body = {"model": "embedding", "user": name, "input": "One, two, three."}
+            reply = await gateway.call("/v1/embeddings", body)
+            assert reply.status == 200, reply.body
+            balance = state(name)["balance"]
+            assert state(name) == {"balance": 1000 - PROMPT, "held": 0}
+            body = {"model": "words", "user": name, "prompt": "Count.", "max_tokens": 50}
+            reply = await gateway.call("/v1/completions", body)
+            assert reply.status == 200, reply.body
+            assert state(name)["held"] == 0 and state(name)["balance"] <= balance - PROMPT - 10
+            balance = state(name)["balance"]
+            body = {"model": "words", "max_tokens": 50, "messages": [{"role": "user", "content": "Count."}]}
+            reply = await gateway.call("/v1/messages", {**body, "user": name})
+            assert reply.status == 200, reply.body
+            assert state(name)["held"] == 0 and state(name)["balance"] <= balance - PROMPT - 10
+
+        within(work)
+
+    def test_whose_cost_cannot_be_told_is_charged_what_was_held(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        def broken(usage: Usage) -> int:
+            raise KeyError(usage.model)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.cost, gateway.meter.estimate = broken, lambda data: 30
+            assert (await gateway.chat(name)).status == 200
+            assert state(name) == {"balance": 70, "held": 0}
+
+        within(work)
+
+    def test_of_nobody_is_refused_and_of_whom_it_may_be_free(self, within: Within) -> None:
+        body = {"model": "words", "messages": [{"role": "user", "content": "Count."}]}
+
+        async def work(gateway: Gateway) -> None:
+            assert (await gateway.call("/v1/chat/completions", body)).status == 400
+            gateway.meter.payer = lambda data, key: None
+            for stream in (False, True):
+                assert (await gateway.call("/v1/chat/completions", {**body, "stream": stream})).status == 200
+
+        within(work)
+
+    def test_is_paid_where_settling_works_only_later(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.only = "/settle"
+            proxy.troubles.extend(["unasked"] * 11)
+            reply = await gateway.chat(name)
+            assert reply.status == 200
+            await settled()
+            spent = PROMPT + json.loads(reply.body)["usage"]["completion_tokens"]
+            assert state(name) == {"balance": 100 - spent, "held": 0}
+
+        within(work)
+
+    def test_is_not_given_where_credits_cannot_be_asked_for(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.troubles.extend(["unasked"] * 4)
+            assert (await gateway.chat(name)).status == 503
+
+        within(work)
+        assert state(name) == {"balance": 100, "held": 0}
+
+
+class TestStream:
+    def test_is_charged_what_it_said(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            reply = await gateway.chat(name, stream=True)
+            assert (reply.status, reply.words()) == (200, ANSWER)
+            assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}
+
+        within(work)
+
+    def test_that_is_left_at_any_chunk_is_paid_as_far_as_it_came(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        async def work(gateway: Gateway) -> None:
+            name = user(100)
+            whole = await gateway.chat(name, stream=True)
+            came = []
+            for leave_after in range(1, len(whole.chunks) + 1):
+                name = user(100)
+                reply = await gateway.chat(name, stream=True, leave_after=leave_after)
+                await settled()
+                assert len(reply.chunks) == leave_after
+                spent = 100 - state(name)["balance"]
+                assert state(name)["held"] == 0
+                assert spent == PROMPT + streamed(reply.words()), reply.words()
+                came.append(spent)
+            assert len(set(came)) > 10
+
+        within(work)
+
+    @pytest.mark.parametrize("stream", [False, True])
+    def test_that_is_left_while_the_model_thinks_costs_nothing_or_what_it_did(
+        self, within: Within, user: MakeUser, state: State, stream: bool
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            call = asyncio.create_task(gateway.chat(name, model="thinker", stream=stream, leave_after=0))
+            await Words.thinking.wait()
+            assert state(name)["held"] > 0
+            await asyncio.sleep(0)
+            Words.answer.set()
+            reply = await call
+            del call
+            gc.collect()
+            await settled()
+            print(reply, state(name))
+            assert state(name) == {"balance": 100, "held": 0}
+
+        within(work)
+
+    def test_that_breaks_is_paid_as_far_as_it_came(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            Words.answer.set()
+            Words.fails_after = 5
+            reply = await gateway.chat(name, model="thinker", stream=True)
+            await settled()
+            assert reply.words().split() == ANSWER.split()[:5]
+            assert state(name) == {"balance": 90 - streamed(reply.words()), "held": 0}
+
+        within(work)
+
+    def test_that_nobody_can_pay_on_ends_there(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(20)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.estimate = lambda data: 12
+            Words.answer.set()
+            reply = await gateway.chat(name, model="thinker", stream=True)
+            await settled()
+            assert b"Out of credits" in reply.body, reply.body
+            assert 0 <= state(name)["balance"] <= 1 and state(name)["held"] == 0
+            assert 8 <= len(reply.words().split()) <= 10
+
+        within(work)
+
+    def test_goes_on_while_draws_fail_and_is_paid_at_its_end(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.only = "/draw"
+            proxy.troubles.extend(["lost", "unasked", "lost", "lost"] * 3)
+            reply = await gateway.chat(name, stream=True)
+            assert reply.words() == ANSWER
+            assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}
+
+        within(work)

@@ -32,6 +32,8 @@ MARK = "scrip_call"
 """Where a call is marked, in the metadata that LiteLLM keeps of it."""
 REPLY_TOKENS = 1024
 """What an answer is taken to be at most, where the request does not say."""
+WORDLESS = ("embedding", "moderation", "rerank")
+"""Kinds of calls that say nothing."""
 LONGEST_PAUSE = 300.0
 """Seconds between attempts to settle, once they have grown to it."""
 ATTEMPTS = 300
@@ -115,7 +117,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
                 raise HTTPException(400, {"error": "Say whose credits pay: `user`, or a key that belongs to one."})
             return None
         prompt = Usage(str(data.get("model") or ""), prompt_tokens(data), 0)
-        amount = self.estimate(data) if self.estimate else self.cost(expected(prompt, data))
+        amount = self.estimate(data) if self.estimate else self.cost(expected(prompt, data, str(call_type)))
         hold = self.scrip.hold(
             external_user_id=payer,
             amount=max(amount, 1),
@@ -164,7 +166,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         """Gives back what was held; of a stream, all but what was streamed."""
         metered = self.metered(request_data)
         if metered is not None:
-            await metered.finish(metered.streamed)
+            await metered.finish(metered.streamed())
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
@@ -178,11 +180,11 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         whole = False
         try:
             async for chunk in response:
-                await metered.pass_on(chunk)
+                await metered.charge(chunk)
                 yield chunk
             whole = True
         finally:
-            await metered.finish(metered.cost_of(metered.stream.usage(whole=True)) if whole else metered.streamed)
+            await metered.finish(metered.cost_of(metered.stream.whole()) if whole else metered.streamed())
 
     def metered(self, data: dict[str, Any]) -> "Optional[Metered]":
         for name in ("litellm_metadata", "metadata"):
@@ -201,8 +203,6 @@ class Metered:
         self.hold = hold
         self.prompt = prompt
         self.stream = Stream(prompt)
-        self.streamed = 0
-        """What has been passed on costs so many credits."""
         self.over = False
         self.loop = asyncio.get_running_loop()
         self.step = meter.draw_every or max(hold.amount // 10, 1)
@@ -214,7 +214,7 @@ class Metered:
             self.loop.call_soon_threadsafe(self.abandon)
 
     def abandon(self) -> None:
-        spawn(self.finish(self.streamed))
+        spawn(self.finish(self.streamed()))
 
     def keep_alive(self) -> None:
         """Without anything to live as long as: until its hold has expired."""
@@ -225,7 +225,7 @@ class Metered:
         prompt, completion = tokens_of(response)
         if completion is None and prompt is None:
             self.stream.see(response)
-            completion = self.stream.counted()
+            completion = self.stream.counted(self.stream.seen)
         return Usage(
             self.prompt.model,
             self.prompt.prompt_tokens if prompt is None else prompt,
@@ -241,19 +241,27 @@ class Metered:
             log.exception("The cost of a call cannot be told: what was held is charged.")
             return self.hold.amount
 
-    async def pass_on(self, chunk: Any) -> None:
+    def streamed(self) -> int:
+        """What has been passed on so far costs so many credits."""
+        return self.cost_of(self.stream.passed()) if self.stream.passed_on else 0
+
+    async def charge(self, chunk: Any) -> None:
         """Before a chunk goes out: draws what it takes. Raises where there are no credits for it."""
         self.stream.see(chunk)
-        cost = self.cost_of(self.stream.usage(whole=False))
-        if cost - self.hold.drawn >= self.step:
+        due = self.cost_of(self.stream.running()) - self.hold.drawn
+        if due >= self.step:
+            # Pieces of words are fewer tokens together: it is counted anew where it matters.
+            self.stream.recount()
+            due = self.cost_of(self.stream.running()) - self.hold.drawn
+        if due >= self.step:
             try:
-                await self.hold.draw(cost - self.hold.drawn)
+                await self.hold.draw(due)
             except InsufficientCreditsError as error:
                 raise OutOfCreditsError from error
             except ScripError as error:
                 # The end settles for all of it.
                 log.warning("A draw from %s failed: %s", self.hold.hold_id, error)
-        self.streamed = max(cost, self.hold.drawn)
+        self.stream.pass_on()
         if time.monotonic() - self.extended > self.meter.hold_seconds / 3:
             self.extended = time.monotonic()
             try:
@@ -293,14 +301,19 @@ class Metered:
 
 
 class Stream:
-    """What a stream has said so far."""
+    """What a stream has said so far, and how much of it went out."""
 
     def __init__(self, prompt: Usage) -> None:
         self.prompt = prompt
         self.prompt_tokens: Optional[int] = None
         self.completion_tokens: Optional[int] = None
         self.texts: list[str] = []
-        self.running = 0
+        self.passed_on = 0
+        """How many of the chunks went out."""
+        self.out = 0
+        """How many of the texts went out."""
+        self.about = 0
+        """How many tokens all that was seen is, at most."""
         self.rest = b""
 
     def see(self, chunk: Any) -> None:
@@ -310,7 +323,15 @@ class Stream:
             self.completion_tokens = completion or self.completion_tokens
             for text in texts_of(part):
                 self.texts.append(text)
-                self.running += count(self.prompt.model, text)
+                self.about += count(self.prompt.model, text)
+
+    def pass_on(self) -> None:
+        self.passed_on += 1
+        self.out = self.seen
+
+    @property
+    def seen(self) -> int:
+        return len(self.texts)
 
     def parts(self, chunk: Any) -> Iterator[Any]:
         """The objects in a chunk: itself, or those in a piece of a text/event-stream."""
@@ -326,14 +347,25 @@ class Stream:
                     # `[DONE]`, say.
                     continue
 
-    def counted(self) -> int:
-        return count(self.prompt.model, "".join(self.texts))
+    def counted(self, texts: int) -> int:
+        return count(self.prompt.model, "".join(self.texts[:texts]))
 
-    def usage(self, *, whole: bool) -> Usage:
-        """What it used. A provider tells that at the end only: what is on its way is counted."""
-        completion = self.completion_tokens if whole else self.running
-        if completion is None:
-            completion = self.counted()
+    def recount(self) -> None:
+        self.about = self.counted(self.seen)
+
+    def running(self) -> Usage:
+        """What was seen used so far: a provider tells that at the end only."""
+        return self.usage(self.about)
+
+    def passed(self) -> Usage:
+        """What went out used."""
+        return self.usage(self.counted(self.out))
+
+    def whole(self) -> Usage:
+        """What all of it used."""
+        return self.usage(self.counted(self.seen) if self.completion_tokens is None else self.completion_tokens)
+
+    def usage(self, completion: int) -> Usage:
         prompt = self.prompt.prompt_tokens if self.prompt_tokens is None else self.prompt_tokens
         return Usage(self.prompt.model, prompt, completion)
 
@@ -351,8 +383,10 @@ def prompt_tokens(data: dict[str, Any]) -> int:
     return count(str(data.get("model") or ""), asked if isinstance(asked, str) else json.dumps(asked, default=str))
 
 
-def expected(prompt: Usage, data: dict[str, Any]) -> Usage:
+def expected(prompt: Usage, data: dict[str, Any], call_type: str) -> Usage:
     """The most that a request may use, as far as it says."""
+    if any(word in call_type for word in WORDLESS):
+        return prompt
     asked = (data.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
     reply = next((value for value in asked if isinstance(value, int) and value > 0), REPLY_TOKENS)
     answers = data.get("n")
