@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import json
-import logging
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
@@ -113,7 +112,7 @@ class Gateway:
                 reply.status = message["status"]
             elif message["type"] == "http.response.body" and message.get("body"):
                 reply.chunks.append(message["body"])
-                if leave_after is not None and len(reply.chunks) >= leave_after:
+                if leave_after and len(reply.chunks) >= leave_after:
                     gone.set()
                     # The server hears of it now.
                     await asyncio.get_running_loop().create_future()
@@ -131,7 +130,13 @@ class Gateway:
         return reply
 
     async def chat(self, user: str, *, leave_after: Optional[int] = None, **more: Any) -> Reply:
-        body = {"model": "words", "user": user, "messages": [{"role": "user", "content": "Count."}], "max_tokens": 50, **more}
+        body = {
+            "model": "words",
+            "user": user,
+            "messages": [{"role": "user", "content": "Count."}],
+            "max_tokens": 50,
+            **more,
+        }
         return await self.call("/v1/chat/completions", body, leave_after)
 
 
@@ -161,18 +166,18 @@ def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.Mo
 
             async with AsyncScrip(service.secret_key, base_url=proxy.base_url, sleep=no_time) as scrip:
                 meter = CreditMeter(scrip, cost=cost, draw_every=2)
-                await proxy_server.initialize(config=str(path))
-                litellm.callbacks.append(meter)
                 Words.thinking, Words.answer, Words.fails_after = asyncio.Event(), asyncio.Event(), None
                 litellm.custom_provider_map = [{"provider": "words", "custom_handler": Words()}]
                 litellm.utils.custom_llm_setup()
+                await proxy_server.initialize(config=str(path))
+                litellm.callbacks.append(meter)
                 try:
                     await work(Gateway(scrip, meter))
                 finally:
                     litellm.callbacks.remove(meter)
                     await settled()
 
-        asyncio.run(asyncio.wait_for(all_of_it(), 120))
+        asyncio.run(asyncio.wait_for(all_of_it(), 60))
 
     yield run
 
@@ -233,7 +238,7 @@ class TestAnswer:
         name = user(1000)
 
         async def work(gateway: Gateway) -> None:
-            body = {"model": "embedding", "user": name, "input": "One, two, three."}
+            body: dict[str, Any] = {"model": "embedding", "user": name, "input": "One, two, three."}
             reply = await gateway.call("/v1/embeddings", body)
             assert reply.status == 200, reply.body
             balance = state(name)["balance"]
@@ -336,24 +341,31 @@ class TestStream:
 
         within(work)
 
-    @pytest.mark.parametrize("stream", [False, True])
-    def test_that_is_left_while_the_model_thinks_costs_nothing_or_what_it_did(
-        self, within: Within, user: MakeUser, state: State, stream: bool
+    @pytest.mark.parametrize(
+        ("stream", "cancels", "spent"), [(True, False, 0), (False, True, 0), (False, False, PROMPT + 16)]
+    )
+    def test_that_is_left_while_the_model_thinks_is_paid_only_where_it_goes_on(
+        self,
+        within: Within,
+        user: MakeUser,
+        state: State,
+        monkeypatch: pytest.MonkeyPatch,
+        stream: bool,
+        cancels: bool,
+        spent: int,
     ) -> None:
         name = user(100)
 
         async def work(gateway: Gateway) -> None:
+            monkeypatch.setitem(proxy_server.general_settings, "cancel_on_disconnect", cancels)
             call = asyncio.create_task(gateway.chat(name, model="thinker", stream=stream, leave_after=0))
             await Words.thinking.wait()
             assert state(name)["held"] > 0
             await asyncio.sleep(0)
             Words.answer.set()
-            reply = await call
-            del call
-            gc.collect()
+            await call
             await settled()
-            print(reply, state(name))
-            assert state(name) == {"balance": 100, "held": 0}
+            assert state(name) == {"balance": 100 - spent, "held": 0}
 
         within(work)
 
@@ -397,3 +409,99 @@ class TestStream:
             assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}
 
         within(work)
+
+
+class TestHooks:
+    """As LiteLLM might call them: twice, in another order, or not at all."""
+
+    def test_that_all_come_charge_once(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(200)
+
+        async def work(gateway: Gateway) -> None:
+            meter = gateway.meter
+            answer = litellm.ModelResponse(usage=litellm.Usage(prompt_tokens=3, completion_tokens=7, total_tokens=10))
+            data = await begin(meter, name)
+            other = await begin(meter, name)
+            for _ in range(2):
+                await meter.async_post_call_success_hook(data, None, answer)
+            await meter.async_post_call_failure_hook(data, RuntimeError(), None)
+            async for _ in meter.async_post_call_streaming_iterator_hook(None, chunks(), data):
+                pass
+            assert state(name) == {"balance": 200 - 17 - 60, "held": 60}
+            await meter.async_post_call_failure_hook(other, RuntimeError(), None)
+            await meter.async_post_call_success_hook(other, None, answer)
+            assert state(name) == {"balance": 183, "held": 0}
+
+        within(work)
+
+    def test_of_one_client_do_not_reach_another_call(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(200)
+
+        async def work(gateway: Gateway) -> None:
+            # What a client may send along: the identifier of a call, and metadata.
+            mine = {"litellm_call_id": "same", "metadata": {"scrip_call": "same"}}
+            one, two = await begin(gateway.meter, name, **mine), await begin(gateway.meter, name, **mine)
+            await gateway.meter.async_post_call_failure_hook(one, RuntimeError(), None)
+            assert state(name)["held"] == 60
+            await gateway.meter.async_post_call_failure_hook(
+                {**two, "metadata": {"scrip_call": "same"}}, RuntimeError(), None
+            )
+            assert state(name)["held"] == 60
+            await gateway.meter.async_post_call_failure_hook(two, RuntimeError(), None)
+            assert state(name)["held"] == 0
+
+        within(work)
+
+    def test_that_never_come_give_it_back_once_the_call_is_forgotten(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            data: Optional[dict[str, Any]] = await begin(gateway.meter, name)
+            assert state(name)["held"] == 60
+            data = None
+            gc.collect()
+            await settled()
+            assert state(name) == {"balance": 100, "held": 0}
+            data = await begin(gateway.meter, name)
+            stream: Any = gateway.meter.async_post_call_streaming_iterator_hook(None, chunks(), data)
+            assert await stream.__anext__() == words("one")
+            assert await stream.__anext__() == words(" two")
+            data = stream = None
+            gc.collect()
+            # The loop closes what nobody reads on.
+            while state(name)["held"]:
+                await asyncio.sleep(0)
+            assert state(name) == {"balance": 90 - streamed("one two"), "held": 0}
+
+        within(work)
+
+
+class Logging:
+    """What LiteLLM keeps of a call."""
+
+
+async def begin(meter: CreditMeter, user: str, **more: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": "Count."}]
+    data = {
+        "model": "words",
+        "user": user,
+        "messages": messages,
+        "max_tokens": 50,
+        "litellm_logging_obj": Logging(),
+        **more,
+    }
+    data["metadata"] = dict(data.get("metadata", {}))
+    begun = await meter.async_pre_call_hook(None, None, data, "acompletion")
+    assert begun is data
+    return data
+
+
+def words(text: str) -> Any:
+    return {"choices": [{"delta": {"content": text}}]}
+
+
+async def chunks() -> AsyncIterator[Any]:
+    for text in ("one", " two", " three", " four"):
+        yield words(text)
