@@ -130,9 +130,23 @@ def unkind(service: Service, proxy: Proxy) -> "Iterator[Unkind]":
         yield Unkind(proxy, scrip, waits)
 
 
+def needs(service: Service, path: str) -> None:
+    """Skips where the service is one from before there was this."""
+    described = httpx.get(f"{service.base_url}/api/openapi.json", trust_env=False).json()
+    if path not in described["paths"]:
+        pytest.skip(f"the service has no {path} yet")
+
+
 @pytest.fixture
 def draws(service: Service) -> None:
-    """Skips where the service is one from before there were draws."""
-    described = httpx.get(f"{service.base_url}/api/openapi.json", trust_env=False).json()
-    if "/holds/{holdId}/draw" not in described["paths"]:
-        pytest.skip("the service has no draws yet")
+    needs(service, "/holds/{holdId}/draw")
+
+
+@pytest.fixture
+def sessions(service: Service) -> None:
+    needs(service, "/sessions")
+
+
+@pytest.fixture
+def debts(service: Service) -> None:
+    needs(service, "/wallets/external/forgive")
