@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+import httpx
 import pytest
 from conftest import MakeUser, Service, State
 from unkind import Proxy
@@ -16,8 +17,11 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip install scrip-client[litellm]")
 proxy_server = pytest.importorskip("litellm.proxy.proxy_server", reason="LiteLLM's proxy is not installed")
 
+import uvicorn  # noqa: E402
+
 from scrip import AsyncScrip  # noqa: E402
-from scrip.litellm import CreditMeter, Usage, count  # noqa: E402
+from scrip._tokens import count  # noqa: E402
+from scrip.litellm import CreditMeter, Usage  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("draws")
 
@@ -57,6 +61,7 @@ class Words(litellm.CustomLLM):  # type: ignore[misc, name-defined]
     thinking: asyncio.Event
     answer: asyncio.Event
     fails_after: Optional[int]
+    rests_after: Optional[int]
 
     async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         self.thinking.set()
@@ -64,6 +69,8 @@ class Words(litellm.CustomLLM):  # type: ignore[misc, name-defined]
         for at, word in enumerate(ANSWER.split()):
             if at == self.fails_after:
                 raise RuntimeError("the model is on fire")
+            if at == self.rests_after:
+                await asyncio.get_running_loop().create_future()
             last = at == 15
             yield {
                 "text": word + " ",
@@ -166,7 +173,8 @@ def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.Mo
 
             async with AsyncScrip(service.secret_key, base_url=proxy.base_url, sleep=no_time) as scrip:
                 meter = CreditMeter(scrip, cost=cost, draw_every=2)
-                Words.thinking, Words.answer, Words.fails_after = asyncio.Event(), asyncio.Event(), None
+                Words.thinking, Words.answer = asyncio.Event(), asyncio.Event()
+                Words.fails_after = Words.rests_after = None
                 litellm.custom_provider_map = [{"provider": "words", "custom_handler": Words()}]
                 litellm.utils.custom_llm_setup()
                 await proxy_server.initialize(config=str(path))
@@ -321,6 +329,28 @@ class TestStream:
 
         within(work)
 
+    @pytest.mark.parametrize("path", ["/v1/completions", "/v1/messages", "/v1/responses"])
+    def test_of_another_kind_is_charged_too(self, within: Within, user: MakeUser, state: State, path: str) -> None:
+        whole, left = user(3000), user(3000)
+
+        async def work(gateway: Gateway) -> None:
+            Words.answer.set()
+            asked = {"/v1/completions": {"prompt": "Count."}, "/v1/responses": {"input": "Count."}}
+            chat = {"messages": [{"role": "user", "content": "Count."}]}
+            body: dict[str, Any] = {"model": "thinker", "max_tokens": 50, "stream": True, **asked.get(path, chat)}
+            reply = await gateway.call(path, {**body, "user": whole})
+            assert reply.status == 200, reply.body
+            await settled()
+            assert streamed(ANSWER) <= 2990 - state(whole)["balance"] <= streamed(ANSWER) + 2
+            assert state(whole)["held"] == 0
+            Words.rests_after = 5
+            await gateway.call(path, {**body, "user": left}, leave_after=5)
+            while state(left)["held"]:
+                await asyncio.sleep(0)
+            assert streamed("one") <= 2990 - state(left)["balance"] <= streamed("one two three four five ")
+
+        within(work)
+
     def test_that_is_left_at_any_chunk_is_paid_as_far_as_it_came(
         self, within: Within, user: MakeUser, state: State
     ) -> None:
@@ -366,6 +396,38 @@ class TestStream:
             await call
             await settled()
             assert state(name) == {"balance": 100 - spent, "held": 0}
+
+        within(work)
+
+    def test_that_is_left_over_a_real_connection_is_paid_as_far_as_it_came(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            server = uvicorn.Server(uvicorn.Config(proxy_server.app, port=0, lifespan="off", log_level="error"))
+            serving = asyncio.create_task(server.serve())
+            while not server.started:
+                await asyncio.sleep(0)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            address = f"http://127.0.0.1:{port}/v1/chat/completions"
+            Words.answer.set()
+            Words.rests_after = 5
+            messages = [{"role": "user", "content": "Count."}]
+            body = {"model": "thinker", "user": name, "messages": messages, "max_tokens": 50, "stream": True}
+            came = ""
+            async with httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {KEY}"}) as client:
+                async with client.stream("POST", address, json=body) as reply:
+                    async for line in reply.aiter_lines():
+                        came += Reply(chunks=[line.encode()]).words()
+                        if len(came.split()) == 5:
+                            break
+            while state(name)["held"]:
+                await asyncio.sleep(0)
+            assert came.split() == ANSWER.split()[:5]
+            assert state(name) == {"balance": 90 - streamed(came), "held": 0}
+            server.should_exit = True
+            await serving
 
         within(work)
 

@@ -1,6 +1,7 @@
 """Keeps holds open while their work goes on, and has work done to its end though its caller is gone."""
 
 import asyncio
+import logging
 import threading
 import time
 import weakref
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ._sync.hold import RunningHold
 
 T = TypeVar("T")
+
+log = logging.getLogger("scrip")
 
 CLOSED = ("hold_closed", "hold_not_found")
 
@@ -119,9 +122,9 @@ async def finish(task: "asyncio.Task[T]", undo: "Optional[Callable[[T], Awaitabl
         result = await task
         if undo is not None:
             await undo(result)
-    except ScripError:
-        # Nobody is left to be told. What was set aside comes back when the hold expires.
-        pass
+    except ScripError as error:
+        # Nobody else is left to be told. What was set aside comes back when the hold expires.
+        log.warning("What a cancelled task left undone: %s", error)
 
 
 def nap(seconds: float) -> None:
@@ -140,4 +143,4 @@ def join(pending: Any) -> None:
 
 async def async_join(pending: "set[asyncio.Task[Any]]") -> None:
     """Waits for all that goes on though its caller is gone."""
-    await asyncio.gather(*pending)
+    await asyncio.gather(*pending, return_exceptions=True)

@@ -10,7 +10,7 @@ from ..errors import ScripError, UnsettledError
 from ..models import Deduction, Draw, Hold, PlacedHold
 
 if TYPE_CHECKING:
-    from .client import AsyncScrip
+    from .holds import AsyncHolds
 
 DEFAULT_SECONDS = 900
 """As the service has it where nothing is said."""
@@ -49,7 +49,7 @@ class AsyncRunningHold:
 
     def __init__(
         self,
-        scrip: "AsyncScrip",
+        scrip: "AsyncHolds",
         call: "Call[tuple[PlacedHold, bool]]",
         *,
         own_key: bool,

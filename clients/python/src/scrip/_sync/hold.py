@@ -11,7 +11,7 @@ from ..errors import ScripError, UnsettledError
 from ..models import Deduction, Draw, Hold, PlacedHold
 
 if TYPE_CHECKING:
-    from .client import Scrip
+    from .holds import Holds
 
 DEFAULT_SECONDS = 900
 """As the service has it where nothing is said."""
@@ -50,7 +50,7 @@ class RunningHold:
 
     def __init__(
         self,
-        scrip: "Scrip",
+        scrip: "Holds",
         call: "Call[tuple[PlacedHold, bool]]",
         *,
         own_key: bool,
