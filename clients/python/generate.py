@@ -20,7 +20,7 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 # added; what only wraps a list is not.
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
-    "PlacedHold", "Hold", "Draw", "Released", "Debt", "Forgiveness", "CheckoutResult", "Subscription", "Session",
+    "PlacedHold", "Hold", "Draw", "Released", "Debt", "Forgiveness", "CheckoutResult", "Subscription", "SessionToken",
     "Bucket", "Dispute",
 ]  # fmt: skip
 # Where the clients have another word than the description.
@@ -47,7 +47,7 @@ AHEAD: dict[str, dict[str, Any]] = {
     "Draw": {"balance": _INT, "deducted": {"type": "boolean"}, "drawn": _INT, "held": _INT},
     "Debt": {"balance": _INT, "owed": _INT, "debtLimit": _INT, "creditAvailable": _INT},
     "Forgiveness": {"balance": _INT, "owed": _INT, "forgiven": {"type": "boolean"}, "amount": _INT},
-    "Session": {"token": {"type": "string"}, "expiresAt": _INSTANT},
+    "SessionToken": {"token": {"type": "string"}, "expiresAt": _INSTANT},
 }
 
 MODELS = '''

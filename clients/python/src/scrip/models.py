@@ -388,7 +388,7 @@ class Checkout:
 
 
 @dataclass(frozen=True)
-class Session:
+class SessionToken:
     """"""
 
     expires_at: datetime

@@ -8,7 +8,7 @@ from .._call import Call, given, new_key
 from .._types import Ability, LedgerReason, Page
 from .._wallets import code_header, named, wallet_path
 from ..errors import ScripError
-from ..models import ExternalWallet, LedgerEntry, Session, Wallet
+from ..models import ExternalWallet, LedgerEntry, SessionToken, Wallet
 from .calls import Calls
 
 
@@ -109,7 +109,7 @@ class Wallets(Calls):
         code: Optional[str] = None,
         expires_in_seconds: Optional[int] = None,
         can: Optional[Sequence[Ability]] = None,
-    ) -> Session:
+    ) -> SessionToken:
         """A token with which this user's browser may read this wallet, and buy for it; an hour where nothing is
         said. A user without a wallet gets one.
         """
@@ -120,7 +120,7 @@ class Wallets(Calls):
             expiresInSeconds=expires_in_seconds,
             can=None if can is None else list(can),
         )
-        return self._post("/sessions", Session, body, repeatable=True)
+        return self._post("/sessions", SessionToken, body, repeatable=True)
 
     def revoke_sessions(self, *, external_user_id: Optional[str] = None, code: Optional[str] = None) -> None:
         """Ends all sessions of a wallet that were made so far."""
