@@ -375,6 +375,9 @@ class TestLongWork:
             assert beats.over.wait(30)
             hold.cost = 3
         assert (beats.periods[0], extended) == (20.0, [60, 60, 60])
+        assert hold._keeper is not None
+        hold._keeper._thread.join(10)
+        assert not hold._keeper._thread.is_alive()
         assert state(name) == spent(97)
 
     def test_goes_on_through_trouble_and_learns_that_its_hold_was_closed(
@@ -562,6 +565,9 @@ class TestAsync:
                     assert (await scrip.get_hold(hold.hold_id)).expires_at >= first
                     hold.cost = 1
                 assert beats.periods == [20.0] * 3
+                assert hold._keeper is not None and hold._keeper._task is not None
+                with pytest.raises(asyncio.CancelledError):
+                    await hold._keeper._task
 
         run(work())
 

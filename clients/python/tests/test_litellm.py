@@ -185,7 +185,7 @@ def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.Mo
                     litellm.callbacks.remove(meter)
                     await settled()
 
-        asyncio.run(asyncio.wait_for(all_of_it(), 60))
+        asyncio.run(asyncio.wait_for(all_of_it(), 300))
 
     yield run
 
@@ -476,7 +476,9 @@ class TestStream:
 class TestHooks:
     """As LiteLLM might call them: twice, in another order, or not at all."""
 
-    def test_that_all_come_charge_once(self, within: Within, user: MakeUser, state: State) -> None:
+    def test_that_all_come_charge_once(
+        self, within: Within, user: MakeUser, state: State, caplog: pytest.LogCaptureFixture
+    ) -> None:
         name = user(200)
 
         async def work(gateway: Gateway) -> None:
@@ -493,6 +495,7 @@ class TestHooks:
             await meter.async_post_call_failure_hook(other, RuntimeError(), None)
             await meter.async_post_call_success_hook(other, None, answer)
             assert state(name) == {"balance": 183, "held": 0}
+            assert not [record for record in caplog.records if record.name == "scrip.litellm"]
 
         within(work)
 

@@ -228,6 +228,8 @@ class Metered:
 
     async def charge(self, chunk: Any) -> None:
         """Before a chunk goes out: draws what it takes. Raises where there are no credits for it."""
+        if self.over:
+            return
         self.stream.see(chunk)
         due = self.cost_of(self.stream.running()) - self.hold.drawn
         if due >= self.step:
