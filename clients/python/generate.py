@@ -20,7 +20,7 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 # added; what only wraps a list is not.
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
-    "PlacedHold", "Hold", "Draw", "Released", "Debt", "Forgiveness", "CheckoutResult", "Subscription", "SessionToken",
+    "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription", "SessionToken",
     "Bucket", "Dispute",
 ]  # fmt: skip
 # Where the clients have another word than the description.
@@ -29,6 +29,9 @@ NAMES = {
     "CheckoutResult": "Checkout",
     "Deducted": "Deduction",
     "Credited": "Credit",
+    "DrawnHold": "Draw",
+    "DebtState": "Debt",
+    "Forgiven": "Forgiveness",
     "Feature": "FeatureUse",
 }
 # A user without a wallet has an empty one, which has no identifier yet.
@@ -44,9 +47,9 @@ AHEAD: dict[str, dict[str, Any]] = {
     "Balance": {"owed": _INT},
     "Deducted": {"charged": _INT, "owed": _INT, "uncovered": _INT, "late": {"type": "boolean"}},
     "Hold": {"drawn": _INT, "maxOverrun": _INT, "owed": _INT, "uncovered": _INT},
-    "Draw": {"balance": _INT, "deducted": {"type": "boolean"}, "drawn": _INT, "held": _INT},
-    "Debt": {"balance": _INT, "owed": _INT, "debtLimit": _INT, "creditAvailable": _INT},
-    "Forgiveness": {"balance": _INT, "owed": _INT, "forgiven": {"type": "boolean"}, "amount": _INT},
+    "DrawnHold": {"balance": _INT, "deducted": {"type": "boolean"}, "drawn": _INT, "held": _INT},
+    "DebtState": {"balance": _INT, "owed": _INT, "debtLimit": _INT, "creditAvailable": _INT},
+    "Forgiven": {"balance": _INT, "owed": _INT, "forgiven": {"type": "boolean"}, "amount": _INT},
     "SessionToken": {"token": {"type": "string"}, "expiresAt": _INSTANT},
 }
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 OnShortfall = Literal["refuse", "drain", "owe"]
 """What happens where the credits do not cover a cost: nothing is taken; what there is; the rest becomes debt, as far
 as it may."""
-LedgerReason = Literal["purchase", "deduction", "free_grant", "manual", "refund", "expiry"]
+LedgerReason = Literal["purchase", "deduction", "free_grant", "manual", "refund", "expiry", "reversal", "forgiveness"]
 Interval = Literal["hour", "day", "month"]
 Ability = Literal["read", "checkout", "portal", "subscriptions"]
 """What a session may do."""
