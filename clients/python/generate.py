@@ -20,8 +20,8 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 # added; what only wraps a list is not.
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
-    "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription", "SessionToken",
-    "Bucket", "Dispute",
+    "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription",
+    "SessionToken", "Bucket", "Dispute",
 ]  # fmt: skip
 # Where the clients have another word than the description.
 NAMES = {
