@@ -64,7 +64,7 @@ pub(super) const PAGES: &[DocPage] = pages! {
     Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node";
     Begin "tour" "docs/tour.md" "every part of the API once, by curl, in the sandbox";
     Begin "concepts" "docs/concepts.md" "wallets, lots, holds, idempotency, orders";
-    Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, and Rust";
+    Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, Python and Rust";
     Build "examples" "docs/examples.md" "a shop for people without an account, a chat paid by the token";
     Build "errors" "docs/errors.md" "every error code: what it means, what to do, whether to retry";
     Build "webhooks" "docs/webhooks.md" "events sent to your servers, and how to verify them";

@@ -1,0 +1,40 @@
+"""Prepaid credits from Python, with Scrip. `Scrip` and `AsyncScrip` are where to begin."""
+
+from . import models
+from ._async.client import AsyncScrip
+from ._async.hold import AsyncRunningHold, AsyncSettlementError
+from ._sync.client import Scrip
+from ._sync.hold import RunningHold, SettlementError
+from ._types import Ability, BatchItem, BatchResult, Interval, LedgerReason, OnShortfall, Outcome, Page
+from ._version import VERSION as __version__
+from .errors import ErrorCode, InsufficientCreditsError, ScripError, SignatureError, UnsettledError
+from .events import Event
+from .webhooks import sign_event, sign_webhook, verify_webhook
+
+__all__ = [
+    "Ability",
+    "AsyncRunningHold",
+    "AsyncScrip",
+    "AsyncSettlementError",
+    "BatchItem",
+    "BatchResult",
+    "ErrorCode",
+    "Event",
+    "InsufficientCreditsError",
+    "Interval",
+    "LedgerReason",
+    "OnShortfall",
+    "Outcome",
+    "Page",
+    "RunningHold",
+    "Scrip",
+    "ScripError",
+    "SettlementError",
+    "SignatureError",
+    "UnsettledError",
+    "__version__",
+    "models",
+    "sign_event",
+    "sign_webhook",
+    "verify_webhook",
+]

@@ -1,0 +1,126 @@
+"""Checkouts, orders, refunds and subscriptions."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Optional
+
+from .._call import Answer, Call, given, new_key, segment
+from .._types import Page
+from .._wallets import named, wallet_path
+from ..models import Checkout, Order, Subscription
+from .calls import AsyncCalls
+
+
+class AsyncBuying(AsyncCalls):
+    """Checkouts, orders, refunds and subscriptions."""
+
+    async def checkout(
+        self,
+        *,
+        price_id: str,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        success_url: Optional[str] = None,
+        cancel_url: Optional[str] = None,
+        customer_email: Optional[str] = None,
+        quantity: Optional[int] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+        locale: Optional[str] = None,
+        allow_promotion_codes: Optional[bool] = None,
+        discount_code: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Checkout:
+        """Opens a checkout. Where to send the buyer is in `url`. A key of yours opens one checkout, however often
+        it is asked for within a day.
+        """
+        key = idempotency_key or new_key()
+        body = given(
+            priceId=price_id,
+            externalUserId=external_user_id,
+            code=code,
+            successUrl=success_url,
+            cancelUrl=cancel_url,
+            customerEmail=customer_email,
+            quantity=quantity,
+            metadata=metadata,
+            locale=locale,
+            allowPromotionCodes=allow_promotion_codes,
+            discountCode=discount_code,
+            idempotencyKey=key,
+        )
+        return await self._post("/checkout", Checkout, body, key=key)
+
+    async def order(self, order_id: str) -> Order:
+        """An order, by its own id or its checkout's."""
+        return await self._get(f"/orders/{segment(order_id, 'order')}", Order)
+
+    async def orders(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page[Order]:
+        """A page of the project's orders, newest first."""
+        return await self._page("/orders", Order, "orders", given(limit=limit, cursor=cursor))
+
+    async def all_orders(self) -> AsyncIterator[Order]:
+        """All of the project's orders, newest first, read 100 at a time as they are asked for."""
+        cursor: Optional[str] = None
+        while True:
+            page = await self.orders(limit=100, cursor=cursor)
+            for order in page.items:
+                yield order
+            if page.next_cursor in (None, cursor):
+                return
+            cursor = page.next_cursor
+
+    async def refund(
+        self, order_id: str, *, amount_cents: Optional[int] = None, idempotency_key: Optional[str] = None
+    ) -> Order:
+        """Gives money back, all that is left or a part, once for each key."""
+        key = idempotency_key or new_key()
+        body = given(amountCents=amount_cents, idempotencyKey=key)
+        return await self._post(f"/orders/{segment(order_id, 'order')}/refund", Order, body, key=key)
+
+    async def cancel_subscription(
+        self,
+        *,
+        product_id: str,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        at_period_end: Optional[bool] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Subscription:
+        """Ends a subscription, with its period unless it is to end at once."""
+        wallet_path(external_user_id, code)
+        key = idempotency_key or new_key()
+        body = given(
+            externalUserId=external_user_id,
+            code=code,
+            productId=product_id,
+            atPeriodEnd=at_period_end,
+            idempotencyKey=key,
+        )
+        return await self._post("/subscriptions/cancel", Subscription, body, key=key)
+
+    async def resume_subscription(
+        self,
+        *,
+        product_id: str,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Subscription:
+        """Lets a subscription go on that was to end with its period."""
+        wallet_path(external_user_id, code)
+        key = idempotency_key or new_key()
+        body = given(externalUserId=external_user_id, code=code, productId=product_id, idempotencyKey=key)
+        return await self._post("/subscriptions/resume", Subscription, body, key=key)
+
+    async def portal(
+        self, *, return_url: str, external_user_id: Optional[str] = None, code: Optional[str] = None
+    ) -> str:
+        """The address of the provider's page where a customer sees invoices and changes subscriptions."""
+        path, headers = wallet_path(external_user_id, code)
+        body = {"returnUrl": return_url, **given(externalUserId=external_user_id)}
+
+        def url(answer: Answer) -> str:
+            return str(named(answer, "url", str))
+
+        if code is not None:
+            return await self._do(Call("GET", f"{path}/portal", url, query=body, headers=headers, repeatable=True))
+        return await self._do(Call("POST", f"{path}/portal", url, body=body, repeatable=True))

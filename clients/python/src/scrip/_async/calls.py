@@ -1,0 +1,75 @@
+"""How endpoints are asked. It knows none."""
+
+from typing import Any, Optional, TypeVar
+
+from .._call import Answer, Call
+from .._read import read, rows
+from .._types import Page
+from .._wallets import anything
+from .http import AsyncHttp
+
+T = TypeVar("T")
+
+
+class AsyncCalls:
+    """What the parts of a client share."""
+
+    _http: AsyncHttp
+
+    async def _do(self, call: Call[T]) -> T:
+        return await self._http.call(call)
+
+    async def _get(
+        self,
+        path: str,
+        kind: type[T],
+        query: Optional[dict[str, Any]] = None,
+        headers: Optional[dict[str, str]] = None,
+    ) -> T:
+        call = Call("GET", path, lambda answer: read(kind, answer.body), query=query, headers=headers, repeatable=True)
+        return await self._do(call)
+
+    async def _rows(self, path: str, kind: type[T], name: str, query: Optional[dict[str, Any]] = None) -> list[T]:
+        call = Call("GET", path, lambda answer: rows(kind, answer.body, name), query=query, repeatable=True)
+        return await self._do(call)
+
+    async def _page(
+        self,
+        path: str,
+        kind: type[T],
+        name: str,
+        query: dict[str, Any],
+        headers: Optional[dict[str, str]] = None,
+    ) -> Page[T]:
+        def page(answer: Answer) -> Page[T]:
+            return Page(rows(kind, answer.body, name), answer.body.get("nextCursor"))
+
+        return await self._do(Call("GET", path, page, query=query, headers=headers, repeatable=True))
+
+    async def _post(
+        self,
+        path: str,
+        kind: type[T],
+        body: Optional[dict[str, Any]] = None,
+        *,
+        headers: Optional[dict[str, str]] = None,
+        key: Optional[str] = None,
+        own: Any = None,
+        repeatable: bool = False,
+    ) -> T:
+        def answered(answer: Answer) -> T:
+            # A key of this call's own: whoever did it, it was one of its attempts.
+            done = {own: anything(answer.body)} if own and answer.replayed else {}
+            return read(kind, {**answer.body, **done})
+
+        return await self._do(
+            Call(
+                "POST",
+                path,
+                answered,
+                body=body,
+                headers=headers,
+                key=key,
+                repeatable=repeatable or key is not None,
+            )
+        )

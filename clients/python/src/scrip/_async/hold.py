@@ -1,0 +1,188 @@
+"""Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Optional
+
+from .._call import Call, new_key
+from .._keeper import AsyncKeeper, async_to_end
+from .._types import OnShortfall, Outcome
+from ..errors import ScripError, UnsettledError
+from ..models import Deduction, Draw, Hold, PlacedHold
+
+if TYPE_CHECKING:
+    from .holds import AsyncHolds
+
+DEFAULT_SECONDS = 900
+"""As the service has it where nothing is said."""
+MOST = 2**53 - 1
+
+
+class AsyncSettlementError(UnsettledError):
+    """Work under a hold was done, and could not be paid for: `resume` tries again."""
+
+    _hold: "AsyncRunningHold"
+
+    async def resume(self, *, on_shortfall: Optional[OnShortfall] = None) -> Outcome:
+        """Settles the hold for the work's cost. May be called again and again: it is paid for once."""
+        return await self._hold._settle(self.cost, on_shortfall)
+
+
+class AsyncRunningHold:
+    """The hold that work runs against: what `hold` gives to a `with` block."""
+
+    hold_id: str
+    """The hold's identifier: `hold_…`"""
+    amount: int
+    """Credits set aside."""
+    balance: int
+    """Credits that could be spent when it was placed."""
+    key: str
+    """The key under which it was placed."""
+    cost: Optional[int]
+    """What the work cost in all, draws included: set it before the end. Otherwise the draws are its cost."""
+    value: Any
+    """What the work made, if you like: the error of a hold that could not be settled has it."""
+    lost: Optional[ScripError]
+    """Why the hold cannot be kept open any more: it was closed under the work."""
+    outcome: Optional[Outcome]
+    """What it came to, once it is settled."""
+
+    def __init__(
+        self,
+        scrip: "AsyncHolds",
+        call: "Call[tuple[PlacedHold, bool]]",
+        *,
+        own_key: bool,
+        seconds: Optional[int],
+        on_shortfall: OnShortfall,
+        resume: bool,
+        keep_open: bool,
+    ) -> None:
+        self._scrip = scrip
+        self._call = call
+        self._own_key = own_key
+        self._seconds = seconds or DEFAULT_SECONDS
+        self._on_shortfall: OnShortfall = on_shortfall
+        self._resume = resume
+        self._keep_open = keep_open
+        self._begun = False
+        self._keeper: Optional[AsyncKeeper] = None
+        self._closed = False
+        self.key = call.key or ""
+        self.cost = None
+        self.value = None
+        self._drawn = 0
+        self._before = False
+        # Draws by keys that may come again: each counts once.
+        self._named: dict[str, int] = {}
+        self.lost = None
+        self.outcome = None
+
+    async def __aenter__(self) -> "AsyncRunningHold":
+        if self._begun:
+            raise ScripError("invalid_options", "A hold is for one run of work.")
+        self._begun = True
+        # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
+        placed, replayed = await async_to_end(self._scrip._do(self._call), self._abandon, self._scrip._http.pending)
+        # A key that the caller gave and that was used before: work for which another run is charged, or was. With
+        # a key of our own it is our own retry.
+        if replayed and not self._own_key:
+            await self._take_up(placed)
+        self.hold_id, self.amount, self.balance = placed.hold_id, placed.amount, placed.balance
+        if self._keep_open:
+            self._keeper = AsyncKeeper(self, self._seconds / 3)
+            self._keeper.start()
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        if self._keeper is not None:
+            self._keeper.stop()
+        if not self._closed:
+            self._closed = True
+            await async_to_end(self._end(error), None, self._scrip._http.pending)
+
+    async def draw(self, amount: int, *, idempotency_key: Optional[str] = None) -> Draw:
+        """Charges a part now, whatever becomes of the rest; the hold stays open. Past what is held it takes from
+        the balance; where that does not do, `insufficient_credits` says to stop.
+        """
+        key = idempotency_key or new_key()
+        try:
+            draw = await self._scrip._draw(self.hold_id, amount, key, own=idempotency_key is None)
+        except ScripError as error:
+            # Nobody refused it, so it may have been done: the work that it is for is not free.
+            if error.status < 300 or (error.status >= 500 and error.code != "overloaded"):
+                self._named[key] = amount
+            raise
+        if idempotency_key is None:
+            self._drawn += amount
+        elif draw.deducted or not self._before:
+            self._named[key] = amount
+        return draw
+
+    @property
+    def drawn(self) -> int:
+        """What was drawn so far. A draw whose answer was lost counts, too."""
+        return self._drawn + sum(self._named.values())
+
+    async def release(self) -> None:
+        """Gives back all that was not drawn, and ends the hold: nothing more is charged on leaving."""
+        await self._scrip.release(self.hold_id)
+        self._closed = True
+
+    async def extend(self, expires_in_seconds: int) -> Hold:
+        """Keeps it open for so long from now. While the block runs it is kept open without this."""
+        return await self._scrip.extend(self.hold_id, expires_in_seconds)
+
+    async def _take_up(self, placed: PlacedHold) -> None:
+        if not self._resume:
+            message = "Work was begun under this key before."
+            raise ScripError("hold_replayed", message, idempotency_key=self.key)
+        hold = await self._scrip.get_hold(placed.hold_id)
+        if hold.status != "open":
+            raise ScripError("hold_closed", "The work of this key is over.", idempotency_key=self.key)
+        self._drawn, self._before = hold.drawn, True
+
+    async def _abandon(self, placing: tuple[PlacedHold, bool]) -> None:
+        """Gives back what was set aside for work that does not begin."""
+        placed, replayed = placing
+        if self._own_key or not replayed:
+            await self._scrip.release(placed.hold_id)
+
+    async def _end(self, error: Optional[BaseException]) -> Optional[Outcome]:
+        if error is not None:
+            await self._end_failed()
+            return None
+        cost = self.cost if self.cost is not None or not self.drawn else self.drawn
+        if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MOST:
+            await self._end_failed()
+            message = "The work has to say what it cost: hold.cost, a whole number, or draws."
+            raise ScripError("invalid_request", message, param="cost")
+        try:
+            return await self._settle(cost, None)
+        except ScripError as problem:
+            unsettled = AsyncSettlementError(problem, hold_id=self.hold_id, key=self.key, cost=cost, value=self.value)
+            unsettled._hold = self
+            raise unsettled from problem
+
+    async def _end_failed(self) -> None:
+        """After work that raised: what was drawn is paid. Its own error matters more than one from here, and what
+        cannot be given back now comes back when the hold expires.
+        """
+        try:
+            if self.drawn:
+                await self._settle(self.drawn, "drain")
+            else:
+                await self._scrip.release(self.hold_id)
+        except ScripError:
+            pass
+
+    async def _settle(self, cost: int, on_shortfall: Optional[OnShortfall]) -> Outcome:
+        how = on_shortfall or self._on_shortfall
+        settled: Deduction = await self._scrip.settle(self.hold_id, cost, on_shortfall=how)
+        charged = cost if settled.charged is None else settled.charged
+        self.outcome = Outcome(
+            settled.balance, charged, settled.owed or 0, settled.uncovered or 0, late=bool(settled.late)
+        )
+        return self.outcome

@@ -1,0 +1,58 @@
+# Made by generate.py from _async/client.py: do not change it by hand.
+"""All that a back end may do: with any wallet, order and subscription of its project."""
+
+from collections.abc import Callable
+from typing import Optional
+
+import httpx
+
+from ..models import Identity, Product
+from .buying import Buying
+from .credits import Credits
+from .history import History
+from .holds import Holds
+from .http import Http
+from .wallets import Wallets
+
+
+class Scrip(Wallets, Credits, Holds, Buying, History):
+    """Calls one Scrip server with a secret key, over shared connections: make one, and keep it.
+
+    `timeout` is how many seconds one attempt may take, `retries` how often a call is made again at most: one that
+    had no effect (429, `overloaded`, no connection) always, and one that may be done twice without harm (a read, or
+    one with an idempotency key) also where no answer came, or 500, 502, 503 or 504. `Retry-After` is honoured up to
+    30 s; a longer one is on the error. `transport` and `sleep` stand in for the network and for time.
+    """
+
+    def __init__(
+        self,
+        secret_key: str,
+        *,
+        base_url: str,
+        timeout: float = 15.0,
+        retries: int = 3,
+        transport: Optional[httpx.BaseTransport] = None,
+        sleep: Optional[Callable[[float], None]] = None,
+    ) -> None:
+        self._http = Http(secret_key, base_url, timeout=timeout, retries=retries, transport=transport, sleep=sleep)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._http.base_url}>"
+
+    def __enter__(self) -> "Scrip":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._http.close()
+
+    def me(self) -> Identity:
+        """What the key is, and of which project."""
+        return self._get("/me", Identity)
+
+    def products(self) -> list[Product]:
+        """What is for sale."""
+        return self._rows("/products", Product, "products")

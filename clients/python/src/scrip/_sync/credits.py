@@ -1,0 +1,117 @@
+# Made by generate.py from _async/credits.py: do not change it by hand.
+"""Credits given, taken and owed, each once for its key."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Optional
+
+from .._call import Answer, Call, given, new_key, refusal
+from .._read import Unreadable, instant_text, read
+from .._types import BatchItem, BatchResult, OnShortfall
+from .._wallets import anything, wallet_path
+from ..models import Credit, Debt, Deduction, Forgiveness
+from .calls import Calls
+
+
+class Credits(Calls):
+    """Credits given, taken and owed, each once for its key."""
+
+    def credit(
+        self,
+        *,
+        product_id: str,
+        amount: int,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        expires_at: Optional[datetime] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> Credit:
+        """Gives credits, once for each key. A user without a wallet gets one.
+
+        Without a key each call is a new grant: give one that names the reason (`welcome-ann`).
+        """
+        wallet_path(external_user_id, code)
+        key = idempotency_key or new_key()
+        body = given(
+            externalUserId=external_user_id,
+            code=code,
+            productId=product_id,
+            amount=amount,
+            idempotencyKey=key,
+            expiresAt=None if expires_at is None else instant_text(expires_at),
+            meta=meta,
+        )
+        return self._post("/credit", Credit, body, key=key, own=idempotency_key is None and "credited")
+
+    def deduct(
+        self,
+        *,
+        amount: int,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        product_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+        on_shortfall: Optional[OnShortfall] = None,
+    ) -> Deduction:
+        """Takes credits, once for each key: all of them or none, unless `on_shortfall` says otherwise."""
+        path, headers = wallet_path(external_user_id, code)
+        key = idempotency_key or new_key()
+        body = given(
+            externalUserId=external_user_id,
+            productId=product_id,
+            amount=amount,
+            idempotencyKey=key,
+            meta=meta,
+            onShortfall=on_shortfall,
+        )
+        own = idempotency_key is None and "deducted"
+        return self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own)
+
+    def deduct_batch(self, items: Iterable[BatchItem]) -> list[BatchResult]:
+        """Takes credits from up to 1,000 wallets; each item is applied or refused on its own. The results are in
+        the items' order: deductions, and errors for what was refused.
+        """
+        keyed = [(item, item.idempotency_key or new_key()) for item in items]
+        body = {"items": [item.body(key) for item, key in keyed]}
+
+        def results(answer: Answer) -> list[BatchResult]:
+            found = answer.body.get("results")
+            if not isinstance(found, list) or len(found) != len(keyed):
+                raise Unreadable("results are missing")
+            all_results: list[BatchResult] = []
+            for result, (item, key) in zip(found, keyed):
+                error = result.get("error") if isinstance(result, dict) else None
+                if isinstance(error, dict) and isinstance(error.get("code"), str):
+                    all_results.append(refusal({"message": "", **error}, key))
+                    continue
+                # A key of this call's own: whoever did it, it was one of its attempts.
+                if item.idempotency_key is None and answer.retried and isinstance(result, dict):
+                    result = {**result, "deducted": anything(result)}
+                all_results.append(read(Deduction, result))
+            return all_results
+
+        return self._do(Call("POST", "/deductions/batch", results, body=body, repeatable=True))
+
+    def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
+        """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""
+        body = {"externalUserId": external_user_id, "productId": product_id, "debtLimit": debt_limit}
+        return self._post("/wallets/external/debt-limit", Debt, body, repeatable=True)
+
+    def forgive(
+        self,
+        *,
+        external_user_id: str,
+        product_id: str,
+        note: str,
+        amount: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Forgiveness:
+        """Ends a debt, all of it or a part, once for each key."""
+        key = idempotency_key or new_key()
+        body = given(
+            externalUserId=external_user_id, productId=product_id, note=note, amount=amount, idempotencyKey=key
+        )
+        own = idempotency_key is None and "forgiven"
+        return self._post("/wallets/external/forgive", Forgiveness, body, key=key, own=own)

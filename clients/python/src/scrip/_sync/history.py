@@ -1,0 +1,86 @@
+# Made by generate.py from _async/history.py: do not change it by hand.
+"""Events and usage."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Optional
+
+from .._call import Answer, Call, given
+from .._read import Unreadable, instant_text
+from .._types import Interval, Page
+from ..errors import ScripError
+from ..events import Event, read_event
+from ..models import Bucket
+from .calls import Calls
+
+
+class History(Calls):
+    """Events and usage."""
+
+    def usage(
+        self,
+        *,
+        product_id: Optional[str] = None,
+        from_: Optional[datetime] = None,
+        to: Optional[datetime] = None,
+        interval: Optional[Interval] = None,
+        by_feature: bool = False,
+    ) -> list[Bucket]:
+        """What was granted and used, in stretches of time, oldest first."""
+        query = given(
+            productId=product_id,
+            to=None if to is None else instant_text(to),
+            interval=interval,
+            groupBy="feature" if by_feature else None,
+        )
+        if from_ is not None:
+            query["from"] = instant_text(from_)
+        return self._rows("/usage", Bucket, "buckets", query)
+
+    def events(
+        self, *, after: Optional[str] = None, types: Sequence[str] = (), limit: Optional[int] = None
+    ) -> Page[Event]:
+        """A page of what happened, oldest first. To go on, pass `next_cursor` as `after`. 30 days are kept."""
+        query = given(after=after, types=",".join(types) or None, limit=limit)
+
+        def page(answer: Answer) -> Page[Event]:
+            found = answer.body.get("events")
+            if not isinstance(found, list):
+                raise Unreadable("events are missing")
+            return Page([read_event(each) for each in found], answer.body.get("nextCursor"))
+
+        return self._do(Call("GET", "/events", page, query=query, repeatable=True))
+
+    def all_events(self, *, after: Optional[str] = None, types: Sequence[str] = ()) -> Iterator[Event]:
+        """All that happened until now, oldest first, read 100 at a time as they are asked for."""
+        while True:
+            page = self.events(after=after, types=types, limit=100)
+            for event in page.items:
+                yield event
+            # A page always says where to go on: it is the empty one that ends.
+            if not page.items:
+                return
+            after = page.next_cursor
+
+    def poll_events(
+        self, *, after: Optional[str] = None, types: Sequence[str] = (), interval: float = 5.0
+    ) -> Iterator[Event]:
+        """All that happened, and then whatever happens, for as long as it is listened to. Remember the `id` of the
+        last event that was worked off, and begin `after` it the next time. It asks every `interval` seconds, also
+        through trouble that passes.
+        """
+        while True:
+            wait = interval
+            try:
+                page = self.events(after=after, types=types, limit=100)
+                for event in page.items:
+                    yield event
+                after = page.next_cursor or after
+                if page.items:
+                    wait = 0.0
+            except ScripError as error:
+                if not error.passing:
+                    raise
+                wait = max(interval, error.retry_after or 0.0)
+            if wait:
+                self._http.sleep(wait)

@@ -1,0 +1,114 @@
+# Made by generate.py from _async/holds.py: do not change it by hand.
+"""Credits set aside for work whose cost is known only afterwards."""
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from .._call import given, new_key, segment
+from .._types import OnShortfall
+from .._wallets import placing
+from ..models import Deduction, Draw, Hold, PlacedHold, Released
+from .calls import Calls
+from .hold import RunningHold
+
+
+class Holds(Calls):
+    """Credits set aside for work whose cost is known only afterwards."""
+
+    def hold(
+        self,
+        *,
+        amount: int,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        product_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+        max_overrun: Optional[int] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+        on_shortfall: OnShortfall = "drain",
+        resume: bool = False,
+        keep_open: bool = True,
+    ) -> RunningHold:
+        """Work under a hold: `with scrip.hold(…) as hold`.
+
+        Credits are set aside on entering, and kept aside for as long as the work goes on. On leaving the work is
+        paid for: `hold.cost` where it was set, else the sum of the draws; the rest comes back. Work that raises is
+        paid for what was drawn, and costs nothing where nothing was. `on_shortfall` says what happens where hold
+        and balance do not cover the cost.
+
+        With a key of your own work is begun once (`hold_replayed`); `resume` takes up an open hold that was placed
+        under it before, as a queue does that gives a job out again after a crash. Without `keep_open` the hold
+        expires in its time, though the work goes on; the cost is then deducted without it.
+        """
+        call = placing(
+            amount=amount,
+            external_user_id=external_user_id,
+            code=code,
+            product_id=product_id,
+            idempotency_key=idempotency_key,
+            expires_in_seconds=expires_in_seconds,
+            max_overrun=max_overrun,
+            meta=meta,
+        )
+        return RunningHold(
+            self,
+            call,
+            own_key=idempotency_key is None,
+            seconds=expires_in_seconds,
+            on_shortfall=on_shortfall,
+            resume=resume,
+            keep_open=keep_open,
+        )
+
+    def place_hold(
+        self,
+        *,
+        amount: int,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        product_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+        max_overrun: Optional[int] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> PlacedHold:
+        """Sets credits aside for work whose cost is known only afterwards, and nothing more; see `hold`."""
+        call = placing(
+            amount=amount,
+            external_user_id=external_user_id,
+            code=code,
+            product_id=product_id,
+            idempotency_key=idempotency_key,
+            expires_in_seconds=expires_in_seconds,
+            max_overrun=max_overrun,
+            meta=meta,
+        )
+        return (self._do(call))[0]
+
+    def get_hold(self, hold_id: str) -> Hold:
+        """How a hold stands."""
+        return self._get(f"/holds/{segment(hold_id, 'hold')}", Hold)
+
+    def draw(self, hold_id: str, amount: int, *, idempotency_key: Optional[str] = None) -> Draw:
+        """Charges a part of an open hold, which stays open."""
+        return self._draw(hold_id, amount, idempotency_key or new_key(), own=idempotency_key is None)
+
+    def settle(self, hold_id: str, amount: int, *, on_shortfall: Optional[OnShortfall] = None) -> Deduction:
+        """Charges what the work cost, draws included, and gives back the rest."""
+        path = f"/holds/{segment(hold_id, 'hold')}/settle"
+        return self._post(path, Deduction, given(amount=amount, onShortfall=on_shortfall), repeatable=True)
+
+    def release(self, hold_id: str) -> Released:
+        """Gives back all of it."""
+        return self._post(f"/holds/{segment(hold_id, 'hold')}/release", Released, repeatable=True)
+
+    def extend(self, hold_id: str, expires_in_seconds: int) -> Hold:
+        """Keeps it open for so long from now."""
+        path = f"/holds/{segment(hold_id, 'hold')}/extend"
+        return self._post(path, Hold, {"expiresInSeconds": expires_in_seconds}, repeatable=True)
+
+    def _draw(self, hold_id: str, amount: int, key: str, *, own: bool) -> Draw:
+        path = f"/holds/{segment(hold_id, 'hold')}/draw"
+        body = {"amount": amount, "idempotencyKey": key}
+        return self._post(path, Draw, body, key=key, own=own and "deducted")

@@ -1,0 +1,149 @@
+# Made by generate.py from _async/wallets.py: do not change it by hand.
+"""Wallets: read and made, their ledgers, codes, sessions and features."""
+
+from collections.abc import Iterator, Sequence
+from typing import Optional
+
+from .._call import Call, given, new_key
+from .._types import Ability, LedgerReason, Page
+from .._wallets import code_header, named, wallet_path
+from ..errors import ScripError
+from ..models import ExternalWallet, LedgerEntry, SessionToken, Wallet
+from .calls import Calls
+
+
+class Wallets(Calls):
+    """Wallets: read and made, their ledgers, codes, sessions and features."""
+
+    def wallet(self, external_user_id: str) -> ExternalWallet:
+        """A user's wallet. That of a user who has none is empty, and its `wallet_id` None."""
+        try:
+            return self._get("/wallets/external", ExternalWallet, {"externalUserId": external_user_id})
+        except ScripError as error:
+            if error.code != "wallet_not_found":
+                raise
+        return ExternalWallet(balances=[], external_user_id=external_user_id, features=[], subscriptions=[])
+
+    def code_wallet(self, code: str) -> Wallet:
+        """The wallet that a recovery code opens; `wallet_not_found` where it opens none."""
+        return self._get("/wallets/code", Wallet, headers=code_header(code))
+
+    def ensure_wallet(self, external_user_id: str) -> ExternalWallet:
+        """A user's wallet, made if there is none."""
+        body = {"externalUserId": external_user_id}
+        return self._post("/wallets/external", ExternalWallet, body, repeatable=True)
+
+    def create_wallet(self) -> Wallet:
+        """Makes a wallet that belongs to whoever has its code."""
+        return self._post("/wallets", Wallet)
+
+    def rotate(self, code: str, *, idempotency_key: Optional[str] = None) -> str:
+        """Replaces a recovery code that leaked: the new one."""
+        key = idempotency_key or new_key()
+        return self._do(
+            Call(
+                "POST",
+                "/wallets/code/rotate",
+                lambda answer: str(named(answer, "code", str)),
+                body={"idempotencyKey": key},
+                headers=code_header(code),
+                key=key,
+                repeatable=True,
+            )
+        )
+
+    def recover(self, email: str) -> None:
+        """Has the codes of wallets that were paid for with this address mailed to it. Says nothing else."""
+        self._do(Call("POST", "/wallets/recover", lambda answer: None, body={"email": email}))
+
+    def ledger(
+        self,
+        *,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        product_id: Optional[str] = None,
+        reason: Optional[LedgerReason] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page[LedgerEntry]:
+        """A page of a wallet's ledger, newest first. A user without a wallet has an empty one."""
+        path, headers = wallet_path(external_user_id, code)
+        query = given(externalUserId=external_user_id, productId=product_id, reason=reason, limit=limit, cursor=cursor)
+        try:
+            return self._page(f"{path}/ledger", LedgerEntry, "entries", query, headers)
+        except ScripError as error:
+            if error.code != "wallet_not_found" or external_user_id is None:
+                raise
+        return Page([], None)
+
+    def ledger_entries(
+        self,
+        *,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        product_id: Optional[str] = None,
+        reason: Optional[LedgerReason] = None,
+    ) -> Iterator[LedgerEntry]:
+        """All of a wallet's ledger, newest first, read 100 at a time as they are asked for."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.ledger(
+                external_user_id=external_user_id,
+                code=code,
+                product_id=product_id,
+                reason=reason,
+                limit=100,
+                cursor=cursor,
+            )
+            for entry in page.items:
+                yield entry
+            # A cursor that does not move would go round for ever.
+            if page.next_cursor in (None, cursor):
+                return
+            cursor = page.next_cursor
+
+    def session(
+        self,
+        *,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+        can: Optional[Sequence[Ability]] = None,
+    ) -> SessionToken:
+        """A token with which this user's browser may read this wallet, and buy for it; an hour where nothing is
+        said. A user without a wallet gets one.
+        """
+        wallet_path(external_user_id, code)
+        body = given(
+            externalUserId=external_user_id,
+            code=code,
+            expiresInSeconds=expires_in_seconds,
+            can=None if can is None else list(can),
+        )
+        return self._post("/sessions", SessionToken, body, repeatable=True)
+
+    def revoke_sessions(self, *, external_user_id: Optional[str] = None, code: Optional[str] = None) -> None:
+        """Ends all sessions of a wallet that were made so far."""
+        wallet_path(external_user_id, code)
+        body = given(externalUserId=external_user_id, code=code)
+        self._do(Call("POST", "/sessions/revoke", lambda answer: None, body=body, repeatable=True))
+
+    def grant_feature(
+        self, feature: str, *, external_user_id: Optional[str] = None, code: Optional[str] = None
+    ) -> list[str]:
+        """Unlocks a feature by hand. All that the wallet unlocks."""
+        return self._feature(feature, "grant", external_user_id, code)
+
+    def revoke_feature(
+        self, feature: str, *, external_user_id: Optional[str] = None, code: Optional[str] = None
+    ) -> list[str]:
+        """Takes back what was granted by hand; what was bought stays. All that the wallet unlocks."""
+        return self._feature(feature, "revoke", external_user_id, code)
+
+    def _feature(
+        self, feature: str, action: str, external_user_id: Optional[str], code: Optional[str]
+    ) -> list[str]:
+        wallet_path(external_user_id, code)
+        body = given(externalUserId=external_user_id, code=code, feature=feature, action=action)
+        call = Call("POST", "/features", lambda answer: named(answer, "features", list), body=body, repeatable=True)
+        return self._do(call)

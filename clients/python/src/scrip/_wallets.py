@@ -1,0 +1,69 @@
+"""How a wallet is named in a request. A recovery code goes in a header, so that no log has it."""
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ._call import Answer, Call, given, new_key, segment
+from ._read import Unreadable, read
+from .errors import ScripError
+from .models import PlacedHold
+
+
+def code_header(code: str) -> dict[str, str]:
+    return {"X-Wallet-Code": segment(code, "code")}
+
+
+def wallet_path(external_user_id: Optional[str], code: Optional[str]) -> tuple[str, Optional[dict[str, str]]]:
+    """The wallet's path and headers; exactly one of the two names it."""
+    if (external_user_id is None) == (code is None):
+        raise ScripError("conflicting_wallet", "Name one wallet: by external_user_id or by code.")
+    if code is None:
+        return "/wallets/external", None
+    return "/wallets/code", code_header(code)
+
+
+def placing(
+    *,
+    amount: int,
+    external_user_id: Optional[str],
+    code: Optional[str],
+    product_id: Optional[str],
+    idempotency_key: Optional[str],
+    expires_in_seconds: Optional[int],
+    max_overrun: Optional[int],
+    meta: Optional[Mapping[str, Any]],
+) -> "Call[tuple[PlacedHold, bool]]":
+    """A hold to be placed; the answer says whether it was there before."""
+    path, headers = wallet_path(external_user_id, code)
+    key = idempotency_key or new_key()
+    body = given(
+        externalUserId=external_user_id,
+        productId=product_id,
+        amount=amount,
+        idempotencyKey=key,
+        expiresInSeconds=expires_in_seconds,
+        maxOverrun=max_overrun,
+        meta=meta,
+    )
+    return Call(
+        "POST",
+        f"{path}/holds",
+        lambda answer: (read(PlacedHold, answer.body), answer.replayed),
+        body=body,
+        headers=headers,
+        key=key,
+        repeatable=True,
+    )
+
+
+def named(answer: Answer, name: str, kind: Any) -> Any:
+    """One field of an answer."""
+    value = answer.body.get(name)
+    if not isinstance(value, kind):
+        raise Unreadable(f"{name} is missing")
+    return value
+
+
+def anything(body: dict[str, Any]) -> bool:
+    """Whether an operation moved credits, as a repeat tells it: it may have come short of everything."""
+    return body.get("charged") is None or bool(body["charged"] or body.get("owed"))

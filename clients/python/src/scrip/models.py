@@ -1,0 +1,489 @@
+# Made by generate.py from docs/openapi/api.json: do not change it by hand.
+"""What the service answers. Fields that a newer server adds are in `raw`, where all is as it was sent."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Optional
+
+from ._holdings import Holdings
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A key's project and kind."""
+
+    key_kind: str
+    """`publishable` or `secret`"""
+    mode: str
+    """`credit_codes` or `external_users`"""
+    project: str
+    """The project's name."""
+    project_id: str
+    """The project's identifier: `proj_…`"""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class FreeGrant:
+    """Credits that are granted for free."""
+
+    credits: int
+    period: str
+    """`once`, `daily`, `weekly`, `monthly` or `yearly`"""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price of a product; of a subscription, a tier."""
+
+    amount_cents: int
+    """In the currency's minor unit."""
+    credits_granted: int
+    """Credits that it grants; for a subscription tier, each cycle."""
+    currency: str
+    """ISO 4217, upper case."""
+    features: list[str]
+    """Features that it unlocks."""
+    id: str
+    """The price's identifier: `price_…`"""
+    interval: str
+    """`one_time`, `month` or `year`"""
+    credits_expire_after_days: Optional[int] = None
+    """Days until the credits expire; left out: never."""
+    credits_product_id: Optional[str] = None
+    """The product whose balance it fills, where that is not its own."""
+    label: Optional[str] = None
+    """The tier's name, for a subscription."""
+    repeatable: bool = False
+    """Whether a wallet that has bought what it unlocks may buy it again."""
+    rollover: bool = False
+    """Whether a cycle's unused credits stay."""
+    trial_credits: Optional[int] = None
+    """Credits for those days; left out without them."""
+    trial_days: Optional[int] = None
+    """Days for which a subscription is free at first; left out: none."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product with its active prices."""
+
+    id: str
+    """The product's identifier: `prod_…`"""
+    name: str
+    prices: list[Price]
+    type: str
+    """`credits`, `subscription` or `one_time`"""
+    credit_unit: Optional[str] = None
+    """What its credits are called; null when it holds none."""
+    description: Optional[str] = None
+    free_grant: Optional[FreeGrant] = None
+    """Credits that every wallet gets each period; null when there are none."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class NextExpiry:
+    """Credits that will expire."""
+
+    amount: int
+    at: datetime
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A product's balance in a wallet."""
+
+    balance: int
+    """Credits that can be spent now."""
+    product_id: str
+    credit_unit: Optional[str] = None
+    held: int = 0
+    """Credits that open holds set aside; left out when there are none."""
+    next_expiry: Optional[NextExpiry] = None
+    """What expires next; left out when nothing will."""
+    owed: int = 0
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class OpenInvoice:
+    """A bill of a subscription that waits for the buyer."""
+
+    amount_cents: int
+    """What is left to pay, in the currency's minor unit."""
+    currency: str
+    """ISO 4217, in capitals."""
+    next_attempt_at: Optional[datetime]
+    """When the provider tries again by itself; null: it does not."""
+    url: str
+    """The provider's page on which the buyer pays it."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A subscription of a wallet."""
+
+    current_period_end: datetime
+    price_id: str
+    product_id: str
+    status: str
+    """`active`, `past_due` or `paused`; `canceled` only where it was asked for by itself"""
+    cancel_at_period_end: bool = False
+    """Whether it ends with the cycle that is paid; left out when it does not."""
+    collection_paused: bool = False
+    """Whether its collection is paused for the time being, though it keeps its features; left out where it is
+    not.
+    """
+    label: Optional[str] = None
+    """The tier's name."""
+    open_invoice: Optional[OpenInvoice] = None
+    """The bill that waits for the buyer, whose card was declined or whose bank asks them to confirm; left out
+    where none does.
+    """
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Wallet(Holdings):
+    """A wallet that its recovery code opens."""
+
+    balances: list[Balance]
+    code: str
+    """The recovery code: whoever knows it owns the wallet."""
+    features: list[str]
+    """Features that the wallet unlocked."""
+    subscriptions: list[Subscription]
+    """Active and past-due subscriptions."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class ExternalWallet(Holdings):
+    """A wallet of a user of the caller's."""
+
+    balances: list[Balance]
+    external_user_id: str
+    features: list[str]
+    """Features that the wallet unlocked."""
+    subscriptions: list[Subscription]
+    """Active and past-due subscriptions."""
+    wallet_id: Optional[str] = None
+    """The wallet's identifier: `wal_…`"""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Payment:
+    """The provider's ids of what belongs to an order."""
+
+    livemode: bool
+    """Whether it was real money."""
+    provider: str
+    """`sandbox` or `stripe`"""
+    customer_id: Optional[str] = None
+    invoice_id: Optional[str] = None
+    payment_id: Optional[str] = None
+    subscription_id: Optional[str] = None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A checkout, a subscription's renewal or its switch to another tier."""
+
+    amount_cents: int
+    """The price, and once it is paid what was charged; in the currency's minor unit."""
+    balance: int
+    """Credits that the wallet can spend now of the product that the order fills."""
+    created_at: datetime
+    currency: str
+    """ISO 4217, upper case."""
+    id: str
+    """The order's identifier: `ord_…`"""
+    kind: str
+    """`checkout`, `renewal` or `switch`"""
+    metadata: dict[str, str]
+    """The pairs that the checkout was created with."""
+    price_id: str
+    processing: bool
+    """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an order
+    that expired meanwhile: the payment then makes it paid.
+    """
+    product_id: str
+    quantity: int
+    """How many were bought."""
+    refunded_cents: int
+    """What was refunded to the buyer, in the currency's minor unit."""
+    status: str
+    """`pending`, `paid`, `failed`, `refunded` or `expired`"""
+    checkout_id: Optional[str] = None
+    """The provider's checkout session; null for a renewal or a switch."""
+    code: Optional[str] = None
+    """The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment
+    has made the wallet. A publishable key also reads null once the code was replaced, and from a day after
+    the payment on if it reads the order by its checkout.
+    """
+    customer_email: Optional[str] = None
+    """The buyer's e-mail address. Left out for a publishable key."""
+    external_user_id: Optional[str] = None
+    """The caller's own id of the user; null for an anonymous wallet."""
+    invoice_url: Optional[str] = None
+    """The provider's page about the invoice; null where there is none."""
+    paid_at: Optional[datetime] = None
+    payment: Optional[Payment] = None
+    """The payment. Left out for a publishable key."""
+    receipt_url: Optional[str] = None
+    """The provider's page about the payment; null where there is none."""
+    wallet_id: Optional[str] = None
+    """`wal_…`; null until a payment has made the wallet."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One change of a balance. An entry never changes."""
+
+    balance_after: int
+    """The sum of all deltas of this product up to and with this one: credits that can be spent and those that
+    are held.
+    """
+    created_at: datetime
+    delta: int
+    """Credits added (positive) or removed (negative)."""
+    id: str
+    """The entry's identifier: `led_…`"""
+    product_id: str
+    reason: str
+    credit_unit: Optional[str] = None
+    expires_at: Optional[datetime] = None
+    """When the granted credits expire."""
+    idempotency_key: Optional[str] = None
+    """The key that the caller gave."""
+    meta: Optional[dict[str, Any]] = None
+    """The caller's note."""
+    order_id: Optional[str] = None
+    """The order behind the change."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Deduction:
+    """The result of a deduction or of settling a hold."""
+
+    balance: int
+    """Credits that can be spent now."""
+    deducted: bool
+    """Whether this very request took credits; false on a repeat."""
+    charged: Optional[int] = None
+    late: bool = False
+    owed: int = 0
+    uncovered: int = 0
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Credit:
+    """The result of a grant."""
+
+    balance: int
+    """Credits that can be spent now."""
+    credited: bool
+    """Whether this very request granted them; false on a repeat."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class PlacedHold:
+    """A hold that was placed."""
+
+    amount: int
+    """Credits set aside."""
+    balance: int
+    """Credits that can be spent now."""
+    expires_at: datetime
+    hold_id: str
+    """The hold's identifier: `hold_…`"""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A hold with its status."""
+
+    amount: int
+    """Credits set aside when it was placed."""
+    expires_at: datetime
+    hold_id: str
+    """The hold's identifier: `hold_…`"""
+    product_id: str
+    settled_amount: int
+    """Credits deducted when it was settled, else 0."""
+    status: str
+    """`open`, `settled`, `released` or `expired`"""
+    drawn: int = 0
+    max_overrun: int = 0
+    owed: int = 0
+    uncovered: int = 0
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """"""
+
+    balance: int
+    deducted: bool
+    drawn: int
+    held: int
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Released:
+    """The balance after the release."""
+
+    balance: int
+    """Credits that can be spent now."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Debt:
+    """"""
+
+    balance: int
+    credit_available: int
+    debt_limit: int
+    owed: int
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Forgiveness:
+    """"""
+
+    amount: int
+    balance: int
+    forgiven: bool
+    owed: int
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A checkout that waits for its buyer."""
+
+    checkout_id: str
+    """The checkout's identifier: `cs_…`"""
+    order_id: str
+    """The order's identifier: `ord_…`"""
+    url: str
+    """Where to send the buyer."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class SessionToken:
+    """"""
+
+    expires_at: datetime
+    token: str
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class FeatureUse:
+    """Credits used for one feature."""
+
+    credits: int
+    deductions: int
+    feature: Optional[str] = None
+    """`meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The usage of one interval."""
+
+    deducted: int
+    """Credits that were used."""
+    deductions: int
+    """How often credits were used."""
+    expired: int
+    """Credits that expired."""
+    granted: int
+    """Credits bought, given by hand and for free."""
+    refunded: int
+    """Credits taken for refunds and disputes, less what was given back."""
+    start: datetime
+    """Its first instant, UTC."""
+    features: Optional[list[FeatureUse]] = None
+    """What they were used for; with `groupBy=feature`."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A buyer's bank asks for an order's money back, or asks what the payment was for."""
+
+    amount_cents: int
+    """The disputed amount, in the minor unit of its own currency."""
+    currency: str
+    """ISO 4217, in capitals."""
+    inquiry: bool
+    """Whether it is only an inquiry, for which the bank takes nothing."""
+    reason: str
+    """The reason, in the provider's word."""
+    respond_by: Optional[datetime]
+    """Until when an answer is expected; null: none is."""
+    won: Optional[bool] = None
+    """Once it is closed: whether the money is back, or was never taken."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+ServiceErrorCode = Literal[
+    "already_owned",
+    "already_refunded",
+    "already_subscribed",
+    "anonymous_wallets_disabled",
+    "balance_limit",
+    "body_too_large",
+    "conflicting_wallet",
+    "currency_mismatch",
+    "event_not_found",
+    "hold_closed",
+    "hold_not_found",
+    "idempotency_key_reused",
+    "insufficient_credits",
+    "internal_error",
+    "invalid_api_key",
+    "invalid_discount_code",
+    "invalid_request",
+    "missing_api_key",
+    "no_purchase",
+    "order_not_found",
+    "overloaded",
+    "price_not_found",
+    "product_not_found",
+    "product_required",
+    "provider_error",
+    "provider_not_configured",
+    "rate_limited",
+    "redirect_not_allowed",
+    "secret_key_required",
+    "subscription_not_found",
+    "too_many_holds",
+    "too_many_invalid_codes",
+    "too_many_lots",
+    "too_many_pending_orders",
+    "unavailable",
+    "unsupported_media_type",
+    "wallet_creation_limit",
+    "wallet_not_found",
+]
+"""The codes with which the service refuses. A newer one may have others."""

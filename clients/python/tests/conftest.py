@@ -1,0 +1,152 @@
+"""Starts the service itself, with its demo project, on a port and a data directory of its own."""
+
+import json
+import os
+import re
+import subprocess
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable
+
+import httpx
+import pytest
+from unkind import Proxy
+
+from scrip import Scrip
+
+ROOT = Path(__file__).parents[3]
+BINARY = os.environ.get("SCRIP_BINARY", str(ROOT / "target/debug/scrip"))
+
+
+@dataclass
+class Service:
+    base_url: str
+    secret_key: str
+    publishable_key: str
+    project: str
+    product: str
+    price: str
+    tier: str
+    admin_token: str
+
+    def admin(self, method: str, path: str, body: Any = None) -> Any:
+        """Calls the admin API."""
+        headers = {"Authorization": f"Bearer {self.admin_token}"}
+        url = f"{self.base_url}/api/admin/v1/projects/{self.project}{path}"
+        reply = httpx.request(method, url, json=body, headers=headers, trust_env=False)
+        assert reply.is_success, reply.text
+        return reply.json() if reply.content else None
+
+    def press(self, checkout_url: str, button: str) -> None:
+        """Presses a button of the sandbox: `pay`, `fail`, `expire`."""
+        assert httpx.post(f"{checkout_url}/{button}", trust_env=False).is_success
+
+
+MakeUser = Callable[[int], str]
+State = Callable[[str], dict[str, int]]
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    assert Path(BINARY).exists(), f"no binary at {BINARY}: cargo build"
+    data = tmp_path_factory.mktemp("scrip")
+    command = [BINARY, "dev", "--listen", "127.0.0.1:0", "--data-dir", str(data)]
+    environment = {**os.environ, "SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS": "true"}
+    with subprocess.Popen(
+        command, cwd=data, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as child:
+        try:
+            said: list[str] = []
+            assert child.stdout is not None
+            for line in child.stdout:
+                said.append(line)
+                found = re.search(r"listening on (http:\S+)[\s\S]*idempotencyKey", "".join(said))
+                if found:
+                    break
+            else:
+                raise AssertionError(f"scrip dev ended: {''.join(said)}")
+            demo = json.loads((data / "dev.json").read_text("utf-8"))
+            names = ("secret_key", "publishable_key", "project", "product", "price", "tier", "admin_token")
+            yield Service(base_url=found[1], **{name: demo[name] for name in names})
+        finally:
+            child.terminate()
+            # Read to its end: a full pipe would keep it from ending.
+            child.communicate(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def scrip(service: Service) -> Iterator[Scrip]:
+    with Scrip(service.secret_key, base_url=service.base_url) as scrip:
+        yield scrip
+
+
+@pytest.fixture
+def user(scrip: Scrip, service: Service) -> Callable[[int], str]:
+    """Makes a user with so many credits."""
+
+    def make(amount: int) -> str:
+        name = f"user-{uuid.uuid4()}"
+        scrip.ensure_wallet(name)
+        if amount:
+            scrip.credit(external_user_id=name, product_id=service.product, amount=amount, idempotency_key="first")
+        return name
+
+    return make
+
+
+@pytest.fixture
+def state(scrip: Scrip) -> "Callable[[str], dict[str, int]]":
+    """What a user can spend, and what is held."""
+
+    def read(name: str) -> dict[str, int]:
+        balances = scrip.wallet(name).balances
+        return {"balance": sum(each.balance for each in balances), "held": sum(each.held for each in balances)}
+
+    return read
+
+
+@pytest.fixture
+def proxy(service: Service) -> "Iterator[Proxy]":
+    """Stands before the service, and is unkind."""
+    with Proxy(service.base_url).running() as proxy:
+        yield proxy
+
+
+@dataclass
+class Unkind:
+    """A client behind the proxy, whose waits are only noted."""
+
+    proxy: Proxy
+    scrip: Scrip
+    waits: list[float]
+
+
+@pytest.fixture
+def unkind(service: Service, proxy: Proxy) -> "Iterator[Unkind]":
+    waits: list[float] = []
+    with Scrip(service.secret_key, base_url=proxy.base_url, sleep=waits.append) as scrip:
+        yield Unkind(proxy, scrip, waits)
+
+
+def needs(service: Service, path: str) -> None:
+    """Skips where the service is one from before there was this."""
+    described = httpx.get(f"{service.base_url}/api/openapi.json", trust_env=False).json()
+    if path not in described["paths"]:
+        pytest.skip(f"the service has no {path} yet")
+
+
+@pytest.fixture
+def draws(service: Service) -> None:
+    needs(service, "/holds/{holdId}/draw")
+
+
+@pytest.fixture
+def sessions(service: Service) -> None:
+    needs(service, "/sessions")
+
+
+@pytest.fixture
+def debts(service: Service) -> None:
+    needs(service, "/wallets/external/forgive")

@@ -1,0 +1,572 @@
+"""The hook for LiteLLM, inside LiteLLM's own proxy, whose models answer without a network."""
+
+import asyncio
+import gc
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+import httpx
+import pytest
+from conftest import MakeUser, Service, State
+from unkind import Proxy
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip install scrip-client[litellm]")
+proxy_server = pytest.importorskip("litellm.proxy.proxy_server", reason="LiteLLM's proxy is not installed")
+
+import uvicorn  # noqa: E402
+
+from scrip import AsyncScrip  # noqa: E402
+from scrip._tokens import count  # noqa: E402
+from scrip.litellm import CreditMeter, Usage  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("draws")
+
+ANSWER = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+KEY = "sk-litellm-master"
+PROMPT = 10
+"""What every prompt costs here, so that figures are round."""
+
+
+def cost(usage: Usage) -> int:
+    return PROMPT + usage.completion_tokens
+
+
+@dataclass
+class Reply:
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    chunks: list[bytes] = field(default_factory=list)
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self.chunks)
+
+    def words(self) -> str:
+        """What a stream said."""
+        found = ""
+        for line in self.body.decode().splitlines():
+            if line.startswith("data: {"):
+                for choice in json.loads(line[6:]).get("choices", []):
+                    found += (choice.get("delta") or {}).get("content") or choice.get("text") or ""
+        return found
+
+
+class Words(litellm.CustomLLM):  # type: ignore[misc, name-defined]
+    """A model that thinks for as long as the test likes, and may fail in the midst of its answer."""
+
+    thinking: asyncio.Event
+    answer: asyncio.Event
+    fails_after: Optional[int]
+    rests_after: Optional[int]
+
+    async def astreaming(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        self.thinking.set()
+        await self.answer.wait()
+        for at, word in enumerate(ANSWER.split()):
+            if at == self.fails_after:
+                raise RuntimeError("the model is on fire")
+            if at == self.rests_after:
+                await asyncio.get_running_loop().create_future()
+            last = at == 15
+            yield {
+                "text": word + " ",
+                "is_finished": last,
+                "finish_reason": "stop" if last else "",
+                "index": 0,
+                "tool_use": None,
+                "usage": None,
+            }
+
+    async def acompletion(self, *args: Any, **kwargs: Any) -> Any:
+        self.thinking.set()
+        await self.answer.wait()
+        return litellm.ModelResponse(choices=[{"message": {"role": "assistant", "content": ANSWER}}])
+
+
+class Gateway:
+    """LiteLLM's proxy, called as its server would call it, by clients that may leave."""
+
+    def __init__(self, scrip: AsyncScrip, meter: CreditMeter) -> None:
+        self.scrip = scrip
+        self.meter = meter
+
+    async def call(self, path: str, body: dict[str, Any], leave_after: Optional[int] = None) -> Reply:
+        """`leave_after`: so many pieces of the answer have arrived when the client goes away; none: before the model
+        answers.
+        """
+        reply = Reply()
+        gone = asyncio.Event()
+        asked = False
+        content = json.dumps(body).encode()
+
+        async def receive() -> dict[str, Any]:
+            nonlocal asked
+            if not asked:
+                asked = True
+                return {"type": "http.request", "body": content, "more_body": False}
+            if leave_after == 0:
+                await Words.thinking.wait()
+            else:
+                await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                reply.status = message["status"]
+            elif message["type"] == "http.response.body" and message.get("body"):
+                reply.chunks.append(message["body"])
+                if leave_after and len(reply.chunks) >= leave_after:
+                    gone.set()
+                    # The server hears of it now.
+                    await asyncio.get_running_loop().create_future()
+
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+            "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"", "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+            "headers": [
+                (b"authorization", f"Bearer {KEY}".encode()), (b"content-type", b"application/json"),
+                (b"content-length", str(len(content)).encode()), (b"host", b"gateway"),
+            ],
+        }  # fmt: skip
+        await proxy_server.app(scope, receive, send)
+        return reply
+
+    async def chat(self, user: str, *, leave_after: Optional[int] = None, **more: Any) -> Reply:
+        body = {
+            "model": "words",
+            "user": user,
+            "messages": [{"role": "user", "content": "Count."}],
+            "max_tokens": 50,
+            **more,
+        }
+        return await self.call("/v1/chat/completions", body, leave_after)
+
+
+Within = Callable[[Callable[[Gateway], Coroutine[Any, Any, None]]], None]
+
+
+@pytest.fixture
+def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Within]:
+    """Runs something against the gateway, whose hook stands behind the unkind proxy."""
+    config = {
+        "model_list": [
+            model("words", mock_response=ANSWER),
+            model("broken", mock_response="litellm.InternalServerError"),
+            model("embedding", mock_response=[0.1, 0.2]),
+            {"model_name": "thinker", "litellm_params": {"model": "words/thinker"}},
+        ],
+        "general_settings": {"master_key": KEY},
+        "litellm_settings": {"num_retries": 0, "callbacks": []},
+    }
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps(config), "utf-8")
+
+    def run(work: Callable[[Gateway], Coroutine[Any, Any, None]]) -> None:
+        async def all_of_it() -> None:
+            async def no_time(seconds: float) -> None:
+                await asyncio.sleep(0)
+
+            async with AsyncScrip(service.secret_key, base_url=proxy.base_url, sleep=no_time) as scrip:
+                meter = CreditMeter(scrip, cost=cost, draw_every=2)
+                Words.thinking, Words.answer = asyncio.Event(), asyncio.Event()
+                Words.fails_after = Words.rests_after = None
+                litellm.custom_provider_map = [{"provider": "words", "custom_handler": Words()}]
+                litellm.utils.custom_llm_setup()
+                await proxy_server.initialize(config=str(path))
+                litellm.callbacks.append(meter)
+                try:
+                    await work(Gateway(scrip, meter))
+                finally:
+                    litellm.callbacks.remove(meter)
+                    await settled()
+
+        asyncio.run(asyncio.wait_for(all_of_it(), 300))
+
+    yield run
+
+
+def model(name: str, **more: Any) -> dict[str, Any]:
+    return {"model_name": name, "litellm_params": {"model": f"openai/{name}", "api_key": "none", **more}}
+
+
+async def settled() -> None:
+    """Until what goes on by itself is over."""
+    from scrip import litellm as hook
+
+    await asyncio.sleep(0)
+    while hook.tasks:
+        await asyncio.gather(*hook.tasks)
+
+
+def streamed(words: str) -> int:
+    return count("words", words)
+
+
+class TestAnswer:
+    def test_is_charged_what_it_took(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            reply = await gateway.chat(name)
+            assert reply.status == 200, reply.body
+            answer = json.loads(reply.body)
+            assert answer["choices"][0]["message"]["content"] == ANSWER
+            assert state(name) == {"balance": 90 - answer["usage"]["completion_tokens"], "held": 0}
+
+        within(work)
+
+    def test_is_refused_where_credits_are_missing(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(20)
+
+        async def work(gateway: Gateway) -> None:
+            for stream in (False, True):
+                reply = await gateway.chat(name, stream=stream)
+                assert reply.status == 402 and b"insufficient_credits" in reply.body, reply.body
+            assert (await gateway.chat("nobody")).status == 402
+
+        within(work)
+        assert state(name) == {"balance": 20, "held": 0}
+
+    def test_that_fails_costs_nothing(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            for stream in (False, True):
+                assert (await gateway.chat(name, model="broken", stream=stream)).status == 500
+                assert state(name) == {"balance": 100, "held": 0}
+
+        within(work)
+
+    def test_of_another_kind_is_charged_too(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(1000)
+
+        async def work(gateway: Gateway) -> None:
+            body: dict[str, Any] = {"model": "embedding", "user": name, "input": "One, two, three."}
+            reply = await gateway.call("/v1/embeddings", body)
+            assert reply.status == 200, reply.body
+            balance = state(name)["balance"]
+            assert state(name) == {"balance": 1000 - PROMPT, "held": 0}
+            body = {"model": "words", "user": name, "prompt": "Count.", "max_tokens": 50}
+            reply = await gateway.call("/v1/completions", body)
+            assert reply.status == 200, reply.body
+            assert state(name)["held"] == 0 and state(name)["balance"] <= balance - PROMPT - 10
+            balance = state(name)["balance"]
+            body = {"model": "words", "max_tokens": 50, "messages": [{"role": "user", "content": "Count."}]}
+            reply = await gateway.call("/v1/messages", {**body, "user": name})
+            assert reply.status == 200, reply.body
+            assert state(name)["held"] == 0 and state(name)["balance"] <= balance - PROMPT - 10
+
+        within(work)
+
+    def test_whose_cost_cannot_be_told_is_charged_what_was_held(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        def broken(usage: Usage) -> int:
+            raise KeyError(usage.model)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.cost, gateway.meter.estimate = broken, lambda data: 30
+            assert (await gateway.chat(name)).status == 200
+            assert state(name) == {"balance": 70, "held": 0}
+
+        within(work)
+
+    def test_of_nobody_is_refused_and_of_whom_it_may_be_free(self, within: Within) -> None:
+        body = {"model": "words", "messages": [{"role": "user", "content": "Count."}]}
+
+        async def work(gateway: Gateway) -> None:
+            assert (await gateway.call("/v1/chat/completions", body)).status == 400
+            gateway.meter.payer = lambda data, key: None
+            for stream in (False, True):
+                assert (await gateway.call("/v1/chat/completions", {**body, "stream": stream})).status == 200
+
+        within(work)
+
+    def test_is_paid_where_settling_works_only_later(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.only = "/settle"
+            proxy.troubles.extend(["unasked"] * 11)
+            reply = await gateway.chat(name)
+            assert reply.status == 200
+            await settled()
+            spent = PROMPT + json.loads(reply.body)["usage"]["completion_tokens"]
+            assert state(name) == {"balance": 100 - spent, "held": 0}
+
+        within(work)
+
+    def test_is_not_given_where_credits_cannot_be_asked_for(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.troubles.extend(["unasked"] * 4)
+            assert (await gateway.chat(name)).status == 503
+
+        within(work)
+        assert state(name) == {"balance": 100, "held": 0}
+
+
+class TestStream:
+    def test_is_charged_what_it_said(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            reply = await gateway.chat(name, stream=True)
+            assert (reply.status, reply.words()) == (200, ANSWER)
+            assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}
+
+        within(work)
+
+    @pytest.mark.parametrize("path", ["/v1/completions", "/v1/messages", "/v1/responses"])
+    def test_of_another_kind_is_charged_too(self, within: Within, user: MakeUser, state: State, path: str) -> None:
+        whole, left = user(3000), user(3000)
+
+        async def work(gateway: Gateway) -> None:
+            Words.answer.set()
+            asked = {"/v1/completions": {"prompt": "Count."}, "/v1/responses": {"input": "Count."}}
+            chat = {"messages": [{"role": "user", "content": "Count."}]}
+            body: dict[str, Any] = {"model": "thinker", "max_tokens": 50, "stream": True, **asked.get(path, chat)}
+            reply = await gateway.call(path, {**body, "user": whole})
+            assert reply.status == 200, reply.body
+            await settled()
+            assert streamed(ANSWER) <= 2990 - state(whole)["balance"] <= streamed(ANSWER) + 2
+            assert state(whole)["held"] == 0
+            Words.rests_after = 5
+            await gateway.call(path, {**body, "user": left}, leave_after=5)
+            while state(left)["held"]:
+                await asyncio.sleep(0)
+            assert streamed("one") <= 2990 - state(left)["balance"] <= streamed("one two three four five ")
+
+        within(work)
+
+    def test_that_is_left_at_any_chunk_is_paid_as_far_as_it_came(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        async def work(gateway: Gateway) -> None:
+            name = user(100)
+            whole = await gateway.chat(name, stream=True)
+            came = []
+            for leave_after in range(1, len(whole.chunks) + 1):
+                name = user(100)
+                reply = await gateway.chat(name, stream=True, leave_after=leave_after)
+                await settled()
+                assert len(reply.chunks) == leave_after
+                spent = 100 - state(name)["balance"]
+                assert state(name)["held"] == 0
+                assert spent == PROMPT + streamed(reply.words()), reply.words()
+                came.append(spent)
+            assert len(set(came)) > 10
+
+        within(work)
+
+    @pytest.mark.parametrize(
+        ("stream", "cancels", "spent"), [(True, False, 0), (False, True, 0), (False, False, PROMPT + 16)]
+    )
+    def test_that_is_left_while_the_model_thinks_is_paid_only_where_it_goes_on(
+        self,
+        within: Within,
+        user: MakeUser,
+        state: State,
+        monkeypatch: pytest.MonkeyPatch,
+        stream: bool,
+        cancels: bool,
+        spent: int,
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            monkeypatch.setitem(proxy_server.general_settings, "cancel_on_disconnect", cancels)
+            call = asyncio.create_task(gateway.chat(name, model="thinker", stream=stream, leave_after=0))
+            await Words.thinking.wait()
+            assert state(name)["held"] > 0
+            await asyncio.sleep(0)
+            Words.answer.set()
+            await call
+            await settled()
+            assert state(name) == {"balance": 100 - spent, "held": 0}
+
+        within(work)
+
+    def test_that_is_left_over_a_real_connection_is_paid_as_far_as_it_came(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            server = uvicorn.Server(uvicorn.Config(proxy_server.app, port=0, lifespan="off", log_level="error"))
+            serving = asyncio.create_task(server.serve())
+            while not server.started:
+                await asyncio.sleep(0)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            address = f"http://127.0.0.1:{port}/v1/chat/completions"
+            Words.answer.set()
+            Words.rests_after = 5
+            messages = [{"role": "user", "content": "Count."}]
+            body = {"model": "thinker", "user": name, "messages": messages, "max_tokens": 50, "stream": True}
+            came = ""
+            async with httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {KEY}"}) as client:
+                async with client.stream("POST", address, json=body) as reply:
+                    async for line in reply.aiter_lines():
+                        came += Reply(chunks=[line.encode()]).words()
+                        if len(came.split()) == 5:
+                            break
+            while state(name)["held"]:
+                await asyncio.sleep(0)
+            assert came.split() == ANSWER.split()[:5]
+            assert state(name) == {"balance": 90 - streamed(came), "held": 0}
+            server.should_exit = True
+            await serving
+
+        within(work)
+
+    def test_that_breaks_is_paid_as_far_as_it_came(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            Words.answer.set()
+            Words.fails_after = 5
+            reply = await gateway.chat(name, model="thinker", stream=True)
+            await settled()
+            assert reply.words().split() == ANSWER.split()[:5]
+            assert state(name) == {"balance": 90 - streamed(reply.words()), "held": 0}
+
+        within(work)
+
+    def test_that_nobody_can_pay_on_ends_there(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(20)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.estimate = lambda data: 12
+            Words.answer.set()
+            reply = await gateway.chat(name, model="thinker", stream=True)
+            await settled()
+            assert b"Out of credits" in reply.body, reply.body
+            assert 0 <= state(name)["balance"] <= 1 and state(name)["held"] == 0
+            assert 8 <= len(reply.words().split()) <= 10
+
+        within(work)
+
+    def test_goes_on_while_draws_fail_and_is_paid_at_its_end(
+        self, within: Within, proxy: Proxy, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            proxy.only = "/draw"
+            proxy.troubles.extend(["lost", "unasked", "lost", "lost"] * 3)
+            reply = await gateway.chat(name, stream=True)
+            assert reply.words() == ANSWER
+            assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}
+
+        within(work)
+
+
+class TestHooks:
+    """As LiteLLM might call them: twice, in another order, or not at all."""
+
+    def test_that_all_come_charge_once(
+        self, within: Within, user: MakeUser, state: State, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        name = user(200)
+
+        async def work(gateway: Gateway) -> None:
+            meter = gateway.meter
+            answer = litellm.ModelResponse(usage=litellm.Usage(prompt_tokens=3, completion_tokens=7, total_tokens=10))
+            data = await begin(meter, name)
+            other = await begin(meter, name)
+            for _ in range(2):
+                await meter.async_post_call_success_hook(data, None, answer)
+            await meter.async_post_call_failure_hook(data, RuntimeError(), None)
+            async for _ in meter.async_post_call_streaming_iterator_hook(None, chunks(), data):
+                pass
+            assert state(name) == {"balance": 200 - 17 - 60, "held": 60}
+            await meter.async_post_call_failure_hook(other, RuntimeError(), None)
+            await meter.async_post_call_success_hook(other, None, answer)
+            assert state(name) == {"balance": 183, "held": 0}
+            assert not [record for record in caplog.records if record.name == "scrip.litellm"]
+
+        within(work)
+
+    def test_of_one_client_do_not_reach_another_call(self, within: Within, user: MakeUser, state: State) -> None:
+        name = user(200)
+
+        async def work(gateway: Gateway) -> None:
+            # What a client may send along: the identifier of a call, and metadata.
+            mine = {"litellm_call_id": "same", "metadata": {"scrip_call": "same"}}
+            one, two = await begin(gateway.meter, name, **mine), await begin(gateway.meter, name, **mine)
+            await gateway.meter.async_post_call_failure_hook(one, RuntimeError(), None)
+            assert state(name)["held"] == 60
+            await gateway.meter.async_post_call_failure_hook(
+                {**two, "metadata": {"scrip_call": "same"}}, RuntimeError(), None
+            )
+            assert state(name)["held"] == 60
+            await gateway.meter.async_post_call_failure_hook(two, RuntimeError(), None)
+            assert state(name)["held"] == 0
+
+        within(work)
+
+    def test_that_never_come_give_it_back_once_the_call_is_forgotten(
+        self, within: Within, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            data: Optional[dict[str, Any]] = await begin(gateway.meter, name)
+            assert state(name)["held"] == 60
+            data = None
+            gc.collect()
+            await settled()
+            assert state(name) == {"balance": 100, "held": 0}
+            data = await begin(gateway.meter, name)
+            stream: Any = gateway.meter.async_post_call_streaming_iterator_hook(None, chunks(), data)
+            assert await stream.__anext__() == words("one")
+            assert await stream.__anext__() == words(" two")
+            data = stream = None
+            gc.collect()
+            # The loop closes what nobody reads on.
+            while state(name)["held"]:
+                await asyncio.sleep(0)
+            assert state(name) == {"balance": 90 - streamed("one two"), "held": 0}
+
+        within(work)
+
+
+class Logging:
+    """What LiteLLM keeps of a call."""
+
+
+async def begin(meter: CreditMeter, user: str, **more: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": "Count."}]
+    data = {
+        "model": "words",
+        "user": user,
+        "messages": messages,
+        "max_tokens": 50,
+        "litellm_logging_obj": Logging(),
+        **more,
+    }
+    data["metadata"] = dict(data.get("metadata", {}))
+    begun = await meter.async_pre_call_hook(None, None, data, "acompletion")
+    assert begun is data
+    return data
+
+
+def words(text: str) -> Any:
+    return {"choices": [{"delta": {"content": text}}]}
+
+
+async def chunks() -> AsyncIterator[Any]:
+    for text in ("one", " two", " three", " four"):
+        yield words(text)

@@ -1,0 +1,103 @@
+"""Sessions for browsers, and debts."""
+
+import uuid
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import httpx
+import pytest
+from conftest import MakeUser, Service, Unkind
+
+from scrip import InsufficientCreditsError, Scrip, ScripError
+
+
+def browser(service: Service, token: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.get(f"{service.base_url}/api/v1/wallets/external", headers=headers, trust_env=False)
+
+
+@pytest.mark.usefixtures("sessions")
+class TestSession:
+    def test_reads_its_wallet_until_it_is_revoked(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
+        name = user(7)
+        session = scrip.session(external_user_id=name, expires_in_seconds=600, can=["read"])
+        assert session.token.startswith("pay_ws_")
+        left = session.expires_at - datetime.now(timezone.utc)
+        assert timedelta(seconds=500) < left <= timedelta(seconds=601)
+        read = browser(service, session.token)
+        assert read.json()["balances"][0]["balance"] == 7
+        scrip.revoke_sessions(external_user_id=name)
+        assert browser(service, session.token).json()["code"] == "session_expired"
+        assert browser(service, scrip.session(external_user_id=name).token).status_code == 200
+
+    def test_is_made_for_whom_there_was_no_wallet_yet(self, scrip: Scrip, service: Service) -> None:
+        name = f"user-{uuid.uuid4()}"
+        assert browser(service, scrip.session(external_user_id=name).token).json()["externalUserId"] == name
+
+    def test_opens_a_code_wallet(self, scrip: Scrip) -> None:
+        code = scrip.create_wallet().code
+        assert scrip.session(code=code).token
+        scrip.revoke_sessions(code=code)
+
+    def test_is_of_one_wallet(self, scrip: Scrip) -> None:
+        names: list[dict[str, Any]] = [{}, {"external_user_id": "ann", "code": "A-B"}]
+        for named in names:
+            for call in (scrip.session, scrip.revoke_sessions):
+                with pytest.raises(ScripError) as caught:
+                    call(**named)
+                assert caught.value.code == "conflicting_wallet"
+
+    def test_is_asked_for_again_where_an_answer_was_lost(self, unkind: Unkind, user: MakeUser) -> None:
+        unkind.proxy.troubles.extend(["lost", "cut"])
+        assert unkind.scrip.session(external_user_id=user(0)).token
+
+    def test_checkout_of_one_key_is_opened_once(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
+        name = user(0)
+        unkind.proxy.troubles.extend(["lost", "cut"])
+        first = unkind.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
+        again = unkind.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
+        assert first == again
+
+
+@pytest.mark.usefixtures("debts")
+class TestDebt:
+    def test_is_owed_as_far_as_it_may_be_and_forgiven_once(
+        self, scrip: Scrip, service: Service, user: MakeUser
+    ) -> None:
+        name = user(10)
+        whose: dict[str, Any] = {"external_user_id": name, "product_id": service.product}
+        limit = scrip.set_debt_limit(**whose, debt_limit=20)
+        assert (limit.balance, limit.owed, limit.debt_limit, limit.credit_available) == (10, 0, 20, 20)
+        done = scrip.deduct(**whose, amount=50, on_shortfall="owe")
+        assert (done.balance, done.charged, done.owed, done.uncovered) == (0, 10, 20, 20)
+        assert scrip.wallet(name).balances[0].owed == 20
+        with pytest.raises(InsufficientCreditsError):
+            scrip.deduct(**whose, amount=1)
+        forgiven = scrip.forgive(**whose, amount=5, note="sorry", idempotency_key="case-1")
+        assert (forgiven.owed, forgiven.amount, forgiven.forgiven) == (15, 5, True)
+        again = scrip.forgive(**whose, amount=5, note="sorry", idempotency_key="case-1")
+        assert (again.owed, again.amount, again.forgiven) == (15, 5, False)
+        assert scrip.forgive(**whose, note="all of it").owed == 0
+        assert scrip.set_debt_limit(**whose, debt_limit=None).debt_limit == 0
+        told = [event for event in scrip.all_events(types=["wallet.owing", "wallet.repaid"])]
+        mine = [event for event in told if event.data.external_user_id == name]  # type: ignore[union-attr]
+        assert [event.type for event in mine] == ["wallet.owing", "wallet.repaid"]
+
+    def test_of_a_hold_has_its_room_kept(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
+        name = user(10)
+        whose: dict[str, Any] = {"external_user_id": name, "product_id": service.product}
+        scrip.set_debt_limit(**whose, debt_limit=20)
+        with scrip.hold(**whose, amount=10, max_overrun=15, on_shortfall="owe") as hold:
+            with pytest.raises(InsufficientCreditsError) as caught:
+                scrip.place_hold(**whose, amount=1, max_overrun=10)
+            assert caught.value.credit_available == 5
+            hold.cost = 22
+        assert hold.outcome and (hold.outcome.charged, hold.outcome.owed, hold.outcome.uncovered) == (10, 12, 0)
+
+    def test_is_forgiven_once_though_an_answer_is_lost(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
+        whose: dict[str, Any] = {"external_user_id": user(0), "product_id": service.product}
+        unkind.scrip.set_debt_limit(**whose, debt_limit=20)
+        unkind.scrip.deduct(**whose, amount=20, on_shortfall="owe")
+        unkind.proxy.troubles.extend(["lost", "cut"])
+        forgiven = unkind.scrip.forgive(**whose, amount=5, note="sorry")
+        assert (forgiven.owed, forgiven.forgiven) == (15, True)
