@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, Price } from './types.js';
+import type { ErrorBody, ErrorCode, Outcome, Price } from './types.js';
 
 /** What certain codes add. */
 interface Added {
@@ -13,6 +13,18 @@ interface Added {
   };
   already_refunded: { refundableCents: number };
   currency_mismatch: { currency?: string };
+  settle_failed: Unsettled<unknown>;
+}
+
+/** Work that was done, and is not paid for yet. */
+export interface Unsettled<T> {
+  readonly holdId: string;
+  /** What the work cost. */
+  readonly amount: number;
+  /** What came of it. */
+  readonly value: T;
+  /** Tries again to take what it cost; never takes it twice. */
+  readonly resume: () => Promise<Outcome<T>>;
 }
 
 type Fields<C> = C extends keyof Added ? Added[C] : unknown;
