@@ -53,6 +53,8 @@ const FIELDS = [
   'prices',
   'refundableCents',
   'currency',
+  'creditAvailable',
+  'reason',
 ] as const;
 
 /** The one kind of error that a client throws. */
@@ -96,6 +98,9 @@ export const isScripError = <C extends ErrorCode | (string & {}) = string>(
   // By its name: an application may well hold two copies of this class.
   error instanceof Error && error.name === 'ScripError' && (code === undefined || (error as ScripError).code === code);
 
+/** Whether nothing came back, be it from the service or from where sessions come from. */
+export const isUnanswered = ({ code, status }: ScripError): boolean => code === 'network_error' || code === 'timeout' || (code === 'session_failed' && !status);
+
 /** What passes by itself: a loop that asks again and again does not end with it. */
 export const isPassing = (error: unknown): boolean =>
-  isScripError(error) && (error.code === 'network_error' || error.code === 'timeout' || error.status === 429 || error.status >= 500);
+  isScripError(error) && (isUnanswered(error) || error.status === 429 || error.status >= 500);

@@ -1,5 +1,5 @@
 // One way to ask the service: attempts, waits, and every failure as a `ScripError`. It knows no endpoint.
-import { ScripError, isScripError } from './error.js';
+import { ScripError, isUnanswered } from './error.js';
 import type { CallOptions, ErrorBody } from './types.js';
 
 export interface HttpOptions {
@@ -16,6 +16,9 @@ export interface HttpOptions {
 export interface Call extends CallOptions {
   query?: object | undefined;
   body?: { idempotencyKey?: string } | object | undefined;
+  headers?: Record<string, string> | undefined;
+  /** The answer goes on for as long as it is listened to: it is given as it comes. */
+  stream?: boolean;
   /** Whether doing it twice is doing it once. A body with an idempotency key makes it so. */
   repeatable?: boolean;
   /** Told the headers of an answer that was no refusal, and whether an attempt before it may have done it. */
@@ -52,29 +55,35 @@ export const segment = (value: string, param: string): string => {
   throw new ScripError('invalid_request', `This is no ${param}.`, { param });
 };
 
-/** Waits, unless it is aborted. */
-export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      signal?.aborted ? reject(aborted(signal)) : resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
-
 const aborted = (signal: AbortSignal) => new ScripError('aborted', 'The call was aborted.', { cause: signal.reason });
 
 /** The work, or that the caller no longer waits for it: it goes on for others. */
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(aborted(signal as AbortSignal));
-    if (signal?.aborted) stop();
+  new Promise<T>((resolve, reject) => {
+    const stop = () => {
+      signal?.removeEventListener('abort', stop);
+      if (signal?.aborted) reject(aborted(signal));
+    };
     signal?.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop));
+    work.then(resolve, reject).finally(stop);
+    if (signal?.aborted) stop();
   });
+
+/** Waits, unless it is aborted. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+};
+
+const keyBearer = (key: string): Bearer => ({
+  // What is not set is no fault before it is used: builds and tests make clients without keys, too.
+  token: () => {
+    if (key) return key;
+    throw new ScripError('invalid_options', 'No key is set.');
+  },
+  drop: () => undefined,
+});
 
 export class Http {
   /** Where the service is, as errors name it. */
@@ -89,7 +98,7 @@ export class Http {
     // Empty or a path: the address that a page comes from.
     if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address.');
     this.#address = baseUrl.replace(/\/+$/, '');
-    this.#bearer = typeof bearer === 'string' ? { token: () => bearer, drop: () => undefined } : bearer;
+    this.#bearer = typeof bearer === 'string' ? keyBearer(bearer) : bearer;
     // The global one is looked up at each call: what watches or fakes it may come later. A browser's refuses
     // to be anything's method.
     this.#fetch = (...given) => (own ?? fetch)(...given);
@@ -136,19 +145,6 @@ export class Http {
     }
   }
 
-  /** An answer that goes on for as long as it is listened to. One attempt; the signal ends it. */
-  async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const token = await this.#bearer.token();
-    const response = await this.#fetch(this.#url(path), { headers: { ...headers, authorization: `Bearer ${token}` }, signal });
-    if (response.ok && response.body) return response.body;
-    try {
-      return read(response, await response.text(), undefined);
-    } catch (error) {
-      if (isScripError(error, 'session_expired')) this.#bearer.drop(token);
-      throw error;
-    }
-  }
-
   #url(path: string, query?: object): string {
     // What a page may say, a server cannot: there is nothing that it would be relative to.
     if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be a whole address here.');
@@ -173,11 +169,10 @@ export class Http {
     signal?.addEventListener('abort', onAbort);
     const timer = setTimeout(() => stop.abort(), timeoutMs);
     try {
-      const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+      const headers: Record<string, string> = { ...call.headers, authorization: `Bearer ${token}` };
       if (body !== undefined) headers['content-type'] = 'application/json';
-      const init: RequestInit = { method, headers, signal: stop.signal };
-      if (body !== undefined) init.body = body;
-      const response = await this.#fetch(url, init);
+      const response = await this.#fetch(url, { method, headers, signal: stop.signal, ...(body !== undefined && { body }) });
+      if (call.stream && response.ok && response.body) return response.body as T;
       const answer = read<T>(response, await response.text(), idempotencyKey);
       call.onHeaders?.(response.headers, repeated);
       return answer;
@@ -223,8 +218,8 @@ const isUndone = ({ code, status }: ScripError): boolean => status === 429 || co
 
 /** How long to wait before the next attempt; nothing where there should be none. */
 function wait(failure: ScripError, repeatable: boolean, attempt: number): number | undefined {
-  const { code, status, retryAfterMs } = failure;
-  const passing = code === 'network_error' || code === 'timeout' || status >= 500;
+  const { retryAfterMs } = failure;
+  const passing = isUnanswered(failure) || failure.status >= 500;
   if (!isUndone(failure) && !(repeatable && passing)) return undefined;
   if ((retryAfterMs ?? 0) > LONGEST_WAIT_MS) return undefined;
   // Never before the interval that was named, and not all at the same instant.

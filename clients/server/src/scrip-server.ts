@@ -77,12 +77,7 @@ export class ScripServer {
       throw new ScripError('invalid_options', '@scrip/server does not run in a browser, where everybody could read its key. Use @scrip/browser there.');
     const { secretKey = '' } = options;
     if (secretKey && !/^pay_sk_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
-    // What is not set is no fault before it is used: builds and tests make clients without keys, too.
-    const token = () => {
-      if (!secretKey) throw new ScripError('invalid_options', 'No secret key is set.');
-      return secretKey;
-    };
-    this.#http = new Http(options, { token, drop: () => undefined });
+    this.#http = new Http(options, secretKey);
   }
 
   /** What the key is, and of which project. */
