@@ -31,6 +31,12 @@ export class StoredCode {
     if (code === null || code === (await this.lost())) await this.#lost.set(null);
   }
 
+  async forgetLost(): Promise<void> {
+    const lost = await this.lost();
+    if (lost !== null && lost === (await this.#code.get())) await this.#code.set(null);
+    await this.#lost.set(null);
+  }
+
   /** Whether it outlives the page. */
   get lasts(): boolean {
     return this.#code.lasts;

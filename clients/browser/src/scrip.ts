@@ -116,9 +116,15 @@ export class Scrip {
     return this.bySession ? null : this.#code.get();
   }
 
-  /** A stored code that opened nothing, as after it was replaced elsewhere. `useCode` tries it again, `forget` forgets it. */
+  /** A stored code that opened nothing, as after it was replaced elsewhere. `useCode` tries it again. */
   async lostCode(): Promise<string | null> {
     return this.bySession ? null : this.#code.lost();
+  }
+
+  /** Forgets that code, and no other. */
+  async forgetLostCode(): Promise<void> {
+    await this.#code.forgetLost();
+    this.#listeners.changed();
   }
 
   /** Whether the code outlives this page: not where a browser keeps nothing. */

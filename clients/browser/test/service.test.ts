@@ -103,8 +103,9 @@ describe('a wallet', () => {
     // So does starting anew. What was kept is still told, until it is forgotten.
     expect(await scrip.deduct({ productId: service.product, amount: 1 }).catch((error: ScripError) => error.code)).toBe('insufficient_credits');
     expect([kept.kept.code === 'OLIVE-AAAA-BBBB-CCCC', await scrip.lostCode()]).toEqual([false, 'OLIVE-AAAA-BBBB-CCCC']);
-    await scrip.forget();
-    expect(await scrip.lostCode()).toBeNull();
+    const anew = await scrip.code();
+    await scrip.forgetLostCode();
+    expect([await scrip.lostCode(), await scrip.code()]).toEqual([null, anew]);
     expect(asked.filter((path) => path.includes('OLIVE'))).toHaveLength(1);
   });
 
