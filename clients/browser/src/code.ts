@@ -1,6 +1,6 @@
 // The recovery code that a browser keeps. One that opens nothing is asked about once: it stands in nobody's way from
 // then on, and is kept all the same, since what the service says may be wrong for a while.
-import { isScripError, segment } from '@scrip/core';
+import { ScripError, isScripError, segment } from '@scrip/core';
 import { Kept, browserStorage, parse, type CodeStorage } from './storage.js';
 
 /** So long the service is believed that a code opens nothing. */
@@ -9,6 +9,9 @@ const BELIEVED_MS = 3_600_000;
 export class StoredCode {
   readonly #code: Kept;
   readonly #lost: Kept;
+  /** The first question about a code: until it is answered others wait, lest a wrong one is asked about twice. */
+  #first: Promise<unknown> | undefined;
+  #good: string | undefined;
 
   constructor(storage: CodeStorage, name: string) {
     this.#code = new Kept(storage);
@@ -44,8 +47,24 @@ export class StoredCode {
 
   /** Asks something of the wallet of this code, and remembers if there is none. */
   async ask<T>(code: string, ask: (path: string) => Promise<T>): Promise<T> {
+    if (code !== this.#good && this.#first) {
+      await this.#first.catch(() => undefined);
+      if ((await this.get()) === null) throw new ScripError('no_wallet', 'There is no wallet yet.');
+    }
+    const asking = this.#ask(code, ask);
+    this.#first ??= asking;
     try {
-      return await ask(`/wallets/${segment(code, 'code')}`);
+      return await asking;
+    } finally {
+      this.#first = undefined;
+    }
+  }
+
+  async #ask<T>(code: string, ask: (path: string) => Promise<T>): Promise<T> {
+    try {
+      const answer = await ask(`/wallets/${segment(code, 'code')}`);
+      this.#good = code;
+      return answer;
     } catch (error) {
       const isNone = isScripError(error) && (error.code === 'wallet_not_found' || error.param === 'code');
       if (isNone && code === (await this.#code.get())) await this.#lost.set(JSON.stringify([code, Date.now()]));

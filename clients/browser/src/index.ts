@@ -33,10 +33,11 @@ export type {
   PopupOptions,
   PortalInput,
   RotateInput,
+  ScripOptions,
   SettleInput,
   SubscriptionInput,
   WaitOptions,
 } from './input.js';
-export { Scrip, type ScripOptions } from './scrip.js';
+export { Scrip } from './scrip.js';
 export type { SessionSource } from './session.js';
 export { browserStorage, type CodeStorage } from './storage.js';

@@ -1,7 +1,18 @@
 // What calls of the browser client take.
-import type { CallOptions, Holdings, Loose, components } from '@scrip/core';
+import type { CallOptions, Holdings, HttpOptions, Loose, components } from '@scrip/core';
+import type { SessionSource } from './session.js';
+import type { CodeStorage } from './storage.js';
 
 type Schemas = components['schemas'];
+
+export interface ScripOptions extends HttpOptions {
+  /** A publishable key. A secret key is refused: whoever sees it can spend everybody's credits. */
+  publishableKey?: string | undefined;
+  /** Where the recovery code is kept. Default: the browser's `localStorage`, a name for each `baseUrl`. */
+  storage?: CodeStorage | undefined;
+  /** In place of a key: the wallet of whoever is signed in to your application. */
+  session?: SessionSource | undefined;
+}
 
 /** A key is made where none is given; it is on the error of a call that failed. */
 export type DeductInput = Loose<Schemas['DeductByCode'], 'idempotencyKey'>;

@@ -16,7 +16,6 @@ import {
   type Deduction,
   type Hold,
   type Holdings,
-  type HttpOptions,
   type Identity,
   type LedgerEntry,
   type LedgerFilter,
@@ -40,33 +39,17 @@ import type {
   PopupOptions,
   PortalInput,
   RotateInput,
+  ScripOptions,
   SettleInput,
   SubscriptionInput,
   WaitOptions,
 } from './input.js';
 import { LazySessions, signedIn } from './lazily.js';
 import { Listeners } from './listeners.js';
-import { forgetMark, here, leaveFor, mark, needsPage, onlyOneTab, openWindow, withMark } from './page.js';
+import { forgetMark, here, leaveFor, needsPage, onlyOneTab, openWindow, withMark } from './page.js';
 import { settled, watch } from './orders.js';
-import type { SessionSource } from './session.js';
-import { Kept, browserStorage, parse, type CodeStorage } from './storage.js';
-
-export interface ScripOptions extends HttpOptions {
-  /** A publishable key. A secret key is refused: whoever sees it can spend everybody's credits. */
-  publishableKey?: string | undefined;
-  /** Where the recovery code is kept. Default: the browser's `localStorage`, a name for each `baseUrl`. */
-  storage?: CodeStorage | undefined;
-  /** In place of a key: the wallet of whoever is signed in to your application. */
-  session?: SessionSource | undefined;
-}
-
-/** What has to outlive the page while a buyer is away. */
-interface Leaving {
-  orderId: string;
-  checkoutId: string;
-  /** Whether the address says that the buyer came back from paying. */
-  marked: boolean;
-}
+import { Returning } from './returning.js';
+import { Kept, browserStorage, parse } from './storage.js';
 
 type Schemas = components['schemas'];
 
@@ -78,7 +61,7 @@ export class Scrip {
   readonly #name: string;
   readonly #code: StoredCode;
   /** A checkout that the buyer was sent to. */
-  readonly #leaving: Kept;
+  readonly #leaving: Returning;
   /** A rotation whose answer has not arrived: its key, without which the wallet would be lost. */
   readonly #rotation: Kept;
   readonly #listeners: Listeners;
@@ -97,7 +80,7 @@ export class Scrip {
     this.#listeners = new Listeners(this.#name);
     this.#code = new StoredCode(storage ?? browserStorage(this.#name), this.#name);
     const own = `${this.#name}:${this.bySession ? 'session' : key}`;
-    this.#leaving = new Kept(browserStorage(`${own}:checkout`));
+    this.#leaving = new Returning(`${own}:checkout`);
     this.#rotation = new Kept(browserStorage(`${own}:rotation`));
   }
 
@@ -269,7 +252,7 @@ export class Scrip {
     const marked = !input.successUrl && page !== null;
     const successUrl = marked ? withMark(page) : input.successUrl ?? null;
     const checkout = await this.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
-    await this.#leave(checkout, marked);
+    await this.#leaving.remember(checkout, marked);
     return leaveFor(checkout.url);
   }
 
@@ -282,7 +265,7 @@ export class Scrip {
     const popup = openWindow(options.opening ?? 'Opening checkout…');
     try {
       const checkout = await this.checkout(input, options);
-      await this.#leave(checkout, false);
+      await this.#leaving.remember(checkout, false);
       popup.location.href = checkout.url;
       const order = await watch((id, call) => this.order(id, call), checkout.orderId, {
         signal: options.signal,
@@ -317,26 +300,8 @@ export class Scrip {
    * no checkout is known; an order that is still pending is remembered for the next time.
    */
   async completeCheckout(options: WaitOptions = {}): Promise<Order | null> {
-    const left = parse<Leaving>(await this.#leaving.get());
-    const back = mark();
-    // In another browser than the one that was left, or in one that keeps nothing, the address alone knows.
-    const isNamed = !!back && /^cs_\w+$/.test(back) && back !== left?.checkoutId;
-    const id = isNamed ? back : left?.orderId;
-    if (!id) return null;
-    // Came back without paying, as the address tells: one look is enough.
-    const cancelled = left?.marked && back === null;
-    let order: Order;
-    try {
-      order = await watch((id, call) => this.order(id, call), id, cancelled ? { ...options, timeoutMs: 0 } : options);
-    } catch (error) {
-      if (!isScripError(error, 'order_not_found')) throw error;
-      // Whoever wrote the address, no checkout of ours.
-      if (isNamed) return null;
-      // It is of another project, say, and will not be found the next time either.
-      await this.#leaving.set(null);
-      throw error;
-    }
-    if (settled(order)) await this.#arrive(order);
+    const order = await this.#leaving.order((id, call) => this.order(id, call), options);
+    if (order && settled(order)) await this.#arrive(order);
     return order;
   }
 
@@ -434,13 +399,8 @@ export class Scrip {
     return answer;
   }
 
-  async #leave({ orderId, checkoutId }: Checkout, marked: boolean): Promise<void> {
-    await this.#leaving.set(JSON.stringify({ orderId, checkoutId, marked } satisfies Leaving));
-  }
-
   async #arrive(order: Order): Promise<void> {
-    const left = parse<Leaving>(await this.#leaving.get());
-    if (left?.orderId === order.id) await this.#leaving.set(null);
+    await this.#leaving.forget(order.id);
     if (order.status === 'paid' && order.code && !this.bySession && (await this.#code.get()) === null) await this.#keep(order.code);
     else this.#listeners.changed();
     // Where the code is not kept the address is all that a reload has.

@@ -3,10 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startService, type Service } from '@scrip/kit';
 import { openBrowser, scripts, serveSite, type Site } from '@scrip/kit/browser';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { Scrip, ScripError } from '../src/index.js';
+import type { Scrip as Client, ScripError } from '../src/index.js';
 
 declare global {
-  var scrip: Scrip;
+  var scrip: Client;
+  var Scrip: typeof Client;
+  var seen: number[];
   var told: number;
 }
 
@@ -128,6 +130,34 @@ describe('a refusal', () => {
       return client.products().catch((error: ScripError) => error.code);
     });
     expect(code).toBe('network_error');
+  });
+});
+
+describe('a session', () => {
+  it('follows its wallet as it happens, and again after the network was away', async () => {
+    const secretly = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' };
+      return (await fetch(`${service.baseUrl}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<object>;
+    };
+    const give = (amount: number) => secretly('/credit', { externalUserId: 'ann', productId: service.product, amount, idempotencyKey: crypto.randomUUID() });
+    await give(5);
+    const page = await open();
+    await page.evaluate(
+      ({ baseUrl, session }) => {
+        globalThis.seen = [];
+        const signedIn = new Scrip({ baseUrl, session: () => session as { token: string; expiresAt: string } });
+        signedIn.live(({ balances }) => globalThis.seen.push(balances[0]?.balance ?? 0));
+      },
+      { baseUrl: service.baseUrl, session: await secretly('/sessions', { externalUserId: 'ann' }) },
+    );
+    await page.waitForFunction(() => seen.at(-1) === 5);
+    await give(2);
+    await page.waitForFunction(() => seen.at(-1) === 7);
+    await context.setOffline(true);
+    await give(1);
+    expect(await page.evaluate(() => seen.at(-1))).toBe(7);
+    await context.setOffline(false);
+    await page.waitForFunction(() => seen.at(-1) === 8);
   });
 });
 
