@@ -142,7 +142,7 @@ describe('an answer that streams', () => {
     const service = books(100);
     const failing = () => {
       const all = parts().slice(0, 4);
-      return new ReadableStream<LanguageModelV3StreamPart>({ pull: (controller) => (all.length > 0 ? controller.enqueue(all.shift()) : controller.error(new Error('the model is on fire'))) });
+      return new ReadableStream<LanguageModelV3StreamPart>({ pull: (controller) => (all.length > 0 ? controller.enqueue(all.shift() as LanguageModelV3StreamPart) : controller.error(new Error('the model is on fire'))) });
     };
     const result = streamText({ model: model(streaming(failing), rules(service)), prompt, ...quiet });
     const { said, failure } = await read(result.fullStream);
@@ -173,7 +173,7 @@ describe('an answer that is cut off', () => {
   /** A model that says so many parts and then hangs, as one does whose reader went away. */
   const hanging = (count: number) => () => {
     const all = parts().slice(0, count);
-    return new ReadableStream<LanguageModelV3StreamPart>({ pull: (controller) => (all.length > 0 ? controller.enqueue(all.shift()) : never) });
+    return new ReadableStream<LanguageModelV3StreamPart>({ pull: (controller) => (all.length > 0 ? controller.enqueue(all.shift() as LanguageModelV3StreamPart) : never) });
   };
   /** What was handed on by then has to be paid for. */
   const owed = (said: string[]) => (said.length === 0 ? [0, 1, 2] : [said.length + 2, said.length + 1]);
