@@ -19,7 +19,7 @@ declare function model(prompt: string, options: { signal: AbortSignal }): Promis
 declare function ship(order: import('@scrip/server').Order): Promise<void>;
 declare function currentUser(request: Request): Promise<{ id: string } | null>;
 `;
-const COMPILERS = ['typescript', 'typescript-newest'];
+const COMPILERS = ['node_modules/typescript', 'newest/node_modules/typescript'];
 
 // Beside the packages, so that they are found as if they were installed.
 const folder = mkdtempSync(join(clients, 'node_modules/.docs-'));
@@ -46,8 +46,8 @@ try {
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*'] }));
   for (const compiler of COMPILERS) {
-    const { bin, version } = JSON.parse(readFileSync(join(clients, 'node_modules', compiler, 'package.json'), 'utf8'));
-    const tsc = join(clients, 'node_modules', compiler, typeof bin === 'string' ? bin : bin.tsc);
+    const { bin, version } = JSON.parse(readFileSync(join(clients, compiler, 'package.json'), 'utf8'));
+    const tsc = join(clients, compiler, typeof bin === 'string' ? bin : bin.tsc);
     execFileSync(process.execPath, [tsc, '-p', folder], { cwd: folder, stdio: 'inherit' });
     console.log(`TypeScript ${version}: ${files.length} blocks of ${pages.length} pages compile, strictly`);
   }

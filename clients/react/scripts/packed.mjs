@@ -42,7 +42,7 @@ try {
     // Once as bundlers resolve, once as Node does.
     const mode = major === '18' ? ['--module', 'nodenext'] : ['--module', 'esnext', '--moduleResolution', 'bundler'];
     // By the newest compiler, too, which asks what a style sheet is.
-    for (const compiler of ['typescript', 'typescript-newest']) run(app, process.execPath, join(clients, 'node_modules', compiler, 'bin/tsc'), ...flags, ...mode, 'app.tsx');
+    for (const compiler of ['node_modules', 'newest/node_modules']) run(app, process.execPath, join(clients, compiler, 'typescript/bin/tsc'), ...flags, ...mode, 'app.tsx');
   }
   console.log('@scrip/react: imported, required, rendered and type-checked as installed, with React 18 and 19');
 } finally {
