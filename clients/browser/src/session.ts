@@ -74,7 +74,9 @@ export class Sessions implements Bearer {
 }
 
 async function post(address: string): Promise<Session | null> {
-  const response = await fetch(address, { method: 'POST', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  // As JSON: another site's page could not send that unasked, and frameworks refuse what says nothing of itself.
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(address, { method: 'POST', headers, body: '{}', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const { status } = response;
   if (status === 401) return null;
   if (!response.ok) throw new ScripError('session_failed', `No session could be had (status ${status}).`, { status });
