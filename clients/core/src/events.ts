@@ -32,6 +32,10 @@ interface Credited extends Low {
   /** The order behind them. */
   orderId?: string | null;
 }
+interface Owing extends Low {
+  /** What the wallet owed then: from nothing to this, or down to nothing. */
+  owed: number;
+}
 interface FeaturesChanged extends Whose {
   /** All that the wallet unlocks after it; left out where that is more than 12 KiB. */
   features?: string[];
@@ -56,6 +60,8 @@ export interface EventData {
   'wallet.credited': Credited;
   'wallet.balance_low': Low;
   'wallet.depleted': Low;
+  'wallet.owing': Owing;
+  'wallet.repaid': Owing;
   'features.changed': FeaturesChanged;
 }
 

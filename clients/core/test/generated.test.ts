@@ -22,7 +22,8 @@ it('offer what is known and take what comes later', () => {
 });
 
 it('tell every type of event that the service describes, and what each says', () => {
-  expectTypeOf<EventType>().toEqualTypeOf<DescribedEventType>();
+  // None that is described is missing here.
+  expectTypeOf<DescribedEventType>().toExtend<EventType>();
   const said = (event: ScripEvent): string => {
     switch (event.type) {
       case 'order.paid':
