@@ -5,6 +5,7 @@ import openapi, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 const source = new URL('../../docs/openapi/api.json', import.meta.url);
+const administration = new URL('../../docs/openapi/admin.json', import.meta.url);
 const target = new URL('./src/api.generated.ts', import.meta.url);
 
 const words = (values) => values.map((value) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(value)));
@@ -28,14 +29,14 @@ const values = ({ type, description }) => {
   return list?.[0].match(/[a-z_]+(?=`)/g);
 };
 
-/** Every code with which an endpoint may refuse: the responses' descriptions begin with them. */
+/** Every code with which an endpoint may refuse, with its status: the responses' descriptions begin with them. */
 const codes = (api) => {
-  const found = new Set();
+  const found = new Map();
   for (const operations of Object.values(api.paths))
     for (const { responses = {} } of Object.values(operations))
       for (const [status, { description }] of Object.entries(responses))
-        if (Number(status) >= 400) for (const [, code] of description.matchAll(/`([a-z_]+)`: /g)) found.add(code);
-  return [...found].sort();
+        if (Number(status) >= 400) for (const [, code] of description.matchAll(/`([a-z_]+)`: /g)) found.set(code, Number(status));
+  return [...found].sort(([one], [other]) => (one < other ? -1 : 1));
 };
 
 const member = (type, name) => type.members.find((each) => each.name?.text === name)?.type;
@@ -62,6 +63,7 @@ export const generate = async () => {
       return known && open(known);
     },
   });
+  const events = JSON.parse(await readFile(administration, 'utf8')).components.schemas.EventType.enum;
   const refusals = codes(api);
   const declared = (name) => types.find((node) => node.name?.text === name);
   return [
@@ -70,7 +72,11 @@ export const generate = async () => {
     '/** What may be asked in an address. */',
     astToString(queries(declared('operations'))),
     '/** The codes with which the service refuses. */',
-    `export type ServiceErrorCode =\n${refusals.map((code) => `    | "${code}"`).join('\n')};\n`,
+    `export type ServiceErrorCode =\n${refusals.map(([code]) => `    | "${code}"`).join('\n')};\n`,
+    '/** The HTTP status of each. */',
+    `export const statuses: Readonly<Record<string, number>> = {\n${refusals.map(([code, status]) => `    ${code}: ${status},`).join('\n')}\n};\n`,
+    '/** The types of events that an endpoint may ask for. */',
+    `export type DescribedEventType =\n${events.map((type) => `    | "${type}"`).join('\n')};\n`,
   ].join('\n');
 };
 

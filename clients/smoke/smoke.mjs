@@ -42,7 +42,7 @@ try {
     run(tsc, ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', ...flags, name], { stdio: ['ignore', 'inherit', 'inherit'] });
   };
   const readme = (name) => /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, name, 'README.md'), 'utf8'))[1];
-  const model = 'declare const prompt: string, process: { env: Record<string, string | undefined> };\ndeclare function model(prompt: string, options: { signal: AbortSignal }): Promise<{ text: string; tokens: number }>;\n';
+  const model = 'declare const question: string, process: { env: Record<string, string | undefined> };\ndeclare function model(prompt: string, options: { signal: AbortSignal }): Promise<{ text: string; tokens: number }>;\n';
   const modes = [['--module', 'nodenext'], ['--module', 'esnext', '--moduleResolution', 'bundler'], ['--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '5.0']];
   for (const [n, mode] of modes.entries()) {
     const extension = n === 2 ? 'ts' : 'mts';
@@ -53,7 +53,7 @@ try {
   }
   // A back end knows Node's types, and no browser's.
   const node = ['--lib', 'es2022', '--types', 'node', '--typeRoots', join(root, 'node_modules/@types'), '--module', 'nodenext'];
-  compile('node.mts', "import { ScripServer, secretKey } from '@scrip/server';\nnew ScripServer({ baseUrl: '', secretKey: secretKey(process.env['SK']) });\n", ...node);
+  compile('node.mts', "import { ScripServer } from '@scrip/server';\nnew ScripServer({ baseUrl: '', secretKey: process.env['SK'] });\n", ...node);
 
   // A service to talk to.
   const listening = await new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ try {
   const env = { ...process.env, NO_COLOR: '1', BASE: listening, PK: demo.publishable_key, SK: demo.secret_key, PRODUCT: demo.product };
   const use = `
     const env = globalThis.process.env;
-    const scrip = new server.ScripServer({ baseUrl: env.BASE, secretKey: server.secretKey(env.SK) });
+    const scrip = new server.ScripServer({ baseUrl: env.BASE, secretKey: env.SK });
     const externalUserId = 'smoke-' + crypto.randomUUID();
     await scrip.credit({ externalUserId, productId: env.PRODUCT, amount: 50, idempotencyKey: 'a' });
     const { balance } = await scrip.withHold({ externalUserId, amount: 20 }, async () => ({ amount: 8 }));

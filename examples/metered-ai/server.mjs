@@ -2,15 +2,21 @@
 // known by Scrip.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { isScripError } from '@scrip/server';
+import { fileURLToPath } from 'node:url';
+import { isScripError, scripNodeHandler } from '@scrip/server';
 import { answer, count } from './model.mjs';
 
 const MAX_TOKENS = 60;
-const WELCOME = 100;
+const WELCOME = 500;
 const page = new URL('./page.html', import.meta.url);
+/** The modules of @scrip/browser, which the page imports as they are. */
+const modules = fileURLToPath(new URL('.', import.meta.resolve('@scrip/browser')));
 
 /** The chat as an HTTP server that does not listen yet. `productId` is what tokens are paid with. */
-export function chat({ scrip, productId, delayMs }) {
+export function chat({ scrip, baseUrl, productId, delayMs }) {
+  // The page sees what its user has, as it happens, and buys in place; it can take nothing.
+  const openSession = scripNodeHandler({ scrip, identify: who });
+
   /** Streams an answer, a line of JSON for each token, and charges what it took. */
   async function ask(request, response, externalUserId) {
     const { prompt, id } = await body(request);
@@ -45,34 +51,30 @@ export function chat({ scrip, productId, delayMs }) {
   async function account(response, externalUserId) {
     // The first time there is something to begin with; the key sees to it that it is the first time only.
     const { balance } = await scrip.credit({ externalUserId, productId, amount: WELCOME, idempotencyKey: 'welcome' });
-    const [{ items }, products] = await Promise.all([scrip.ledger({ externalUserId }, { limit: 8 }), scrip.products()]);
-    const prices = products.find(({ id }) => id === productId)?.prices ?? [];
-    send(response, 200, { user: externalUserId, balance, entries: items, prices });
-  }
-
-  async function buy(request, response, externalUserId) {
-    const { priceId } = await body(request);
-    const home = `http://${request.headers.host}/`;
-    const { url } = await scrip.checkout({ externalUserId, priceId: String(priceId), successUrl: home, cancelUrl: home });
-    send(response, 200, { url });
+    const { items } = await scrip.ledger({ externalUserId }, { limit: 8 });
+    send(response, 200, { user: externalUserId, baseUrl, productId, balance, entries: items });
   }
 
   return createServer(async (request, response) => {
     try {
-      const user = /(?:^|; )user=([\w-]{1,40})/.exec(request.headers.cookie ?? '')?.[1] ?? 'ann';
+      const user = who(request);
       const route = `${request.method} ${request.url?.split('?')[0]}`;
+      if (route === 'POST /session') return await openSession(request, response);
       // A page elsewhere must not spend a visitor's credits.
       if (request.method === 'POST' && request.headers['content-type'] !== 'application/json') return send(response, 415, { message: 'JSON, please.' });
       if (route === 'GET /') response.setHeader('content-type', 'text/html; charset=utf-8').end(await readFile(page));
       else if (route === 'GET /account') await account(response, user);
       else if (route === 'POST /ask') await ask(request, response, user);
-      else if (route === 'POST /buy') await buy(request, response, user);
+      else if (/^GET \/scrip\/[\w-]+\.js$/.test(route)) response.setHeader('content-type', 'text/javascript').end(await readFile(modules + route.slice('GET /scrip/'.length)));
       else send(response, 404, { message: 'There is nothing here.' });
     } catch (error) {
       fail(response, error);
     }
   });
 }
+
+/** Who asks. In an application of yours its own sign-in knows. */
+const who = (request) => /(?:^|; )user=([\w-]{1,40})/.exec(request.headers.cookie ?? '')?.[1] ?? 'ann';
 
 /** Says what a visitor may know; the rest is for the log. */
 function fail(response, error) {
@@ -81,6 +83,7 @@ function fail(response, error) {
   if (isScripError(error, 'insufficient_credits')) return send(response, 402, { message: error.message, shortfall: error.shortfall, prices: error.prices });
   if (isScripError(error, 'hold_replayed')) return send(response, 409, { message: 'This question is being answered already.' });
   if (isScripError(error) && error.status >= 400 && error.status < 500) return send(response, error.status, { message: error.message });
+  if (error?.code === 'ENOENT') return send(response, 404, { message: 'There is nothing here.' });
   if (error instanceof SyntaxError) return send(response, 400, { message: 'This is no JSON.' });
   console.error(error);
   send(response, 502, { message: 'Something went wrong. It cost nothing.' });

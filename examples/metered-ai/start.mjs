@@ -32,7 +32,7 @@ const baseUrl = await new Promise((resolve, reject) => {
 service.once('exit', () => process.exit(1));
 
 const { secret_key: secretKey, product: productId } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
-const server = chat({ scrip: new ScripServer({ baseUrl, secretKey }), productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
+const server = chat({ scrip: new ScripServer({ baseUrl, secretKey }), baseUrl, productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
 server.listen(Number(process.env.CHAT_PORT ?? 3000), '127.0.0.1');
 await once(server, 'listening');
 console.log(`The chat is open: http://127.0.0.1:${server.address().port}/\nScrip is at ${baseUrl}, its dashboard at ${baseUrl}/dashboard`);

@@ -7,6 +7,7 @@ export type {
   Deduction,
   ErrorCode,
   Hold,
+  Holdings,
   Identity,
   LedgerEntry,
   LedgerFilter,
@@ -19,10 +20,24 @@ export type {
   Product,
   Reason,
   Released,
+  Session,
   Subscription,
   Wallet,
 } from '@scrip/core';
-export type { CheckoutInput, DeductInput, ExtendInput, HoldInput, PortalInput, RotateInput, SettleInput, WaitOptions } from './input.js';
-export { publishableKey } from './key.js';
-export { Scrip, type ScripOptions } from './scrip.js';
+export type {
+  CheckoutInput,
+  DeductInput,
+  ExtendInput,
+  HoldInput,
+  OpenWallet,
+  PopupOptions,
+  PortalInput,
+  RotateInput,
+  ScripOptions,
+  SettleInput,
+  SubscriptionInput,
+  WaitOptions,
+} from './input.js';
+export { Scrip } from './scrip.js';
+export type { SessionSource } from './session.js';
 export { browserStorage, type CodeStorage } from './storage.js';

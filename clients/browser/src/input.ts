@@ -1,7 +1,18 @@
 // What calls of the browser client take.
-import type { CallOptions, Loose, components } from '@scrip/core';
+import type { CallOptions, Holdings, HttpOptions, Loose, components } from '@scrip/core';
+import type { SessionSource } from './session.js';
+import type { CodeStorage } from './storage.js';
 
 type Schemas = components['schemas'];
+
+export interface ScripOptions extends HttpOptions {
+  /** A publishable key. A secret key is refused: whoever sees it can spend everybody's credits. */
+  publishableKey?: string | undefined;
+  /** Where the recovery code is kept. Default: the browser's `localStorage`, a name for each `baseUrl`. */
+  storage?: CodeStorage | undefined;
+  /** In place of a key: the wallet of whoever is signed in to your application. */
+  session?: SessionSource | undefined;
+}
 
 /** A key is made where none is given; it is on the error of a call that failed. */
 export type DeductInput = Loose<Schemas['DeductByCode'], 'idempotencyKey'>;
@@ -9,10 +20,29 @@ export type DeductInput = Loose<Schemas['DeductByCode'], 'idempotencyKey'>;
 export type HoldInput = Loose<Schemas['PlaceHold'], 'idempotencyKey'>;
 export type SettleInput = Schemas['SettleHold'];
 export type ExtendInput = Schemas['ExtendHold'];
-export type CheckoutInput = Omit<Schemas['Checkout'], 'code' | 'externalUserId'> & {
+export type CheckoutInput = Omit<Schemas['Checkout'], 'code' | 'externalUserId' | 'idempotencyKey'> & {
+  /** Made where none is given: for 24 hours the same checkout is answered under it. */
+  idempotencyKey?: string | undefined;
   /** The wallet to fill. Left out: the stored one, if there is one. Null: a new one. */
   code?: string | null | undefined;
 };
+export interface PopupOptions extends CallOptions {
+  /** What the window says until the checkout is there. Default: Opening checkout… */
+  opening?: string | undefined;
+}
+export interface SubscriptionInput {
+  /** The product that is subscribed to. */
+  productId: string;
+  idempotencyKey?: string | undefined;
+}
+/** A wallet that is open here: by its code, or by a session. */
+export interface OpenWallet extends Holdings {
+  /** Whoever knows it owns the wallet. */
+  code?: string;
+  walletId?: string;
+  /** Whose it is, of your own users. */
+  externalUserId?: string;
+}
 export interface PortalInput {
   /** Where the portal's way back leads. Default: this page. */
   returnUrl?: string | undefined;

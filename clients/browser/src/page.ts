@@ -5,6 +5,43 @@ import { ScripError } from '@scrip/core';
 /** This page's address without its fragment, where there is a page. */
 export const here = (): string | undefined => globalThis.location?.href?.replace(/#.*/, '');
 
+/** What the address says to whoever comes back from paying. */
+const MARK = 'scrip_checkout';
+
+/** The page's address for whoever comes back: the provider puts the checkout's id into it. */
+export function withMark(page: string): string {
+  const url = new URL(page);
+  url.searchParams.set(MARK, '-');
+  return url.href.replace(`${MARK}=-`, `${MARK}={CHECKOUT_SESSION_ID}`);
+}
+
+/** The checkout that the buyer came back from, as the address has it; null where it says nothing. */
+export const mark = (): string | null => new URLSearchParams(globalThis.location?.search).get(MARK);
+
+/** A reload is no return, and who is sent the address did not pay. */
+export function forgetMark(): void {
+  if (mark() === null) return;
+  const url = new URL(location.href);
+  url.searchParams.delete(MARK);
+  history.replaceState(history.state, '', url.href);
+}
+
+/** Whether nobody looks at the page, or nothing could be heard. */
+export const isAsleep = (): boolean => globalThis.document?.visibilityState === 'hidden' || globalThis.navigator?.onLine === false;
+
+/** Has the listener called whenever that may have changed. Call what it returns to stop. */
+export function onWaking(listener: () => void): () => void {
+  const on = [
+    [globalThis.document, 'visibilitychange'],
+    [globalThis.window, 'online'],
+    [globalThis.window, 'offline'],
+  ] as const;
+  for (const [target, name] of on) target?.addEventListener?.(name, listener);
+  return () => {
+    for (const [target, name] of on) target?.removeEventListener?.(name, listener);
+  };
+}
+
 /** Never done, since the page is left; unless the buyer comes back to it as it was. */
 const comesBack = (): Promise<never> =>
   new Promise((_, reject) => {
@@ -26,9 +63,17 @@ export function needsPage(): void {
   if (!globalThis.location) throw new ScripError('invalid_options', 'There is no page here to leave.');
 }
 
-export function openWindow(): Window {
+/** A window that says what it waits for. */
+export function openWindow(words: string): Window {
   const popup = globalThis.window?.open('', '_blank', 'popup,width=480,height=760');
   if (!popup) throw new ScripError('popup_blocked', 'The browser did not let the checkout open.');
+  try {
+    // White and empty, for as long as a slow service takes, would look broken.
+    popup.document.title = words;
+    popup.document.body.textContent = words;
+  } catch {
+    // A browser that keeps it to itself.
+  }
   return popup;
 }
 

@@ -1,17 +1,21 @@
 import {
   Http,
+  LONGEST_PAGE,
   ScripError,
   entries,
   isScripError,
+  keyed,
   newKey,
   segment,
   unlessAborted,
+  whole,
+  wholeSubscription,
   type Call,
   type CallOptions,
   type Checkout,
   type Deduction,
   type Hold,
-  type HttpOptions,
+  type Holdings,
   type Identity,
   type LedgerEntry,
   type LedgerFilter,
@@ -21,51 +25,63 @@ import {
   type Portal,
   type Product,
   type Released,
+  type Subscription,
   type Wallet,
+  type components,
 } from '@scrip/core';
-import type { CheckoutInput, DeductInput, ExtendInput, HoldInput, PortalInput, RotateInput, SettleInput, WaitOptions } from './input.js';
-import { here, leaveFor, needsPage, onlyOneTab, openWindow } from './page.js';
-import { publishableKey } from './key.js';
+import { StoredCode } from './code.js';
+import type {
+  CheckoutInput,
+  DeductInput,
+  ExtendInput,
+  HoldInput,
+  OpenWallet,
+  PopupOptions,
+  PortalInput,
+  RotateInput,
+  ScripOptions,
+  SettleInput,
+  SubscriptionInput,
+  WaitOptions,
+} from './input.js';
+import { LazySessions, signedIn } from './lazily.js';
+import { Listeners } from './listeners.js';
+import { forgetMark, here, leaveFor, needsPage, onlyOneTab, openWindow, withMark } from './page.js';
 import { settled, watch } from './orders.js';
-import { Kept, browserStorage, type CodeStorage } from './storage.js';
+import { Returning } from './returning.js';
+import { Kept, browserStorage, parse } from './storage.js';
 
-export interface ScripOptions extends HttpOptions {
-  /** A publishable key. A secret key is refused: whoever sees it can spend everybody's credits. */
-  publishableKey: `pay_pk_${string}`;
-  /** Where the recovery code is kept. Default: the browser's `localStorage`, a name for each `baseUrl`. */
-  storage?: CodeStorage | undefined;
-}
+type Schemas = components['schemas'];
 
-/** What has to outlive the page while a buyer is away. */
-interface Leaving {
-  orderId: string;
-  /** Whether the address says that the buyer came back from paying. */
-  marked: boolean;
-}
-
-const MARK = 'scrip_checkout';
-
-/** Credits of one visitor, addressed by a recovery code that is kept for them. */
+/** Credits of one visitor: addressed by a recovery code that is kept for them, or by a session. */
 export class Scrip {
+  /** Whether the wallet is that of whoever is signed in, rather than of whoever has its code. */
+  readonly bySession: boolean;
   readonly #http: Http;
   readonly #name: string;
-  readonly #code: Kept;
+  readonly #code: StoredCode;
   /** A checkout that the buyer was sent to. */
-  readonly #leaving: Kept;
+  readonly #leaving: Returning;
   /** A rotation whose answer has not arrived: its key, without which the wallet would be lost. */
   readonly #rotation: Kept;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners: Listeners;
+  readonly #sessions: LazySessions | undefined;
   #making: Promise<Wallet> | undefined;
 
   constructor(options: ScripOptions) {
-    const { baseUrl, storage } = options;
-    const key = publishableKey(options.publishableKey);
-    this.#http = new Http(options, key);
+    const { baseUrl, storage, session, publishableKey: key = '' } = options;
+    if (key && !/^pay_pk_\w+$/.test(key))
+      throw new ScripError('invalid_options', 'Not a publishable key (pay_pk_…).');
+    this.bySession = session !== undefined;
+    this.#sessions = session === undefined ? undefined : new LazySessions(session);
+    this.#http = new Http(options, this.#sessions ?? key);
     // By address, not by key: a key that is replaced must not cost visitors their credits.
     this.#name = `scrip:${baseUrl.replace(/\/+$/, '')}`;
-    this.#code = new Kept(storage ?? browserStorage(this.#name));
-    this.#leaving = new Kept(browserStorage(`${this.#name}:${key}:checkout`));
-    this.#rotation = new Kept(browserStorage(`${this.#name}:${key}:rotation`));
+    this.#listeners = new Listeners(this.#name);
+    this.#code = new StoredCode(storage ?? browserStorage(this.#name), this.#name);
+    const own = `${this.#name}:${this.bySession ? 'session' : key}`;
+    this.#leaving = new Returning(`${own}:checkout`);
+    this.#rotation = new Kept(browserStorage(`${own}:rotation`));
   }
 
   /** What the key is, and of which project. */
@@ -78,16 +94,33 @@ export class Scrip {
     return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
   }
 
-  /** The stored recovery code. */
+  /** The stored recovery code; null where there is none, or it opens nothing. */
   async code(): Promise<string | null> {
-    return this.#code.get();
+    return this.bySession ? null : this.#code.get();
+  }
+
+  /** A stored code that opened nothing, as after it was replaced elsewhere. `useCode` tries it again. */
+  async lostCode(): Promise<string | null> {
+    return this.bySession ? null : this.#code.lost();
+  }
+
+  /** Forgets that code, and no other. */
+  async forgetLostCode(): Promise<void> {
+    await this.#code.forgetLost();
+    this.#listeners.changed();
+  }
+
+  /** Whether the code outlives this page: not where a browser keeps nothing. */
+  get isCodeKept(): boolean {
+    return this.#code.lasts;
   }
 
   /** Opens the wallet of a code and keeps the code from then on, in place of the one before. */
   async useCode(code: string, options?: CallOptions): Promise<Wallet> {
-    const wallet = await this.#http.call<Wallet>('GET', `/wallets/${codeOf(code)}`, options);
+    this.#needsCode();
+    const wallet = await this.#http.call<Schemas['CodeWallet']>('GET', `/wallets/${segment(code, 'code')}`, options);
     await this.#keep(wallet.code);
-    return wallet;
+    return whole(wallet);
   }
 
   /** Forgets the stored code. The wallet stays; without its code nobody can open it. */
@@ -97,42 +130,69 @@ export class Scrip {
 
   /** Makes a new wallet and keeps its code, in place of the one before. */
   async createWallet(options?: CallOptions): Promise<Wallet> {
-    const wallet = await this.#http.call<Wallet>('POST', '/wallets', options);
+    this.#needsCode();
+    const wallet = await this.#http.call<Schemas['CodeWallet']>('POST', '/wallets', options);
     await this.#keep(wallet.code);
-    return wallet;
+    return whole(wallet);
   }
 
-  /** The stored code's wallet; null where none is stored. */
-  async wallet(options?: CallOptions): Promise<Wallet | null> {
+  /** The wallet that is open here; null where none is, or the stored code opens nothing. */
+  async wallet(options?: CallOptions): Promise<OpenWallet | null> {
+    if (this.bySession) return whole(await this.#atWallet('', (path) => this.#http.call<Schemas['ExternalWallet']>('GET', path, options)));
     const code = await this.#code.get();
-    if (code === null) return null;
+    return code === null ? null : this.#ofCode(code, options);
+  }
+
+  async #ofCode(code: string, options?: CallOptions): Promise<Wallet | null> {
     try {
-      return await this.#http.call<Wallet>('GET', `/wallets/${codeOf(code)}`, options);
+      return whole(await this.#code.ask(code, (path) => this.#http.call<Schemas['CodeWallet']>('GET', path, options)));
     } catch (error) {
       // Replaced, but the answer with the new code never arrived: it can still be asked for.
-      if (!isScripError(error, 'wallet_not_found') || !(await this.#pendingRotation(code))) throw error;
-      return this.useCode(await this.rotate({}, options), options);
+      const key = await this.#pendingRotation(code);
+      if (key && isScripError(error, 'wallet_not_found')) return this.useCode(await this.#rotate(code, key, options), options);
+      if ((await this.#code.get()) === null) return null;
+      throw error;
     }
   }
 
   /** The stored code's wallet, or a new one. However many ask at once, in however many tabs: one wallet. */
   async ensureWallet(options: CallOptions = {}): Promise<Wallet> {
+    this.#needsCode();
     const { signal, ...rest } = options;
     // For whoever still waits: one of them may go away.
-    this.#making ??= onlyOneTab(this.#name, async () => (await this.wallet(rest)) ?? this.createWallet(rest)).finally(() => {
+    this.#making ??= onlyOneTab(this.#name, async () => {
+      const code = await this.#code.get();
+      return (code !== null && (await this.#ofCode(code, rest))) || this.createWallet(rest);
+    }).finally(() => {
       this.#making = undefined;
     });
     return unlessAborted(this.#making, signal);
   }
 
+  /** Tells what the wallet holds, now and whenever that changes, while the page can be seen. Call what it returns to stop. */
+  live(listener: (holdings: Holdings) => void): () => void {
+    const stop = new AbortController();
+    const open = (last: string | undefined, signal: AbortSignal) => {
+      const headers = { accept: 'text/event-stream', ...(last && { 'last-event-id': last }) };
+      return this.#atWallet('/stream', (path) => this.#http.call<ReadableStream<Uint8Array>>('GET', path, { headers, signal, stream: true }));
+    };
+    const tell = (data: unknown) => listener(whole(data as Holdings));
+    void signedIn().then(({ listen }) => listen(open, tell, stop.signal), () => undefined);
+    return () => stop.abort();
+  }
+
   /** Takes credits from the wallet, once for each key. */
   async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
-    return this.#spend('deduct', keyed(input), options);
+    const isOwn = input.idempotencyKey == null;
+    const body = keyed(input, 'productId amount meta onShortfall');
+    const answer = await this.#spend<Deduction>('deduct', body, options);
+    // Under a key that nobody else has a repeat is this very call's, whose first answer was lost.
+    return isOwn ? { ...answer, deducted: true } : answer;
   }
 
   /** Sets credits aside for work whose cost is known only afterwards. */
   async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
-    return this.#spend('holds', keyed(input), options);
+    return this.#spend('holds', keyed(input, 'productId amount meta expiresInSeconds'), options);
   }
 
   async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
@@ -156,20 +216,30 @@ export class Scrip {
 
   /** A page of the wallet's ledger, newest first. */
   async ledger(filter: LedgerFilter = {}, options?: CallOptions): Promise<Page<LedgerEntry>> {
-    const path = `/wallets/${await this.#stored()}/ledger`;
-    const page = await this.#http.call<{ entries: LedgerEntry[]; nextCursor?: string | null }>('GET', path, { ...options, query: filter });
+    const page = await this.#atWallet('/ledger', (path) =>
+      this.#http.call<{ entries: LedgerEntry[]; nextCursor?: string | null }>('GET', path, { ...options, query: filter }),
+    );
     return { items: page.entries, nextCursor: page.nextCursor ?? null };
   }
 
   /** All of the wallet's ledger, newest first, read as it is asked for. */
   ledgerEntries(filter: LedgerFilter = {}, options?: CallOptions): AsyncIterableIterator<LedgerEntry> {
-    return entries((cursor) => this.ledger({ ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.ledger({ ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** Opens a checkout. Where to send the buyer is in `url`. */
   async checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
-    const code = input.code === undefined ? await this.#code.get() : input.code;
-    return this.#http.call('POST', '/checkout', { ...options, body: { ...input, code: code?.trim() } });
+    const { code, ...rest } = keyed(input);
+    const buy = (wallet: { code?: string }) => this.#http.call<Checkout>('POST', '/checkout', { ...options, body: { ...rest, ...wallet } });
+    const stored = code === undefined ? await this.code() : null;
+    if (stored === null) return buy(code ? { code: code.trim() } : {});
+    try {
+      return await this.#code.ask(stored, () => buy({ code: stored }));
+    } catch (error) {
+      // A stored code that opens nothing keeps nobody from buying: the payment makes a wallet.
+      if (!isScripError(error, 'wallet_not_found')) throw error;
+      return buy({});
+    }
   }
 
   /**
@@ -182,7 +252,7 @@ export class Scrip {
     const marked = !input.successUrl && page !== null;
     const successUrl = marked ? withMark(page) : input.successUrl ?? null;
     const checkout = await this.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
-    await this.#leave({ orderId: checkout.orderId, marked });
+    await this.#leaving.remember(checkout, marked);
     return leaveFor(checkout.url);
   }
 
@@ -190,12 +260,12 @@ export class Scrip {
    * Opens a checkout in a window of its own: call it in a click. Done once the order is settled, or its money is
    * on its way (`processing`) and the buyer closed the window.
    */
-  async checkoutPopup(input: CheckoutInput, options: CallOptions = {}): Promise<Order> {
+  async checkoutPopup(input: CheckoutInput, options: PopupOptions = {}): Promise<Order> {
     // Before anything is waited for: a browser lets a window open only in the click itself.
-    const popup = openWindow();
+    const popup = openWindow(options.opening ?? 'Opening checkout…');
     try {
       const checkout = await this.checkout(input, options);
-      await this.#leave({ orderId: checkout.orderId, marked: false });
+      await this.#leaving.remember(checkout, false);
       popup.location.href = checkout.url;
       const order = await watch((id, call) => this.order(id, call), checkout.orderId, {
         signal: options.signal,
@@ -219,37 +289,30 @@ export class Scrip {
   async waitForOrder(orderId: string, options: WaitOptions = {}): Promise<Order> {
     const order = await watch((id, call) => this.order(id, call), orderId, options);
     if (!settled(order)) throw new ScripError('timeout', 'The order is still pending.');
-    this.#changed();
+    this.#listeners.changed();
     return order;
   }
 
   /**
-   * On the page that a buyer comes back to: waits for the order that `redirectToCheckout` remembered, and
-   * keeps the code that its payment made. It never replaces another code: an order whose `code` differs
-   * from `code()` is for you to ask about, then `useCode`. Null where no checkout is remembered; an order
-   * that is still pending is remembered for the next time.
+   * On the page that a buyer comes back to: waits for the order that `redirectToCheckout` remembered, or that the
+   * address names where nothing could be remembered, and keeps the code that its payment made. It never replaces
+   * another code: an order whose `code` differs from `code()` is for you to ask about, then `useCode`. Null where
+   * no checkout is known; an order that is still pending is remembered for the next time.
    */
   async completeCheckout(options: WaitOptions = {}): Promise<Order | null> {
-    const left = parse<Leaving>(await this.#leaving.get());
-    if (!left) return null;
-    // Came back without paying, as the address tells: one look is enough.
-    const cancelled = left.marked && !here()?.includes(`${MARK}=`);
-    let order: Order;
-    try {
-      order = await watch((id, call) => this.order(id, call), left.orderId, cancelled ? { ...options, timeoutMs: 0 } : options);
-    } catch (error) {
-      // It is of another project, say, and will not be found the next time either.
-      if (isScripError(error, 'order_not_found')) await this.#leaving.set(null);
-      throw error;
-    }
-    if (settled(order)) await this.#arrive(order);
+    const order = await this.#leaving.order((id, call) => this.order(id, call), options);
+    if (order && settled(order)) await this.#arrive(order);
     return order;
   }
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
   async portal(input: PortalInput = {}, options?: CallOptions): Promise<Portal> {
     const query = { returnUrl: input.returnUrl ?? here() };
-    return this.#http.call('GET', `/wallets/${await this.#stored()}/portal`, { ...options, query });
+    return this.#atWallet('/portal', (path) =>
+      path.includes('external')
+        ? this.#http.call<Portal>('POST', path, { ...options, body: query, repeatable: true })
+        : this.#http.call<Portal>('GET', path, { ...options, query }),
+    );
   }
 
   async redirectToPortal(input: PortalInput = {}, options?: CallOptions): Promise<never> {
@@ -257,10 +320,24 @@ export class Scrip {
     return leaveFor((await this.portal(input, options)).url);
   }
 
+  /** Ends a subscription with its period. With a session. */
+  async cancelSubscription(input: SubscriptionInput, options?: CallOptions): Promise<Subscription> {
+    return this.#subscription('cancel', input, options);
+  }
+
+  /** Lets a subscription go on that was to end with its period. With a session. */
+  async resumeSubscription(input: SubscriptionInput, options?: CallOptions): Promise<Subscription> {
+    return this.#subscription('resume', input, options);
+  }
+
   /** Replaces the recovery code: who knows the old one can do nothing with it from then on. */
   async rotate(input: RotateInput = {}, options?: CallOptions): Promise<string> {
     const old = await this.#stored();
     const idempotencyKey = input.idempotencyKey ?? (await this.#pendingRotation(old)) ?? newKey();
+    return this.#rotate(old, idempotencyKey, options);
+  }
+
+  async #rotate(old: string, idempotencyKey: string, options?: CallOptions): Promise<string> {
     await this.#rotation.set(JSON.stringify([old, idempotencyKey]));
     const { code } = await this.#http.call<{ code: string }>('POST', `/wallets/${old}/rotate`, { ...options, body: { idempotencyKey } });
     await this.#keep(code);
@@ -275,83 +352,63 @@ export class Scrip {
 
   /** Has the listener called whenever the wallet may have changed, in another tab too. Call what it returns to stop. */
   subscribe(listener: () => void): () => void {
-    const other = ({ key }: StorageEvent) => (key === this.#name || key === null) && listener();
-    const own = () => listener();
-    this.#listeners.add(own);
-    globalThis.window?.addEventListener?.('storage', other);
-    return () => {
-      this.#listeners.delete(own);
-      globalThis.window?.removeEventListener?.('storage', other);
-    };
-  }
-
-  #changed(): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener();
-      } catch (error) {
-        // What changed has changed: a listener's fault is not the call's.
-        console.error(error);
-      }
-    }
+    return this.#listeners.add(listener);
   }
 
   async #keep(code: string | null): Promise<void> {
-    await this.#code.set(code);
-    this.#changed();
+    await this.#code.keep(code);
+    this.#listeners.changed();
   }
 
   async #stored(): Promise<string> {
+    this.#needsCode();
     const code = await this.#code.get();
     if (code === null) throw new ScripError('no_wallet', 'There is no wallet yet.');
-    return codeOf(code);
+    return code;
+  }
+
+  #needsCode(): void {
+    if (this.bySession) throw new ScripError('session_forbidden', 'With a session this is done on your server.');
+  }
+
+  /** Asks something of the wallet that is open here. */
+  async #atWallet<T>(rest: string, ask: (path: string) => Promise<T>): Promise<T> {
+    const at = (path: string) => ask(path + rest);
+    return this.#sessions ? (await this.#sessions.get()).ask(at) : this.#code.ask(await this.#stored(), at);
   }
 
   async #spend<T>(verb: string, body: object, options?: CallOptions): Promise<T> {
-    const answer = await this.#http.call<T>('POST', `/wallets/${await this.#stored()}/${verb}`, { ...options, body });
-    this.#changed();
+    this.#needsCode();
+    // One that was made for it may begin with free credits, or is refused with what would cover it.
+    const code = (await this.#code.get()) ?? (await this.ensureWallet(options)).code;
+    const answer = await this.#code.ask(code, (path) => this.#http.call<T>('POST', `${path}/${verb}`, { ...options, body }));
+    this.#listeners.changed();
     return answer;
+  }
+
+  async #subscription(verb: string, input: SubscriptionInput, options?: CallOptions): Promise<Subscription> {
+    const answer = await this.#http.call<Schemas['Subscription']>('POST', `/subscriptions/${verb}`, { ...options, body: keyed(input) });
+    this.#listeners.changed();
+    return wholeSubscription(answer);
   }
 
   // All three may be repeated: the service answers a repeat with how the hold stands.
   async #close<T>(holdId: string, verb: string, call: Call): Promise<T> {
     const answer = await this.#http.call<T>('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...call, repeatable: true });
-    this.#changed();
+    this.#listeners.changed();
     return answer;
   }
 
-  async #leave(left: Leaving): Promise<void> {
-    await this.#leaving.set(JSON.stringify(left));
-  }
-
   async #arrive(order: Order): Promise<void> {
-    await this.#leaving.set(null);
-    if (order.status === 'paid' && order.code && (await this.#code.get()) === null) await this.#keep(order.code);
-    else this.#changed();
+    await this.#leaving.forget(order.id);
+    if (order.status === 'paid' && order.code && !this.bySession && (await this.#code.get()) === null) await this.#keep(order.code);
+    else this.#listeners.changed();
+    // Where the code is not kept the address is all that a reload has.
+    if (this.#code.lasts) forgetMark();
   }
 
   async #pendingRotation(code: string): Promise<string | undefined> {
     const [old, key] = parse<[string, string]>(await this.#rotation.get()) ?? [];
     return old === code ? key : undefined;
-  }
-}
-
-const keyed = <T extends { idempotencyKey?: string | undefined }>(input: T) => ({ ...input, idempotencyKey: input.idempotencyKey ?? newKey() });
-
-function codeOf(code: string): string {
-  return segment(code, 'code');
-}
-
-function withMark(page: string): string {
-  const url = new URL(page);
-  url.searchParams.set(MARK, 'done');
-  return url.href;
-}
-
-function parse<T>(text: string | null): T | undefined {
-  try {
-    return text ? (JSON.parse(text) as T) : undefined;
-  } catch {
-    return undefined;
   }
 }

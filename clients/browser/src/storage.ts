@@ -26,6 +26,11 @@ export class Kept {
     this.#storage = storage;
   }
 
+  /** Whether what was given last is kept. */
+  get lasts(): boolean {
+    return this.#memory == null;
+  }
+
   async get(): Promise<string | null> {
     if (this.#memory !== undefined) return this.#memory;
     try {
@@ -42,5 +47,14 @@ export class Kept {
     } catch {
       this.#memory = value;
     }
+  }
+}
+
+/** What was kept as JSON. */
+export function parse<T>(text: string | null): T | undefined {
+  try {
+    return text ? (JSON.parse(text) as T) : undefined;
+  } catch {
+    return undefined;
   }
 }

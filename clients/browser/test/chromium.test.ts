@@ -1,12 +1,14 @@
 // In a real browser, from another origin than the service's: storage, tabs, windows, redirects, CORS.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startService, type Service } from '@scrip/kit';
-import { openBrowser, serveSite, type Site } from '@scrip/kit/browser';
+import { openBrowser, scripts, serveSite, type Site } from '@scrip/kit/browser';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { Scrip, ScripError } from '../src/index.js';
+import type { Scrip as Client, ScripError } from '../src/index.js';
 
 declare global {
-  var scrip: Scrip;
+  var scrip: Client;
+  var Scrip: typeof Client;
+  var seen: number[];
   var told: number;
 }
 
@@ -20,14 +22,14 @@ beforeAll(async () => {
   [service, strict, browser] = await Promise.all([startService(), startService({ SCRIP_LIMITS_PUBLISHABLE_BURST: '3', SCRIP_LIMITS_PUBLISHABLE_PER_SECOND: '1' }), openBrowser()]);
   const keys = JSON.stringify({ baseUrl: service.baseUrl, publishableKey: service.publishableKey });
   const html = `<!doctype html><title>Shop</title><button>Buy</button><script type="module">
-    import { Scrip } from '/scrip.js';
+    import { Scrip } from '/index.js';
     window.Scrip = Scrip;
     window.scrip = new Scrip(${keys});
     document.querySelector('button').onclick = () => {
       window.bought = scrip.checkoutPopup({ priceId: '${service.price}' }).then((order) => ({ order }), ({ code }) => ({ code }));
     };
   </script>`;
-  site = await serveSite(html, { '/scrip.js': new URL('../dist/index.js', import.meta.url) });
+  site = await serveSite(html, scripts(new URL('../dist/', import.meta.url)));
 });
 afterAll(async () => {
   await browser?.close();
@@ -77,6 +79,22 @@ describe('a wallet', () => {
     expect(await other.evaluate(() => scrip.code())).toBe(code);
   });
 
+  it('that is spent from in one tab is heard of in another', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    const { code } = await one.evaluate(() => scrip.ensureWallet());
+    const give = { code, productId: service.product, amount: 5, idempotencyKey: 'gift' };
+    await fetch(`${service.baseUrl}/api/v1/credit`, { method: 'POST', headers: { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' }, body: JSON.stringify(give) });
+    for (const tab of [one, other])
+      await tab.evaluate(() => {
+        globalThis.told = 0;
+        scrip.subscribe(() => (globalThis.told += 1));
+      });
+    await one.evaluate((productId) => scrip.deduct({ productId, amount: 1 }), service.product);
+    await other.waitForFunction(() => globalThis.told > 0);
+    // Told once here, and nobody answers back.
+    expect(await one.evaluate(() => globalThis.told)).toBe(1);
+  });
+
   it('lives as long as the page where storage is forbidden', async () => {
     await context.addInitScript(() =>
       Object.defineProperty(window, 'localStorage', {
@@ -115,6 +133,34 @@ describe('a refusal', () => {
   });
 });
 
+describe('a session', () => {
+  it('follows its wallet as it happens, and again after the network was away', async () => {
+    const secretly = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' };
+      return (await fetch(`${service.baseUrl}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<object>;
+    };
+    const give = (amount: number) => secretly('/credit', { externalUserId: 'ann', productId: service.product, amount, idempotencyKey: crypto.randomUUID() });
+    await give(5);
+    const page = await open();
+    await page.evaluate(
+      ({ baseUrl, session }) => {
+        globalThis.seen = [];
+        const signedIn = new Scrip({ baseUrl, session: () => session as { token: string; expiresAt: string } });
+        signedIn.live(({ balances }) => globalThis.seen.push(balances[0]?.balance ?? 0));
+      },
+      { baseUrl: service.baseUrl, session: await secretly('/sessions', { externalUserId: 'ann' }) },
+    );
+    await page.waitForFunction(() => seen.at(-1) === 5);
+    await give(2);
+    await page.waitForFunction(() => seen.at(-1) === 7);
+    await context.setOffline(true);
+    await give(1);
+    expect(await page.evaluate(() => seen.at(-1))).toBe(7);
+    await context.setOffline(false);
+    await page.waitForFunction(() => seen.at(-1) === 8);
+  });
+});
+
 describe('a checkout by redirect', () => {
   const leave = (page: Page, more: object = {}) =>
     page.evaluate((input) => void scrip.redirectToCheckout(input as { priceId: string }).catch(() => undefined), { priceId: service.price, ...more });
@@ -124,12 +170,32 @@ describe('a checkout by redirect', () => {
     await leave(page);
     await page.waitForURL(/sandbox/);
     await pay(page);
-    await page.waitForURL(/\/shop\?page=2&scrip_checkout=done$/);
+    await page.waitForURL(/\/shop\?page=2&scrip_checkout=cs_\w+$/);
     await page.waitForFunction(() => 'scrip' in window);
     const order = await page.evaluate(() => scrip.completeCheckout());
     expect(order).toMatchObject({ status: 'paid', balance: 1000 });
     expect(await page.evaluate(() => scrip.code())).toBe(order?.code);
     expect(await page.evaluate(() => scrip.completeCheckout())).toBeNull();
+    expect(page.url()).toMatch(/\/shop\?page=2$/);
+  });
+
+  it('comes back to another browser than the one that was left, as a bank’s app has it', async () => {
+    const page = await open('/shop');
+    await leave(page);
+    await page.waitForURL(/sandbox/);
+    await pay(page);
+    await page.waitForURL(/scrip_checkout=cs_/);
+    const elsewhere = await browser.newContext();
+    try {
+      const other = await elsewhere.newPage();
+      await other.goto(page.url());
+      await other.waitForFunction(() => 'scrip' in window);
+      const order = await other.evaluate(() => scrip.completeCheckout());
+      expect(order).toMatchObject({ status: 'paid', balance: 1000 });
+      expect(await other.evaluate(() => scrip.wallet())).toMatchObject({ code: order?.code, balances: [{ balance: 1000 }] });
+    } finally {
+      await elsewhere.close();
+    }
   });
 
   it('never replaces the code of another wallet', async () => {
@@ -138,7 +204,7 @@ describe('a checkout by redirect', () => {
     await leave(page, { code: null });
     await page.waitForURL(/sandbox/);
     await pay(page);
-    await page.waitForURL(/scrip_checkout=done/);
+    await page.waitForURL(/scrip_checkout=cs_/);
     await page.waitForFunction(() => 'scrip' in window);
     const order = await page.evaluate(() => scrip.completeCheckout());
     expect(order?.status).toBe('paid');

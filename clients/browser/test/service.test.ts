@@ -1,7 +1,7 @@
 // Against the service itself; what needs a real browser is in chromium.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip/kit';
-import { Scrip, ScripError, browserStorage, isScripError, publishableKey, type CodeStorage, type ScripOptions, type Wallet } from '../src/index.js';
+import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type OpenWallet, type ScripOptions, type Wallet } from '../src/index.js';
 
 let service: Service;
 beforeAll(async () => {
@@ -40,17 +40,19 @@ const give = async (code: string, amount: number) => {
 };
 
 describe('a key', () => {
-  it('has to be a publishable one: a secret one is refused at once, by the compiler too', () => {
-    // @ts-expect-error: a secret key.
-    const secret = () => new Scrip({ baseUrl: service.baseUrl, publishableKey: 'pay_sk_1234567890' });
-    expect(secret).toThrow(expect.objectContaining({ code: 'invalid_options' }));
-    expect(secret).not.toThrow('pay_sk_1234567890');
-    for (const key of ['', undefined, 'pay_pk_', ' pay_pk_1']) {
-      expect(() => new Scrip({ baseUrl: '', publishableKey: key as 'pay_pk_' })).toThrow(ScripError);
-      expect(() => publishableKey(key)).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+  it('has to be a publishable one: a secret one is refused at once', () => {
+    for (const publishableKey of ['pay_sk_1234567890', 'pay_pk_?', ' pay_pk_1']) {
+      const make = () => new Scrip({ baseUrl: service.baseUrl, publishableKey });
+      expect(make).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+      expect(make).not.toThrow(publishableKey);
     }
-    // As an environment has it.
-    expect(new Scrip({ ...service, publishableKey: publishableKey(service.publishableKey as string) })).toBeInstanceOf(Scrip);
+  });
+
+  it('that is not set is no fault where nothing is asked, as in a build', async () => {
+    const fetch = vi.fn();
+    const unset = new Scrip({ baseUrl: service.baseUrl, publishableKey: process.env['NO_SUCH_KEY'], fetch });
+    expect(await refusal(unset.products())).toMatchObject({ code: 'invalid_options' });
+    expect(fetch).not.toHaveBeenCalled();
   });
 
   it('says whose it is', async () => {
@@ -68,7 +70,7 @@ describe('a wallet', () => {
   it('is kept by its code, and opened again', async () => {
     const scrip = client();
     expect([await scrip.code(), await scrip.wallet()]).toEqual([null, null]);
-    expect(await refusal(scrip.deduct({ productId: service.product, amount: 1 }))).toMatchObject({ code: 'no_wallet', status: 0 });
+    expect(await refusal(scrip.ledger())).toMatchObject({ code: 'no_wallet', status: 0 });
     const { code } = await scrip.createWallet();
     expect(await scrip.code()).toBe(code);
     expect((await scrip.wallet())?.code).toBe(code);
@@ -87,12 +89,59 @@ describe('a wallet', () => {
     expect(await scrip.code()).toBe(code);
   });
 
+  it('whose code opens nothing any more is asked about once, and stands in nobody’s way', async () => {
+    const asked: string[] = [];
+    const kept = storage({ code: 'OLIVE-AAAA-BBBB-CCCC' });
+    const scrip = client({ storage: kept, fetch: (...given) => (asked.push(new URL(String(given[0])).pathname), fetch(...given)) });
+    expect(await scrip.wallet()).toBeNull();
+    expect([await scrip.code(), await scrip.lostCode(), await scrip.wallet()]).toEqual([null, 'OLIVE-AAAA-BBBB-CCCC', null]);
+    expect(asked.filter((path) => path.includes('OLIVE'))).toHaveLength(1);
+    // Buying goes on, into a wallet that the payment makes.
+    const { url, orderId } = await scrip.checkout({ priceId: service.price });
+    await service.press(url, 'pay');
+    expect(await scrip.waitForOrder(orderId)).toMatchObject({ status: 'paid', balance: 1000 });
+    // So does starting anew. What was kept is still told, until it is forgotten.
+    expect(await scrip.deduct({ productId: service.product, amount: 1 }).catch((error: ScripError) => error.code)).toBe('insufficient_credits');
+    expect([kept.kept.code === 'OLIVE-AAAA-BBBB-CCCC', await scrip.lostCode()]).toEqual([false, 'OLIVE-AAAA-BBBB-CCCC']);
+    const anew = await scrip.code();
+    await scrip.forgetLostCode();
+    expect([await scrip.lostCode(), await scrip.code()]).toEqual([null, anew]);
+    expect(asked.filter((path) => path.includes('OLIVE'))).toHaveLength(1);
+  });
+
+  it('whose code opens nothing is found out by buying, too', async () => {
+    const scrip = client({ storage: storage({ code: 'OLIVE-AAAA-BBBB-CCCC' }) });
+    expect((await scrip.checkout({ priceId: service.price })).orderId).toMatch(/^ord_/);
+    expect(await scrip.code()).toBeNull();
+    // What is kept may be anything.
+    expect(await client({ storage: storage({ code: '<script>' }) }).wallet()).toBeNull();
+  });
+
+  it('is tried again after a while: the service may have been wrong', async () => {
+    const kept = storage();
+    const { code } = await client({ storage: kept }).createWallet();
+    let wrong = true;
+    const body = JSON.stringify({ code: 'wallet_not_found', message: 'No such wallet.' });
+    const scrip = client({ storage: kept, fetch: (...given) => (wrong ? Promise.resolve(new Response(body, { status: 404 })) : fetch(...given)) });
+    expect(await scrip.wallet()).toBeNull();
+    wrong = false;
+    expect(await scrip.wallet()).toBeNull();
+    vi.setSystemTime(Date.now() + 3_600_001);
+    try {
+      expect((await scrip.wallet())?.code).toBe(code);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect((await client({ storage: kept }).useCode(code)).code).toBe(code);
+  });
+
   it('is made once, however many ask', async () => {
     const scrip = client();
     const made = await Promise.all(Array.from({ length: 8 }, () => scrip.ensureWallet()));
     expect(new Set(made.map(({ code }) => code)).size).toBe(1);
     expect((await scrip.ensureWallet()).code).toBe(made[0]?.code);
     expectTypeOf(made).toEqualTypeOf<Wallet[]>();
+    expectTypeOf(scrip.wallet).returns.resolves.toEqualTypeOf<OpenWallet | null>();
   });
 
   it('is made for whoever still waits, though another of them went away', async () => {
@@ -161,7 +210,7 @@ describe('credits', () => {
       return response;
     };
     const scrip = await funded(10, { fetch: lossy });
-    expect(await scrip.deduct({ productId: service.product, amount: 3 })).toEqual({ balance: 7, deducted: false });
+    expect(await scrip.deduct({ productId: service.product, amount: 3 })).toEqual({ balance: 7, deducted: true });
     // Where all attempts were lost the key goes on.
     const { code: wallet } = await (await funded(10)).ensureWallet();
     let drop = true;
@@ -178,6 +227,20 @@ describe('credits', () => {
     expect([code, idempotencyKey.length]).toEqual(['network_error', 36]);
     drop = false;
     expect(await dropping.deduct({ productId: service.product, amount: 4, idempotencyKey })).toEqual({ balance: 6, deducted: false });
+  });
+
+  it('of a first visitor are missing, not their wallet: it is made', async () => {
+    const scrip = client();
+    expect(await refusal(scrip.deduct({ productId: service.product, amount: 2 }))).toMatchObject({ code: 'insufficient_credits', balance: 0 });
+    expect(await scrip.wallet()).toMatchObject({ code: await scrip.code() });
+  });
+
+  it('are not taken under a misspelled key', async () => {
+    const scrip = await funded(5);
+    const typo = { productId: service.product, amount: 1, idempotency_key: 'image-1' };
+    expect(await refusal(scrip.deduct(typo))).toMatchObject({ code: 'invalid_request', param: 'idempotency_key' });
+    expect(await refusal(scrip.hold(typo))).toMatchObject({ code: 'invalid_request' });
+    expect((await scrip.wallet())?.balances[0]).toMatchObject({ balance: 5, held: 0 });
   });
 
   it('that are missing are a refusal with prices', async () => {
@@ -260,6 +323,64 @@ describe('a checkout', () => {
     await service.press(url, 'pay');
     expect(await waiting).toMatchObject({ status: 'paid', code: await scrip.code(), balance: 1001 });
     expect((await scrip.portal({ returnUrl: 'https://shop.example/' })).url).toMatch(/^http/);
+  });
+
+  it('whose answer is lost is asked for again under its key', async () => {
+    const bodies: string[] = [];
+    let lost = 0;
+    const scrip = client({
+      fetch: async (...given) => {
+        const response = await fetch(...given);
+        if (!String(given[0]).endsWith('/checkout')) return response;
+        bodies.push(String(given[1]?.body));
+        if (lost++ === 0) throw new TypeError('reset');
+        return response;
+      },
+    });
+    expect((await scrip.checkout({ priceId: service.price })).orderId).toMatch(/^ord_/);
+    expect([bodies.length, bodies[0] === bodies[1]]).toEqual([2, true]);
+    expect(JSON.parse(bodies[0] ?? '{}')).toMatchObject({ idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  });
+
+  it('is found by the address alone, where the browser that comes back knows nothing', async () => {
+    const buyer = client();
+    const { url, orderId, checkoutId } = await buyer.checkout({ priceId: service.price });
+    await service.press(url, 'pay');
+    const page = (search: string) => {
+      const replaceState = vi.fn();
+      vi.stubGlobal('location', { href: `https://shop.example/thanks${search}`, search });
+      vi.stubGlobal('history', { state: null, replaceState });
+      return replaceState;
+    };
+    try {
+      const replaced = page(`?scrip_checkout=${checkoutId}&ref=mail`);
+      const elsewhere = client();
+      const order = await elsewhere.completeCheckout();
+      expect(order).toMatchObject({ id: orderId, status: 'paid' });
+      expect([await elsewhere.code(), elsewhere.isCodeKept]).toEqual([order?.code, true]);
+      // A reload does not thank again, and who is sent the address did not pay.
+      expect(replaced).toHaveBeenCalledWith(null, '', 'https://shop.example/thanks?ref=mail');
+      // Where nothing can be kept the address is all that a reload has.
+      const kept = page(`?scrip_checkout=${checkoutId}`);
+      const blocked = () => {
+        throw new DOMException('The operation is insecure.', 'SecurityError');
+      };
+      const forgetful = client({ storage: { get: blocked, set: blocked, remove: blocked } });
+      expect(await forgetful.completeCheckout()).toMatchObject({ id: orderId });
+      expect([await forgetful.code(), forgetful.isCodeKept]).toEqual([order?.code, false]);
+      expect(kept).not.toHaveBeenCalled();
+      // Another wallet is not replaced by what an address says.
+      const other = await funded(1);
+      const before = await other.code();
+      expect(await other.completeCheckout()).toMatchObject({ code: order?.code });
+      expect(await other.code()).toBe(before);
+      for (const search of ['?scrip_checkout=cs_nobody', '?scrip_checkout=done', '?scrip_checkout=../wallets', '?scrip_checkout={CHECKOUT_SESSION_ID}', '']) {
+        page(search);
+        expect(await client().completeCheckout(), search).toBeNull();
+      }
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('of nobody makes a wallet', async () => {

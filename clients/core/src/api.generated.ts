@@ -1127,3 +1127,64 @@ export type ServiceErrorCode =
     | "unsupported_media_type"
     | "wallet_creation_limit"
     | "wallet_not_found";
+
+/** The HTTP status of each. */
+export const statuses: Readonly<Record<string, number>> = {
+    already_owned: 409,
+    already_refunded: 409,
+    already_subscribed: 409,
+    anonymous_wallets_disabled: 403,
+    balance_limit: 409,
+    body_too_large: 413,
+    conflicting_wallet: 400,
+    currency_mismatch: 409,
+    event_not_found: 404,
+    hold_closed: 409,
+    hold_not_found: 404,
+    idempotency_key_reused: 409,
+    insufficient_credits: 402,
+    internal_error: 500,
+    invalid_api_key: 401,
+    invalid_discount_code: 400,
+    invalid_request: 400,
+    missing_api_key: 401,
+    no_purchase: 409,
+    order_not_found: 404,
+    overloaded: 503,
+    price_not_found: 404,
+    product_not_found: 404,
+    product_required: 400,
+    provider_error: 502,
+    provider_not_configured: 409,
+    rate_limited: 429,
+    redirect_not_allowed: 403,
+    secret_key_required: 403,
+    subscription_not_found: 404,
+    too_many_holds: 409,
+    too_many_invalid_codes: 429,
+    too_many_lots: 409,
+    too_many_pending_orders: 409,
+    unavailable: 503,
+    unsupported_media_type: 415,
+    wallet_creation_limit: 429,
+    wallet_not_found: 404,
+};
+
+/** The types of events that an endpoint may ask for. */
+export type DescribedEventType =
+    | "order.paid"
+    | "order.failed"
+    | "order.expired"
+    | "order.refunded"
+    | "order.disputed"
+    | "order.dispute_closed"
+    | "subscription.started"
+    | "subscription.renewed"
+    | "subscription.updated"
+    | "subscription.past_due"
+    | "subscription.canceled"
+    | "wallet.created"
+    | "wallet.credited"
+    | "wallet.balance_low"
+    | "wallet.depleted"
+    | "features.changed";

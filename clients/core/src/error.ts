@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, Price } from './types.js';
+import type { ErrorBody, ErrorCode, Outcome, Price } from './types.js';
 
 /** What certain codes add. */
 interface Added {
@@ -13,6 +13,18 @@ interface Added {
   };
   already_refunded: { refundableCents: number };
   currency_mismatch: { currency?: string };
+  settle_failed: Unsettled<unknown>;
+}
+
+/** Work that was done, and is not paid for yet. */
+export interface Unsettled<T> {
+  readonly holdId: string;
+  /** What the work cost. */
+  readonly amount: number;
+  /** What came of it. */
+  readonly value: T;
+  /** Tries again to take what it cost; never takes it twice. */
+  readonly resume: () => Promise<Outcome<T>>;
 }
 
 type Fields<C> = C extends keyof Added ? Added[C] : unknown;
@@ -41,6 +53,8 @@ const FIELDS = [
   'prices',
   'refundableCents',
   'currency',
+  'creditAvailable',
+  'reason',
 ] as const;
 
 /** The one kind of error that a client throws. */
@@ -84,6 +98,9 @@ export const isScripError = <C extends ErrorCode | (string & {}) = string>(
   // By its name: an application may well hold two copies of this class.
   error instanceof Error && error.name === 'ScripError' && (code === undefined || (error as ScripError).code === code);
 
+/** Whether nothing came back, be it from the service or from where sessions come from. */
+export const isUnanswered = ({ code, status }: ScripError): boolean => code === 'network_error' || code === 'timeout' || (code === 'session_failed' && !status);
+
 /** What passes by itself: a loop that asks again and again does not end with it. */
 export const isPassing = (error: unknown): boolean =>
-  isScripError(error) && (error.code === 'network_error' || error.code === 'timeout' || error.status === 429 || error.status >= 500);
+  isScripError(error) && (isUnanswered(error) || error.status === 429 || error.status >= 500);

@@ -1,5 +1,5 @@
 // One way to ask the service: attempts, waits, and every failure as a `ScripError`. It knows no endpoint.
-import { ScripError } from './error.js';
+import { ScripError, isUnanswered } from './error.js';
 import type { CallOptions, ErrorBody } from './types.js';
 
 export interface HttpOptions {
@@ -16,10 +16,21 @@ export interface HttpOptions {
 export interface Call extends CallOptions {
   query?: object | undefined;
   body?: { idempotencyKey?: string } | object | undefined;
+  headers?: Record<string, string> | undefined;
+  /** The answer goes on for as long as it is listened to: it is given as it comes. */
+  stream?: boolean;
   /** Whether doing it twice is doing it once. A body with an idempotency key makes it so. */
   repeatable?: boolean;
-  /** Told the headers of an answer that was no refusal. */
-  onHeaders?: (headers: Headers) => void;
+  /** Told the headers of an answer that was no refusal, and whether an attempt before it may have done it. */
+  onHeaders?: (headers: Headers, repeated: boolean) => void;
+}
+
+/** Who asks, where that is no key that lasts. */
+export interface Bearer {
+  /** What is good now. */
+  token(): string | Promise<string>;
+  /** This one was refused: it is not given again. */
+  drop(token: string): void;
 }
 
 /** A longer `Retry-After` is the caller's to wait for: it is on the error. */
@@ -30,6 +41,13 @@ export const newKey = (): string =>
   // Pages that are not served over TLS have no randomUUID.
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
+/** The input under a key. A misspelled field is refused: of a misspelled key each run would be a new operation. */
+export const keyed = <T extends { idempotencyKey?: string | null | undefined }>(input: T, fields?: string): T & { idempotencyKey: string } => {
+  const unknown = fields && Object.keys(input).find((name) => !` idempotencyKey ${fields} `.includes(` ${name} `));
+  if (unknown) throw new ScripError('invalid_request', `There is no field ${unknown} here.`, { param: unknown });
+  return { ...input, idempotencyKey: input.idempotencyKey ?? newKey() };
+};
+
 /** One step of a path. What is no name must not become another path: `..`, say. */
 export const segment = (value: string, param: string): string => {
   const name = String(value ?? '').trim();
@@ -37,43 +55,50 @@ export const segment = (value: string, param: string): string => {
   throw new ScripError('invalid_request', `This is no ${param}.`, { param });
 };
 
-/** Waits, unless it is aborted. */
-export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      signal?.aborted ? reject(aborted(signal)) : resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
-
 const aborted = (signal: AbortSignal) => new ScripError('aborted', 'The call was aborted.', { cause: signal.reason });
 
 /** The work, or that the caller no longer waits for it: it goes on for others. */
 export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(aborted(signal as AbortSignal));
-    if (signal?.aborted) stop();
+  new Promise<T>((resolve, reject) => {
+    const stop = () => {
+      signal?.removeEventListener('abort', stop);
+      if (signal?.aborted) reject(aborted(signal));
+    };
     signal?.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop));
+    work.then(resolve, reject).finally(stop);
+    if (signal?.aborted) stop();
   });
 
+/** Waits, unless it is aborted. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+};
+
+const keyBearer = (key: string): Bearer => ({
+  // What is not set is no fault before it is used: builds and tests make clients without keys, too.
+  token: () => {
+    if (key) return key;
+    throw new ScripError('invalid_options', 'No key is set.');
+  },
+  drop: () => undefined,
+});
+
 export class Http {
-  readonly #base: string;
-  readonly #key: string;
+  /** Where the service is, as errors name it. */
+  readonly #address: string;
+  readonly #bearer: Bearer;
   readonly #fetch: typeof fetch;
   readonly #timeoutMs: number;
   readonly #retries: number;
 
-  constructor(options: HttpOptions, key: string) {
+  constructor(options: HttpOptions, bearer: string | Bearer) {
     const { baseUrl, fetch: own } = options;
     // Empty or a path: the address that a page comes from.
     if (!/^(https?:\/\/|\/|$)/.test(baseUrl)) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address.');
-    this.#base = `${baseUrl.replace(/\/+$/, '')}/api/v1`;
-    this.#key = key;
+    this.#address = baseUrl.replace(/\/+$/, '');
+    this.#bearer = typeof bearer === 'string' ? keyBearer(bearer) : bearer;
     // The global one is looked up at each call: what watches or fakes it may come later. A browser's refuses
     // to be anything's method.
     this.#fetch = (...given) => (own ?? fetch)(...given);
@@ -86,31 +111,57 @@ export class Http {
     const { body, signal } = call;
     const idempotencyKey = (body as { idempotencyKey?: string } | undefined)?.idempotencyKey;
     const repeatable = call.repeatable ?? (method === 'GET' || idempotencyKey !== undefined);
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value != null) search.set(name, String(value));
-    const url = `${this.#base}${path}${String(search) && `?${search}`}`;
+    const url = this.#url(path, call.query);
     let text: string | undefined;
     try {
       text = body && JSON.stringify(body);
     } catch (cause) {
       throw new ScripError('invalid_request', 'The input cannot be written as JSON.', { cause, idempotencyKey });
     }
+    let [renewed, repeated] = [false, false];
     for (let attempt = 0; ; attempt++) {
+      let token = '';
       let failure: ScripError;
       try {
-        return await this.#attempt<T>(method, url, text, call, idempotencyKey);
+        const given = this.#bearer.token();
+        token = typeof given === 'string' ? given : await unlessAborted(given, signal);
+        return await this.#attempt<T>(method, url, text, call, idempotencyKey, token, repeated);
       } catch (error) {
         failure = error as ScripError;
       }
+      if (failure.code === 'session_expired') {
+        this.#bearer.drop(token);
+        if (!renewed) {
+          renewed = true;
+          continue;
+        }
+      }
       const waitMs = wait(failure, repeatable, attempt);
       if (attempt >= this.#retries || waitMs === undefined) throw failure;
+      repeated ||= !isUndone(failure);
       await pause(waitMs, signal).catch((stopped: ScripError) => {
         throw new ScripError(stopped.code, stopped.message, { cause: stopped.cause, idempotencyKey });
       });
     }
   }
 
-  async #attempt<T>(method: string, url: string, body: string | undefined, call: Call, idempotencyKey: string | undefined): Promise<T> {
+  #url(path: string, query?: object): string {
+    // What a page may say, a server cannot: there is nothing that it would be relative to.
+    if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be a whole address here.');
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query ?? {})) if (value != null) search.set(name, String(value));
+    return `${this.#address}/api/v1${path}${String(search) && `?${search}`}`;
+  }
+
+  async #attempt<T>(
+    method: string,
+    url: string,
+    body: string | undefined,
+    call: Call,
+    idempotencyKey: string | undefined,
+    token: string,
+    repeated: boolean,
+  ): Promise<T> {
     const { signal, timeoutMs = this.#timeoutMs } = call;
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
@@ -118,20 +169,20 @@ export class Http {
     signal?.addEventListener('abort', onAbort);
     const timer = setTimeout(() => stop.abort(), timeoutMs);
     try {
-      const headers: Record<string, string> = { authorization: `Bearer ${this.#key}` };
+      const headers: Record<string, string> = { ...call.headers, authorization: `Bearer ${token}` };
       if (body !== undefined) headers['content-type'] = 'application/json';
-      const init: RequestInit = { method, headers, signal: stop.signal };
-      if (body !== undefined) init.body = body;
-      const response = await this.#fetch(url, init);
+      const response = await this.#fetch(url, { method, headers, signal: stop.signal, ...(body !== undefined && { body }) });
+      if (call.stream && response.ok && response.body) return response.body as T;
       const answer = read<T>(response, await response.text(), idempotencyKey);
-      call.onHeaders?.(response.headers);
+      call.onHeaders?.(response.headers, repeated);
       return answer;
     } catch (cause) {
       if (cause instanceof ScripError) throw cause;
       const known = { cause, idempotencyKey };
       if (signal?.aborted) throw new ScripError('aborted', 'The call was aborted.', { ...known, cause: signal.reason });
-      if (stop.signal.aborted) throw new ScripError('timeout', `No answer within ${timeoutMs} ms.`, known);
-      throw new ScripError('network_error', 'The service cannot be reached.', known);
+      const from = `No answer came from ${this.#address || 'the service'}`;
+      if (stop.signal.aborted) throw new ScripError('timeout', `${from} within ${timeoutMs} ms.`, known);
+      throw new ScripError('network_error', `${from}.`, known);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -162,12 +213,14 @@ function read<T>(response: Response, text: string, idempotencyKey: string | unde
   throw new ScripError('unexpected_response', `This is no answer of the service (status ${status}).`, known);
 }
 
+/** Whether it was refused before anything was done. */
+const isUndone = ({ code, status }: ScripError): boolean => status === 429 || code === 'overloaded';
+
 /** How long to wait before the next attempt; nothing where there should be none. */
-function wait({ code, status, retryAfterMs }: ScripError, repeatable: boolean, attempt: number): number | undefined {
-  // These were refused before anything was done.
-  const undone = status === 429 || code === 'overloaded';
-  const passing = code === 'network_error' || code === 'timeout' || status === 502 || status === 503 || status === 504;
-  if (!undone && !(repeatable && passing)) return undefined;
+function wait(failure: ScripError, repeatable: boolean, attempt: number): number | undefined {
+  const { retryAfterMs } = failure;
+  const passing = isUnanswered(failure) || failure.status >= 500;
+  if (!isUndone(failure) && !(repeatable && passing)) return undefined;
   if ((retryAfterMs ?? 0) > LONGEST_WAIT_MS) return undefined;
   // Never before the interval that was named, and not all at the same instant.
   return (retryAfterMs ?? 0) + 250 * 2 ** attempt * (0.5 + Math.random() / 2);

@@ -1,5 +1,7 @@
-export { ScripError, isPassing, isScripError } from './error.js';
-export { Http, newKey, pause, segment, unlessAborted, type Call, type HttpOptions } from './http.js';
-export { entries } from './pages.js';
+export { ScripError, isPassing, isScripError, type Unsettled } from './error.js';
+export { Http, keyed, newKey, pause, segment, unlessAborted, type Bearer, type Call, type HttpOptions } from './http.js';
+export { LONGEST_PAGE, entries } from './pages.js';
+export { whole, wholeSubscription } from './wallet.js';
+export type * from './events.js';
 export type * from './types.js';
-export type { ServiceErrorCode, components, queries } from './api.generated.js';
+export { statuses, type ServiceErrorCode, type components, type queries } from './api.generated.js';

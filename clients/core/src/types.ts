@@ -4,16 +4,34 @@ import type { ServiceErrorCode, components, queries } from './api.generated.js';
 
 type Schemas = components['schemas'];
 
-export type Balance = Schemas['Balance'];
+export type Balance = Schemas['Balance'] & {
+  /** What open holds set aside. */
+  held: number;
+  /** What the wallet owes; whatever is credited pays it first. */
+  owed: number;
+};
 export type Product = Schemas['Product'];
 export type Price = Schemas['Price'];
-export type Subscription = Schemas['Subscription'];
+export type Subscription = Schemas['Subscription'] & {
+  /** Whether it ends with the cycle that is paid. */
+  cancelAtPeriodEnd: boolean;
+  /** Whether nothing is charged for the time being, though its features stay. */
+  collectionPaused: boolean;
+};
 /** A bill of a subscription that waits for the buyer. */
 export type OpenInvoice = Schemas['OpenInvoice'];
+/** What a wallet holds. */
+export interface Holdings {
+  balances: Balance[];
+  /** Features that the wallet unlocked. */
+  features: string[];
+  /** Active and past-due subscriptions. */
+  subscriptions: Subscription[];
+}
 /** A wallet that its recovery code opens. */
-export type Wallet = Schemas['CodeWallet'];
+export type Wallet = Omit<Schemas['CodeWallet'], keyof Holdings> & Holdings;
 /** A wallet of one of your own users. */
-export type ExternalWallet = Schemas['ExternalWallet'];
+export type ExternalWallet = Omit<Schemas['ExternalWallet'], keyof Holdings> & Holdings;
 export type Order = Schemas['Order'];
 export type LedgerEntry = Schemas['LedgerEntry'];
 export type Identity = Schemas['Identity'];
@@ -28,6 +46,25 @@ export type Released = Schemas['Released'];
 export type Portal = Schemas['Portal'];
 export type Reason = Schemas['Reason'];
 export type Meta = Schemas['Meta'];
+
+/** Lets a page see one wallet, and buy for it, until it ends. */
+export interface Session {
+  token: string;
+  expiresAt: string;
+}
+
+/** What came of work against a hold. */
+export interface Outcome<T> {
+  value: T;
+  /** What can be spent now. */
+  balance: number;
+  /** What was taken of what the work cost. */
+  charged: number;
+  /** What became debt. */
+  owed: number;
+  /** What could neither be taken nor become debt. */
+  uncovered: number;
+}
 
 /** One page of a list, newest first. `nextCursor` is null on the last one. */
 export interface Page<T> {
@@ -66,12 +103,16 @@ export type ClientErrorCode =
   | 'aborted'
   /** An answer that the service does not give: a proxy's page, the login page of a network. */
   | 'unexpected_response'
-  /** There is no stored recovery code. */
+  /** There is no stored recovery code, or nobody is signed in whose wallet it could be. */
   | 'no_wallet'
+  /** A session for the page could not be had from where it comes from. */
+  | 'session_failed'
   /** The browser did not let the checkout's window open. */
   | 'popup_blocked'
   /** A key under which work was done before, or is being done. */
   | 'hold_replayed'
+  /** Work was done, and what it cost could not be taken: `SettleError` has what is needed to try again. */
+  | 'settle_failed'
   /** What arrived is not what the service signed. */
   | 'invalid_signature'
   /** The checkout's window was closed before anything was paid. */

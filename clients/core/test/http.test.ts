@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Http, ScripError, isScripError, segment } from '../src/index.js';
+import { Http, ScripError, isScripError, keyed, segment } from '../src/index.js';
 
 type Answer = Response | Error | 'silence';
 
@@ -115,11 +115,79 @@ describe('a call', () => {
   });
 
   it('is never repeated after a refusal that stays one', async () => {
-    for (const [status, code] of [[400, 'invalid_request'], [401, 'invalid_api_key'], [402, 'insufficient_credits'], [404, 'wallet_not_found'], [409, 'hold_closed'], [500, 'internal_error']] as const) {
+    for (const [status, code] of [[400, 'invalid_request'], [401, 'invalid_api_key'], [402, 'insufficient_credits'], [404, 'wallet_not_found'], [409, 'hold_closed']] as const) {
       const { asked, fetch } = fake(refusal(status, code));
       expect(await failure(http(fetch).call('POST', '/x', deduct))).toMatchObject({ code, status, requestId: 'req_1' });
       expect(asked).toHaveLength(1);
     }
+  });
+});
+
+describe('a failure of the service itself', () => {
+  it('is tried again where that does a thing once, and only there', async () => {
+    const { asked, fetch } = fake(refusal(500, 'internal_error'), json(200, { balance: 1, deducted: true }));
+    expect(await outcome(http(fetch).call('POST', '/x', deduct))).toMatchObject({ deducted: true });
+    expect(asked[1]?.init.body).toBe(asked[0]?.init.body);
+    const keyless = fake(refusal(500, 'internal_error'));
+    expect(await failure(http(keyless.fetch).call('POST', '/wallets'))).toMatchObject({ code: 'internal_error' });
+    expect(keyless.asked).toHaveLength(1);
+  });
+});
+
+describe('an answer that says it is a repeat', () => {
+  it('is known from one whose first attempt was refused undone', async () => {
+    const told = async (...answers: Answer[]) => {
+      const seen: boolean[] = [];
+      await outcome(http(fake(...answers).fetch).call('POST', '/x', { ...deduct, onHeaders: (_, repeated) => seen.push(repeated) }));
+      return seen;
+    };
+    expect(await told(json(200, {}))).toEqual([false]);
+    expect(await told(refusal(429, 'rate_limited'), json(200, {}))).toEqual([false]);
+    expect(await told(refusal(503, 'overloaded'), json(200, {}))).toEqual([false]);
+    expect(await told(offline, refusal(429, 'rate_limited'), json(200, {}))).toEqual([true]);
+  });
+});
+
+describe('a session', () => {
+  const session = (...tokens: string[]) => {
+    const dropped: string[] = [];
+    return { dropped, token: async () => tokens[Math.min(dropped.length, tokens.length - 1)] ?? '', drop: (token: string) => void dropped.push(token) };
+  };
+  const as = (asked: { init: RequestInit }[]) => asked.map(({ init }) => (init.headers as Record<string, string>)['authorization']);
+
+  it('that ended is renewed once, also for what is not repeated otherwise', async () => {
+    const bearer = session('one', 'two');
+    const { asked, fetch } = fake(refusal(401, 'session_expired'), json(200, {}));
+    await outcome(new Http({ baseUrl: 'https://pay.example', fetch, retries: 0 }, bearer).call('POST', '/checkout', { body: {} }));
+    expect([as(asked), bearer.dropped]).toEqual([['Bearer one', 'Bearer two'], ['one']]);
+  });
+
+  it('that is refused again is an error, not a loop', async () => {
+    const { asked, fetch } = fake(refusal(401, 'session_expired'));
+    expect(await failure(new Http({ baseUrl: 'https://pay.example', fetch }, session('one', 'two')).call('GET', '/x'))).toMatchObject({ code: 'session_expired' });
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('an address', () => {
+  it('is named where nothing came from it', async () => {
+    expect((await failure(http(fake(offline).fetch).call('GET', '/x'))).message).toBe('No answer came from https://pay.example.');
+    expect((await failure(http(fake('silence').fetch, { timeoutMs: 10 }).call('GET', '/x'))).message).toBe('No answer came from https://pay.example within 10 ms.');
+  });
+
+  it('that only a page could complete is refused elsewhere, before anything is tried', async () => {
+    const { asked, fetch } = fake(json(200, {}));
+    expect(await failure(new Http({ baseUrl: '', fetch }, 'pay_pk_1').call('GET', '/x'))).toMatchObject({ code: 'invalid_options' });
+    expect(asked).toHaveLength(0);
+  });
+});
+
+describe('a misspelled field', () => {
+  it('is refused: under a key that was made up each run would take again', () => {
+    const input = { amount: 1, idempotncyKey: 'image-1' };
+    expect(() => keyed(input as { amount: number; idempotencyKey?: string }, 'amount productId')).toThrow(expect.objectContaining({ code: 'invalid_request', param: 'idempotncyKey' }));
+    expect(keyed({ amount: 1, idempotencyKey: 'image-1' }, 'amount')).toEqual({ amount: 1, idempotencyKey: 'image-1' });
+    expect(keyed({ amount: 1 } as { amount: number; idempotencyKey?: string }, 'amount').idempotencyKey).toHaveLength(36);
   });
 });
 
@@ -158,7 +226,7 @@ describe('time', () => {
   it('may be given to a call', async () => {
     const { fetch } = fake('silence');
     const error = await failure(http(fetch, { retries: 0 }).call('POST', '/x', { ...deduct, timeoutMs: 50 }));
-    expect(error).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1', message: 'No answer within 50 ms.' });
+    expect(error).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1', message: 'No answer came from https://pay.example within 50 ms.' });
   });
 
   it('covers a body that never ends', async () => {

@@ -1,4 +1,5 @@
 // A real browser, and pages for it to open.
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +16,10 @@ export interface Site {
   url: string;
   close(): void;
 }
+
+/** The modules of a built package, by name. */
+export const scripts = (dist: URL): Record<string, URL> =>
+  Object.fromEntries(readdirSync(dist).filter((name) => name.endsWith('.js')).map((name) => [`/${name}`, new URL(name, dist)]));
 
 /** Serves one page at every path, and files by name. */
 export async function serveSite(html: string, files: Record<string, URL> = {}): Promise<Site> {

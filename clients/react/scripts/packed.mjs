@@ -38,11 +38,11 @@ try {
     writeFileSync(join(app, 'require.cjs'), code(([from, what]) => `const { ${what} } = require('${from}');`));
     for (const file of ['import.mjs', 'require.cjs']) assert.equal(run(app, process.execPath, file).trim(), major, file);
     writeFileSync(join(app, 'app.tsx'), readme);
-    writeFileSync(join(app, 'css.d.ts'), "declare module '*.css';\n");
     const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--jsx', 'react-jsx', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'react'];
     // Once as bundlers resolve, once as Node does.
     const mode = major === '18' ? ['--module', 'nodenext'] : ['--module', 'esnext', '--moduleResolution', 'bundler'];
-    run(app, process.execPath, join(clients, 'node_modules/typescript/bin/tsc'), ...flags, ...mode, 'app.tsx', 'css.d.ts');
+    // By the newest compiler, too, which asks what a style sheet is.
+    for (const compiler of ['node_modules', 'newest/node_modules']) run(app, process.execPath, join(clients, compiler, 'typescript/bin/tsc'), ...flags, ...mode, 'app.tsx');
   }
   console.log('@scrip/react: imported, required, rendered and type-checked as installed, with React 18 and 19');
 } finally {

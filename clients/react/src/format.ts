@@ -1,5 +1,6 @@
 // Amounts as people read them. Money comes in the minor units that payment providers count in, which are not
 // always those that Intl knows: a krona of Iceland is sent as 100.
+import { en, fill, type Messages } from './messages/en';
 
 const WHOLE = new Set(
   'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '),
@@ -42,9 +43,27 @@ export function formatDelta(amount: number, locale?: string): string {
 }
 
 /** How often a price is paid: `a month`; nothing for what is paid once. */
-export function formatInterval(interval: string): string {
+export function formatInterval(interval: string, messages: Messages = en): string {
   if (interval === 'one_time') return '';
-  return interval === 'month' || interval === 'year' ? `a ${interval}` : interval;
+  return interval === 'month' || interval === 'year' ? messages[interval] : interval;
+}
+
+/** A price as it has to be said wherever it is offered: `€9.00 a month`. */
+export function formatPrice(price: { amountCents: number; currency: string; interval: string }, locale?: string, messages: Messages = en): string {
+  const money = formatMoney(price.amountCents, price.currency, locale);
+  const interval = formatInterval(price.interval, messages);
+  return interval ? fill(messages.pricePer, { price: money, interval }) : money;
+}
+
+/** `14` as `14 days`. */
+export function formatDays(days: number, locale?: string): string {
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days);
+}
+
+/** A feature by its slug, where nobody said what it is called: `priority_support` as `Priority support`. */
+export function formatFeature(slug: string): string {
+  const words = slug.replace(/[-_.:]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** `2026-11-20T21:33:08.271Z` as a date and a time of the reader's. */

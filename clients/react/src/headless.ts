@@ -1,6 +1,6 @@
 // Everything but markup. What the components are built of, so that a copy of one needs nothing that is not
 // exported here.
-export { ScripProvider, useLocale, useScrip, type ScripProviderProps } from './provider';
+export { ScripProvider, useLocale, useMessages, useScrip, type ScripProviderProps } from './provider';
 export { useWallet, type WalletState } from './hooks/use-wallet';
 export { useProducts, type ProductsState } from './hooks/use-products';
 export { useBalance, type BalanceState } from './hooks/use-balance';
@@ -9,7 +9,8 @@ export { useDeduct, type DeductInput, type DeductState } from './hooks/use-deduc
 export { useCheckout, type CheckoutInput, type CheckoutState } from './hooks/use-checkout';
 export { useLedger, type LedgerFilter, type LedgerState } from './hooks/use-ledger';
 export { useAction, type Action } from './hooks/use-action';
-export { formatCredits, formatDelta, formatInstant, formatInterval, formatMoney } from './format';
+export { formatCredits, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
+export type { Messages } from './messages/en';
 export {
   ScripError,
   isScripError,
@@ -17,9 +18,12 @@ export {
   type Deduction,
   type LedgerEntry,
   type OpenInvoice,
+  type OpenWallet,
   type Order,
   type Price,
   type Product,
+  type Session,
+  type SessionSource,
   type Subscription,
   type Wallet,
 } from '@scrip/browser';

@@ -1,12 +1,68 @@
-export * from './headless';
-export { BalanceBadge, type BalanceBadgeProps } from './components/balance-badge';
-export { CheckoutButton, type CheckoutButtonProps } from './components/checkout-button';
-export { CheckoutNotice, type CheckoutNoticeProps } from './components/checkout-notice';
-export { ErrorMessage, type ErrorMessageProps } from './components/error-message';
-export { LedgerTable, type LedgerTableProps } from './components/ledger-table';
-export { OpenInvoice, type OpenInvoiceProps } from './components/open-invoice';
-export { Paywall, type PaywallProps } from './components/paywall';
-export { PortalButton, type PortalButtonProps } from './components/portal-button';
-export { PricingTable, type PricingTableProps } from './components/pricing-table';
-export { RecoveryCode, type RecoveryCodeProps } from './components/recovery-code';
-export { RedeemCode, type RedeemCodeProps } from './components/redeem-code';
+// What a page imports. Only `client` is marked for browsers: the rest may be called on a server, too.
+export {
+  BalanceBadge,
+  CheckoutButton,
+  CheckoutNotice,
+  ErrorMessage,
+  LedgerTable,
+  LostCode,
+  OpenInvoice,
+  Paywall,
+  PortalButton,
+  PricingTable,
+  RecoveryCode,
+  RedeemCode,
+  ScripProvider,
+  useAction,
+  useBalance,
+  useCheckout,
+  useDeduct,
+  useFeature,
+  useLedger,
+  useLocale,
+  useMessages,
+  useProducts,
+  useScrip,
+  useWallet,
+  type Action,
+  type BalanceBadgeProps,
+  type BalanceState,
+  type CheckoutButtonProps,
+  type CheckoutInput,
+  type CheckoutNoticeProps,
+  type CheckoutState,
+  type DeductInput,
+  type DeductState,
+  type ErrorMessageProps,
+  type FeatureState,
+  type LedgerFilter,
+  type LedgerState,
+  type LedgerTableProps,
+  type LostCodeProps,
+  type OpenInvoiceProps,
+  type PaywallProps,
+  type PortalButtonProps,
+  type PricingTableProps,
+  type ProductsState,
+  type RecoveryCodeProps,
+  type RedeemCodeProps,
+  type ScripProviderProps,
+  type WalletState,
+} from './client';
+export { formatCredits, formatDays, formatDelta, formatFeature, formatInstant, formatInterval, formatMoney, formatPrice } from './format';
+export type { Messages } from './messages/en';
+export {
+  ScripError,
+  isScripError,
+  type Balance,
+  type Deduction,
+  type LedgerEntry,
+  type OpenWallet,
+  type Order,
+  type Price,
+  type Product,
+  type Session,
+  type SessionSource,
+  type Subscription,
+  type Wallet,
+} from '@scrip/browser';

@@ -88,7 +88,7 @@ describe('a checkout that leaves the page', () => {
     await waitFor(() => expect(remembered()).toBeTruthy());
     const asked = first.bodies[0] as { successUrl: string; cancelUrl: string };
     expect(asked.cancelUrl).toBe(`${location.origin}/shop?tab=prices#packs`);
-    expect(asked.successUrl).toContain('/shop?tab=prices&scrip_checkout=done');
+    expect(asked.successUrl).toContain('/shop?tab=prices&scrip_checkout={CHECKOUT_SESSION_ID}');
     // Nobody presses twice while the page goes away.
     expect(screen.getByRole<HTMLButtonElement>('button').disabled).toBe(true);
     first.unmount();
@@ -96,7 +96,7 @@ describe('a checkout that leaves the page', () => {
     const orderId = remembered() ?? '';
     const order = await first.client.order(orderId);
     await pay(shop.checkoutUrl(order.checkoutId ?? ''));
-    history.replaceState({ router: 1 }, '', '/shop?tab=prices&scrip_checkout=done');
+    history.replaceState({ router: 1 }, '', `/shop?tab=prices&scrip_checkout=${order.checkoutId}`);
     const back = visit(shop, <><CheckoutNotice /><BalanceBadge /></>, { strict: true });
     await screen.findByText(/You have 100 images/);
     expect(location.search).toBe('?tab=prices');

@@ -20,14 +20,22 @@ const components = registry.items.filter(({ name }) => name !== 'scrip-styles');
 
 describe('the build', () => {
   it('keeps the directive for server components, first of all', () => {
-    for (const file of ['dist/index.js', 'dist/index.cjs']) expect(read(file)).toMatch(/^'use client';/);
+    for (const file of ['dist/client.js', 'dist/client.cjs']) expect(read(file)).toMatch(/^'use client';/);
+  });
+
+  it('leaves to servers what needs no browser', async () => {
+    for (const file of ['dist/index.js', 'dist/format.js', 'dist/messages.js', 'dist/index.cjs', 'dist/format.cjs']) expect(read(file)).not.toContain('use client');
+    // As a server component does, which may call nothing of what is marked.
+    const { formatPrice, isScripError } = (await import(join(root, 'dist/index.js'))) as typeof import('../src');
+    expect(formatPrice({ amountCents: 900, currency: 'EUR', interval: 'month' }, 'en')).toBe('€9.00 a month');
+    expect(isScripError(new Error('no'))).toBe(false);
   });
 
   it('names nothing that only this package knows', () => {
-    for (const file of ['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts']) {
+    for (const file of ['index', 'client', 'format', 'messages'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.cjs`]).concat('dist/index.d.ts')) {
       const imports = [...read(file).matchAll(/(?:from |require\()["']([^"']+)/g)].map(([, name]) => name);
       expect(new Set(imports), file).toSatisfy((names: Set<string>) =>
-        [...names].every((name) => ['@scrip/browser', 'react', 'react/jsx-runtime'].includes(name)),
+        [...names].every((name) => ['@scrip/browser', 'react', 'react/jsx-runtime'].includes(name ?? '') || existsSync(join(root, 'dist', name ?? '')) || existsSync(join(root, 'dist', (name ?? '').replace(/\.js$/, '.d.ts')))),
       );
     }
   });

@@ -19,8 +19,9 @@ export function Types() {
   wallet.code;
   return (
     <>
-      {/* @ts-expect-error: a secret key never belongs in a page */}
-      <ScripProvider baseUrl="https://pay.example" publishableKey="pay_sk_1" />
+      {/* As an environment has it, where nothing may be set. */}
+      <ScripProvider baseUrl="https://pay.example" publishableKey={process.env['NO_SUCH_KEY']} />
+      <ScripProvider baseUrl="https://pay.example" session="/api/scrip" />
       {/* @ts-expect-error: which price? */}
       <CheckoutButton />
       {/* @ts-expect-error: no such reason is asked for */}

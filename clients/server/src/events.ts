@@ -1,5 +1,5 @@
-import { isPassing, isScripError, pause, type CallOptions, type Page } from '@scrip/core';
-import type { EventFilter, ScripEvent } from './input.js';
+import { isPassing, isScripError, pause, type CallOptions, type Page, type ScripEvent } from '@scrip/core';
+import type { EventFilter } from './input.js';
 
 export type PollOptions = EventFilter &
   CallOptions & {

@@ -6,6 +6,8 @@ export type {
   ClientErrorCode,
   Deduction,
   ErrorCode,
+  EventData,
+  EventType,
   ExternalWallet,
   Hold,
   Identity,
@@ -13,6 +15,7 @@ export type {
   LedgerFilter,
   Order,
   OrderFilter,
+  Outcome,
   Page,
   PlacedHold,
   Portal,
@@ -20,12 +23,16 @@ export type {
   Product,
   Reason,
   Released,
+  ScripEvent,
+  ScripEventOf,
+  Session,
   Subscription,
+  Unsettled,
   Wallet,
 } from '@scrip/core';
 export type { PollOptions } from './events.js';
 export type * from './input.js';
-export { secretKey } from './key.js';
+export { scripHandler, scripNodeHandler, type HandlerOptions, type NodeRequest, type NodeResponse } from './handler.js';
 export { ScripServer, type ScripServerOptions } from './scrip-server.js';
-export { verifyWebhook } from './webhooks.js';
-export type { Outcome, RunningHold, WithHoldInput, Worked } from './with-hold.js';
+export { signWebhook, verifyWebhook } from './webhooks.js';
+export type { RunningHold, WithHoldInput, Worked } from './with-hold.js';

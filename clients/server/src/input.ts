@@ -1,5 +1,5 @@
 // What calls of the server client take and give, beside what it shares with the browser's.
-import type { ErrorBody, Loose, ScripError, components, queries } from '@scrip/core';
+import type { Deduction, ErrorBody, EventType, ExternalWallet, Loose, ScripError, components, queries } from '@scrip/core';
 
 type Schemas = components['schemas'];
 
@@ -9,9 +9,36 @@ export type Who = { externalUserId: string; code?: null } | { code: string; exte
 /** What only one kind of wallet may leave out: a code wallet's product has to be named. */
 type For<External, Code> = (External & { code?: null }) | (Code & { code: string; externalUserId?: null });
 
-export type DeductInput = For<Loose<Schemas['DeductExternal'], 'idempotencyKey'>, Loose<Schemas['DeductByCode'], 'idempotencyKey'>>;
-export type HoldInput = For<Loose<Schemas['PlaceHoldExternal'], 'idempotencyKey'>, Loose<Schemas['PlaceHold'], 'idempotencyKey'>>;
-export type SettleInput = Schemas['SettleHold'];
+/** Where the wallet has not enough: nothing is done, what there is is taken, or the rest becomes debt as far as it may. */
+export type OnShortfall = 'refuse' | 'drain' | 'owe';
+
+export type DeductInput = For<Loose<Schemas['DeductExternal'], 'idempotencyKey'>, Loose<Schemas['DeductByCode'], 'idempotencyKey'>> & {
+  onShortfall?: OnShortfall | undefined;
+};
+export type HoldInput = For<Loose<Schemas['PlaceHoldExternal'], 'idempotencyKey'>, Loose<Schemas['PlaceHold'], 'idempotencyKey'>> & {
+  /** How much more than the hold the work may come to, as debt: only where the product or the user has a limit. */
+  maxOverrun?: number | undefined;
+};
+export type SettleInput = Schemas['SettleHold'] & { onShortfall?: OnShortfall | undefined };
+export interface DrawInput {
+  amount: number;
+  idempotencyKey?: string | undefined;
+}
+/** What becomes of a settlement: `charged`, `owed` and `uncovered` are its amount together. */
+export interface Settled extends Deduction {
+  charged?: number;
+  owed?: number;
+  uncovered?: number;
+  /** The hold had expired, and its cost was taken all the same. */
+  late?: boolean;
+}
+/** What became of a draw. */
+export interface Drawn extends Deduction {
+  /** All that was drawn of the hold. */
+  drawn: number;
+  /** What is left of it. */
+  held: number;
+}
 export type ExtendInput = Schemas['ExtendHold'];
 /** Its key is yours to choose: a grant that is made twice for want of one is money given away. */
 export type CreditInput = Schemas['Credit'];
@@ -21,7 +48,8 @@ export type BatchItem = Schemas['Deduct'];
 export type BatchResult = (Schemas['Deducted'] & { error?: undefined }) | { error: ScripError; balance?: undefined; deducted?: undefined };
 export type BatchAnswer = { results: (Schemas['Deducted'] | { error: ErrorBody })[] };
 export type FeatureInput = Who & { feature: string };
-export type CheckoutInput = Schemas['Checkout'];
+/** A key is made where none is given: for 24 hours the same checkout is answered under it. */
+export type CheckoutInput = Loose<Schemas['Checkout'], 'idempotencyKey'> & { idempotencyKey?: string | undefined };
 export type RefundInput = Schemas['RefundOrder'];
 export type CancelInput = Schemas['CancelSubscription'];
 export type ResumeInput = Schemas['ResumeSubscription'];
@@ -29,12 +57,22 @@ export type PortalInput = Who & { returnUrl: string };
 export type UsageQuery = queries['read_usage'];
 export type Bucket = Schemas['Bucket'];
 
-/** Something that happened. `data` has an `order` where it was an order's, else a `walletId`. */
-export type ScripEvent = Schemas['Event'];
+/** A user's wallet; `walletId` is null where they have none yet. */
+export type UserWallet = Omit<ExternalWallet, 'walletId'> & { walletId: string | null };
+
+/** What a page may do with the wallet that it sees. */
+export type SessionRight = 'read' | 'checkout' | 'portal' | 'subscriptions' | (string & {});
+
+export type SessionInput = Who & {
+  /** How long it lasts. Default an hour, at most a day. */
+  expiresInSeconds?: number | undefined;
+  /** Default: all of it. Credits it cannot take or give. */
+  can?: readonly SessionRight[] | undefined;
+};
 
 export type EventFilter = Omit<queries['list_events'], 'after' | 'types'> & {
   /** Only what happened after this event. Left out: from the oldest that is kept, 30 days. */
   after?: string | null;
   /** Only these kinds: `order.paid`, say. */
-  types?: readonly string[];
+  types?: readonly (EventType | (string & {}))[];
 };

@@ -1,12 +1,17 @@
 import {
   Http,
+  LONGEST_PAGE,
   ScripError,
   entries,
-  newKey,
+  isScripError,
+  keyed,
   segment,
+  statuses,
+  whole,
+  wholeSubscription,
+  type Call,
   type CallOptions,
   type Checkout,
-  type Deduction,
   type ExternalWallet,
   type Hold,
   type HttpOptions,
@@ -15,11 +20,15 @@ import {
   type LedgerFilter,
   type Order,
   type OrderFilter,
+  type Outcome,
   type Page,
   type PlacedHold,
   type Portal,
   type Product,
   type Released,
+  type ScripEvent,
+  type Session,
+  type components,
   type Subscription,
   type Wallet,
 } from '@scrip/core';
@@ -34,6 +43,8 @@ import type {
   Credit,
   CreditInput,
   DeductInput,
+  DrawInput,
+  Drawn,
   EventFilter,
   ExtendInput,
   FeatureInput,
@@ -41,17 +52,21 @@ import type {
   PortalInput,
   RefundInput,
   ResumeInput,
-  ScripEvent,
+  SessionInput,
   SettleInput,
+  Settled,
   UsageQuery,
+  UserWallet,
   Who,
 } from './input.js';
-import { withHold, type Outcome, type RunningHold, type WithHoldInput, type Worked } from './with-hold.js';
+import { withHold, type RunningHold, type WithHoldInput, type Worked } from './with-hold.js';
 
 export interface ScripServerOptions extends HttpOptions {
   /** A secret key. It opens every wallet of the project: it never leaves the server. */
-  secretKey: `pay_sk_${string}`;
+  secretKey: string | undefined;
 }
+
+type Schemas = components['schemas'];
 
 /** All that a back end may do: with any wallet, order and subscription of its project. */
 export class ScripServer {
@@ -60,8 +75,9 @@ export class ScripServer {
   constructor(options: ScripServerOptions) {
     if ('window' in globalThis && 'document' in globalThis)
       throw new ScripError('invalid_options', '@scrip/server does not run in a browser, where everybody could read its key. Use @scrip/browser there.');
-    if (!/^pay_sk_\w+$/.test(options.secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
-    this.#http = new Http(options, options.secretKey);
+    const { secretKey = '' } = options;
+    if (secretKey && !/^pay_sk_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
+    this.#http = new Http(options, secretKey);
   }
 
   /** What the key is, and of which project. */
@@ -74,27 +90,45 @@ export class ScripServer {
     return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
   }
 
-  /** A user's wallet, or the one that a code opens; `wallet_not_found` where there is none. */
-  wallet(who: { externalUserId: string }, options?: CallOptions): Promise<ExternalWallet>;
+  /** A user's wallet, empty where they have none yet; or the one that a code opens, `wallet_not_found` where there is none. */
+  wallet(who: { externalUserId: string }, options?: CallOptions): Promise<UserWallet>;
   wallet(who: { code: string }, options?: CallOptions): Promise<Wallet>;
-  wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet>;
-  async wallet(who: Who, options?: CallOptions): Promise<ExternalWallet | Wallet> {
-    return this.#http.call('GET', walletPath(who), { ...options, query: userOf(who) });
+  wallet(who: Who, options?: CallOptions): Promise<UserWallet | Wallet>;
+  async wallet(who: Who, options?: CallOptions): Promise<UserWallet | Wallet> {
+    const { externalUserId } = who;
+    try {
+      const call = { ...options, query: userOf(who) };
+      return whole(await this.#http.call<Schemas['ExternalWallet'] | Schemas['CodeWallet']>('GET', walletPath(who), call));
+    } catch (error) {
+      if (externalUserId == null || !isScripError(error, 'wallet_not_found')) throw error;
+      return { externalUserId, walletId: null, balances: [], features: [], subscriptions: [] };
+    }
+  }
+
+  /** Lets the browser of a user see their wallet, and buy for it, for a while; a user without one gets one. */
+  async session(input: SessionInput, options?: CallOptions): Promise<Session> {
+    return this.#http.call('POST', '/sessions', { ...options, body: input, repeatable: true });
+  }
+
+  /** Ends all sessions of a wallet at once. */
+  async revokeSessions(who: Who, options?: CallOptions): Promise<void> {
+    await this.#http.call('POST', '/sessions/revoke', { ...options, body: who, repeatable: true });
   }
 
   /** A user's wallet, made if there is none. */
   async ensureWallet(externalUserId: string, options?: CallOptions): Promise<ExternalWallet> {
-    return this.#http.call('POST', '/wallets/external', { ...options, body: { externalUserId }, repeatable: true });
+    const call = { ...options, body: { externalUserId }, repeatable: true };
+    return whole(await this.#http.call<Schemas['ExternalWallet']>('POST', '/wallets/external', call));
   }
 
   /** Makes a wallet that belongs to whoever has its code. */
   async createWallet(options?: CallOptions): Promise<Wallet> {
-    return this.#http.call('POST', '/wallets', options);
+    return whole(await this.#http.call<Schemas['CodeWallet']>('POST', '/wallets', options));
   }
 
   /** Replaces a recovery code that leaked. */
   async rotate(code: string, input: { idempotencyKey?: string } = {}, options?: CallOptions): Promise<string> {
-    return (await this.#http.call<{ code: string }>('POST', `/wallets/${segment(code, 'code')}/rotate`, { ...options, body: keyed(input) })).code;
+    return (await this.#http.call<{ code: string }>('POST', `/wallets/${segment(code, 'code')}/rotate`, { ...options, body: keyed(input, ' ') })).code;
   }
 
   /** Has the codes of wallets that were paid for with this address mailed to it. Says nothing else. */
@@ -108,8 +142,8 @@ export class ScripServer {
   }
 
   /** Takes credits, once for each key. */
-  async deduct(input: DeductInput, options?: CallOptions): Promise<Deduction> {
-    return this.#http.call('POST', `${walletPath(input)}/deduct`, { ...options, body: spending(input) });
+  async deduct(input: DeductInput, options?: CallOptions): Promise<Settled> {
+    return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
   }
 
   /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Results are in the items' order. */
@@ -119,13 +153,20 @@ export class ScripServer {
     return results.map((result, at) => {
       if (!('error' in result)) return result;
       const { error } = result;
-      return { error: new ScripError(error.code, error.message, { body: error, idempotencyKey: items[at]?.idempotencyKey }) };
+      const known = { status: statuses[error.code], body: error, idempotencyKey: items[at]?.idempotencyKey };
+      return { error: new ScripError(error.code, error.message, known) };
     });
   }
 
   /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */
   async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
-    return this.#http.call('POST', `${walletPath(input)}/holds`, { ...options, body: spending(input) });
+    return this.#spend(input, 'holds', HOLD, options);
+  }
+
+  /** Charges a part of a hold, once for each key, and leaves it open. What is settled in the end counts draws in. */
+  async draw(holdId: string, input: DrawInput, options?: CallOptions): Promise<Drawn> {
+    const body = keyed(input, 'amount');
+    return this.#once(input, (call) => this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/draw`, { ...options, ...call, body }));
   }
 
   async getHold(holdId: string, options?: CallOptions): Promise<Hold> {
@@ -133,7 +174,7 @@ export class ScripServer {
   }
 
   /** Deducts what the work cost and gives back the rest. */
-  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Deduction> {
+  async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Settled> {
     return this.#close(holdId, 'settle', input, options);
   }
 
@@ -153,15 +194,23 @@ export class ScripServer {
    */
   async withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
     const { signal, timeoutMs } = options ?? {};
+    const { resume, onShortfall = 'drain', ...hold } = input;
+    // One key for whatever is asked in its name.
+    const placing = keyed(hold, `${HOLD} externalUserId code productId amount meta`);
     return withHold(
       {
-        place: (onHeaders) => this.#http.call('POST', `${walletPath(input)}/holds`, { timeoutMs, body: spending(input), onHeaders }),
+        place: (expiresInSeconds, onHeaders) => {
+          const asked = { ...placing, expiresInSeconds };
+          return this.#spend(asked, 'holds', HOLD, { timeoutMs, onHeaders });
+        },
         read: (id) => this.getHold(id, { timeoutMs }),
-        settle: (id, amount) => this.settle(id, { amount }, { timeoutMs }),
+        draw: (id, amount, idempotencyKey) => this.draw(id, { amount, idempotencyKey }, { timeoutMs }),
+        settle: (id, amount) => this.settle(id, { amount, onShortfall }, { timeoutMs }),
         release: (id) => this.release(id, { timeoutMs }),
         extend: (id, expiresInSeconds) => this.extend(id, { expiresInSeconds }, { timeoutMs }),
       },
-      input,
+      { ...placing, resume },
+      input.idempotencyKey != null,
       work,
       signal,
     );
@@ -179,7 +228,7 @@ export class ScripServer {
 
   /** Opens a checkout. Where to send the buyer is in `url`. */
   async checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout> {
-    return this.#http.call('POST', '/checkout', { ...options, body: input });
+    return this.#http.call('POST', '/checkout', { ...options, body: keyed(input) });
   }
 
   /** An order, by its own id or its checkout's. */
@@ -195,7 +244,7 @@ export class ScripServer {
 
   /** All of the project's orders, newest first, read as they are asked for. */
   allOrders(filter: OrderFilter = {}, options?: CallOptions): AsyncIterableIterator<Order> {
-    return entries((cursor) => this.orders({ ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.orders({ ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** Gives money back, all or a part, once for each key. */
@@ -205,12 +254,12 @@ export class ScripServer {
 
   /** Ends a subscription, with its period unless it is to end at once. */
   async cancelSubscription(input: CancelInput, options?: CallOptions): Promise<Subscription> {
-    return this.#http.call('POST', '/subscriptions/cancel', { ...options, body: input });
+    return wholeSubscription(await this.#http.call('POST', '/subscriptions/cancel', { ...options, body: input }));
   }
 
   /** Lets a subscription go on that was to end with its period. */
   async resumeSubscription(input: ResumeInput, options?: CallOptions): Promise<Subscription> {
-    return this.#http.call('POST', '/subscriptions/resume', { ...options, body: input });
+    return wholeSubscription(await this.#http.call('POST', '/subscriptions/resume', { ...options, body: input }));
   }
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
@@ -224,13 +273,18 @@ export class ScripServer {
   /** A page of a wallet's ledger, newest first. */
   async ledger(who: Who, filter: LedgerFilter = {}, options?: CallOptions): Promise<Page<LedgerEntry>> {
     const query = { ...userOf(who), ...filter };
-    const page = await this.#http.call<{ entries: LedgerEntry[]; nextCursor?: string | null }>('GET', `${walletPath(who)}/ledger`, { ...options, query });
-    return { items: page.entries, nextCursor: page.nextCursor ?? null };
+    try {
+      const page = await this.#http.call<{ entries: LedgerEntry[]; nextCursor?: string | null }>('GET', `${walletPath(who)}/ledger`, { ...options, query });
+      return { items: page.entries, nextCursor: page.nextCursor ?? null };
+    } catch (error) {
+      if (who.externalUserId == null || !isScripError(error, 'wallet_not_found')) throw error;
+      return { items: [], nextCursor: null };
+    }
   }
 
   /** All of a wallet's ledger, newest first, read as it is asked for. */
   ledgerEntries(who: Who, filter: LedgerFilter = {}, options?: CallOptions): AsyncIterableIterator<LedgerEntry> {
-    return entries((cursor) => this.ledger(who, { ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.ledger(who, { ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** What was granted and used, in stretches of time, oldest first. */
@@ -249,7 +303,7 @@ export class ScripServer {
   async *allEvents(filter: EventFilter = {}, options?: CallOptions): AsyncGenerator<ScripEvent, void, undefined> {
     // A page always says where to go on: it is the empty one that ends.
     for (let after = filter.after; ; ) {
-      const { items, nextCursor } = await this.events({ ...filter, after: after ?? null }, options);
+      const { items, nextCursor } = await this.events({ ...LONGEST_PAGE, ...filter, after: after ?? null }, options);
       yield* items;
       if (items.length === 0) return;
       after = nextCursor;
@@ -261,7 +315,29 @@ export class ScripServer {
    * event that was worked off, and begin `after` it the next time.
    */
   pollEvents(options: PollOptions = {}): AsyncGenerator<ScripEvent, void, undefined> {
-    return pollEvents((filter, call) => this.events(filter, call), options);
+    return pollEvents((filter, call) => this.events({ ...LONGEST_PAGE, ...filter }, call), options);
+  }
+
+  /** A key that was made up here was seen by nobody else: what it says of a repeat is this call's own doing. */
+  async #once<T extends Settled>(input: { idempotencyKey?: string | null | undefined }, ask: (call: Call) => Promise<T>): Promise<T> {
+    let replayed = false;
+    const answer = await ask({ onHeaders: (headers) => (replayed = headers.get('idempotency-replayed') === 'true') });
+    if (!replayed || input.idempotencyKey != null) return answer;
+    return { ...answer, deducted: answer.charged === undefined || answer.charged + (answer.owed ?? 0) > 0 };
+  }
+
+  /** Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits, or lack some. */
+  async #spend<T>(input: Spending, verb: string, fields: string, call: Call = {}): Promise<T> {
+    // The code is in the path, and stays out of the body.
+    const { code: _, ...body } = keyed(input, `externalUserId code productId amount meta ${fields}`);
+    const ask = () => this.#http.call<T>('POST', `${walletPath(input)}/${verb}`, { ...call, body });
+    try {
+      return await ask();
+    } catch (error) {
+      if (input.externalUserId == null || !isScripError(error, 'wallet_not_found')) throw error;
+      await this.ensureWallet(input.externalUserId, { signal: call.signal, timeoutMs: call.timeoutMs });
+      return ask();
+    }
   }
 
   // All three may be repeated: the service answers a repeat with how the hold stands.
@@ -275,6 +351,9 @@ export class ScripServer {
   }
 }
 
+/** What only holds take. */
+const HOLD = 'expiresInSeconds maxOverrun';
+
 type Named = { code?: string | null | undefined; externalUserId?: string | null | undefined };
 
 function walletPath({ code, externalUserId }: Named): string {
@@ -283,9 +362,6 @@ function walletPath({ code, externalUserId }: Named): string {
   return code == null ? '/wallets/external' : `/wallets/${segment(code, 'code')}`;
 }
 
+type Spending = Named & { idempotencyKey?: string | null | undefined };
+
 const userOf = ({ externalUserId }: Named) => (externalUserId == null ? {} : { externalUserId });
-
-const keyed = <T extends { idempotencyKey?: string | undefined }>(input: T) => ({ ...input, idempotencyKey: input.idempotencyKey ?? newKey() });
-
-// The code is in the path, and stays out of the body, as does what only this client heeds.
-const spending = <T extends Named & { idempotencyKey?: string | undefined; resume?: boolean }>({ code: _, resume: __, ...input }: T) => keyed(input);

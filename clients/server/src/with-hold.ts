@@ -1,20 +1,26 @@
 // Work against a hold: whatever happens to the work, the credits are either charged or back.
-import { ScripError, isScripError, type Deduction, type Hold, type PlacedHold, type Released } from '@scrip/core';
-import type { HoldInput } from './input.js';
+import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip/core';
+import type { Drawn, HoldInput, OnShortfall, Settled } from './input.js';
 
 export type WithHoldInput = HoldInput & {
   /**
    * With a key of your own: take up an open hold that was placed under it before, as a queue does that gives
-   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once:
-   * also where only the answer to the first attempt was lost, which cannot be told from another run.
+   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once.
    */
-  resume?: boolean;
+  resume?: boolean | undefined;
+  /** What becomes of a cost that the wallet has not enough for. Default `drain`: what there is is taken. */
+  onShortfall?: OnShortfall | undefined;
 };
 
 /** The hold that the work runs against. */
 export interface RunningHold extends PlacedHold {
   /** Ends the work: the caller's signal did, or the hold was closed under it. */
   readonly signal: AbortSignal;
+  /**
+   * Charges a part of what the work costs while it goes on: it stays charged however the work ends. The `amount`
+   * that the work says in the end is all of it, draws included.
+   */
+  readonly draw: (amount: number, options?: { idempotencyKey?: string | undefined }) => Promise<Drawn>;
 }
 
 /** What the work cost, and what came of it. */
@@ -23,48 +29,50 @@ export interface Worked<T> {
   value?: T;
 }
 
-export interface Outcome<T> {
-  value: T;
-  /** What can be spent now. */
-  balance: number;
-  /** What was taken. */
-  charged: number;
-  /** What the work cost beyond the hold and could not be taken, since the wallet had not enough left. */
-  shortfall: number;
-}
-
 interface Holds {
-  place(onHeaders: (headers: Headers) => void): Promise<PlacedHold>;
+  place(expiresInSeconds: number, onHeaders: (headers: Headers, repeated: boolean) => void): Promise<PlacedHold>;
   read(holdId: string): Promise<Hold>;
-  settle(holdId: string, amount: number): Promise<Deduction>;
+  draw(holdId: string, amount: number, idempotencyKey: string | undefined): Promise<Drawn>;
+  settle(holdId: string, amount: number): Promise<Settled>;
   release(holdId: string): Promise<Released>;
   extend(holdId: string, expiresInSeconds: number): Promise<Hold>;
 }
 
-/** As the service has it where nothing is said. */
-const DEFAULT_SECONDS = 900;
+/** As the service has it where nothing is said, and more: no two runs ask for quite the same time. */
+const usualSeconds = () => 900 + Math.floor(Math.random() * 300);
+/** `Date` counts seconds, and a clock may be put right. */
+const CLOCK_SLACK_MS = 2_000;
 
 export async function withHold<T>(
   holds: Holds,
-  input: WithHoldInput,
+  input: WithHoldInput & { idempotencyKey: string },
+  hasOwnKey: boolean,
   work: (hold: RunningHold) => Promise<Worked<T>>,
   signal: AbortSignal | undefined,
 ): Promise<Outcome<T>> {
   const ended = () => new ScripError('aborted', 'The call was aborted.', { cause: signal?.reason });
   if (signal?.aborted) throw ended();
-  let replayed = false;
+  const { idempotencyKey } = input;
+  const seconds = input.expiresInSeconds ?? usualSeconds();
+  const begun = Date.now();
+  let [replayed, mine] = [false, false];
   // To its end, though the signal may come meanwhile: a hold that nobody knows of could not be released.
-  const placed = await holds.place((headers) => {
+  let told: Headers | undefined;
+  const placed = await holds.place(seconds, (headers, repeated) => {
     replayed = headers.get('idempotency-replayed') === 'true';
+    if (repeated) told = headers;
   });
   const id = placed.holdId;
+  // Placed by an attempt of this very call, whose answer was lost: within its time, by the service's own clock.
+  if (told) {
+    const age = Date.parse(told.get('date') ?? '') - (Date.parse(placed.expiresAt) - seconds * 1000);
+    mine = age >= -CLOCK_SLACK_MS && age <= Date.now() - begun + CLOCK_SLACK_MS;
+  }
   // A key that the caller gave and that was used before: work for which another run is charged, or was. With
   // a key of our own it is our own retry.
-  if (replayed && input.idempotencyKey !== undefined) {
-    if (!input.resume)
-      throw new ScripError('hold_replayed', 'Work was begun under this key before.', { idempotencyKey: input.idempotencyKey });
-    if ((await holds.read(id)).status !== 'open')
-      throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey: input.idempotencyKey });
+  if (replayed && hasOwnKey) {
+    if (!input.resume && !mine) throw new ScripError('hold_replayed', 'Work was begun under this key before.', { idempotencyKey });
+    if ((await holds.read(id)).status !== 'open') throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey });
   }
   if (signal?.aborted) {
     await holds.release(id).catch(() => undefined);
@@ -73,7 +81,6 @@ export async function withHold<T>(
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort);
-  const seconds = input.expiresInSeconds ?? DEFAULT_SECONDS;
   // Twice before it would end.
   const timer = setInterval(
     () => {
@@ -86,7 +93,8 @@ export async function withHold<T>(
   );
   let worked: Worked<T>;
   try {
-    worked = await work({ ...placed, signal: stop.signal });
+    const draw: RunningHold['draw'] = (amount, options) => holds.draw(id, amount, options?.idempotencyKey);
+    worked = await work({ ...placed, signal: stop.signal, draw });
     if (!Number.isSafeInteger(worked?.amount) || worked.amount < 0)
       throw new ScripError('invalid_request', 'The work has to say what it cost: { amount } with a whole number.', { param: 'amount' });
   } catch (error) {
@@ -97,17 +105,18 @@ export async function withHold<T>(
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
   }
-  return { value: worked.value as T, ...(await settle(holds, placed, worked.amount)) };
+  return settle(holds, id, worked.amount, worked.value as T, idempotencyKey);
 }
 
-/** Charges what the work cost; where the wallet has not enough for it, what was held. */
-async function settle(holds: Holds, { holdId, amount: held }: PlacedHold, cost: number) {
+/** Charges what the work cost. Where that fails, what was made is on the error, and can still be paid for. */
+async function settle<T>(holds: Holds, holdId: string, amount: number, value: T, idempotencyKey: string): Promise<Outcome<T>> {
   try {
-    const { balance } = await holds.settle(holdId, cost);
-    return { balance, charged: cost, shortfall: 0 };
-  } catch (error) {
-    if (!isScripError(error, 'insufficient_credits')) throw error;
-    const { balance } = await holds.settle(holdId, held);
-    return { balance, charged: held, shortfall: cost - held };
+    const { balance, charged = amount, owed = 0, uncovered = 0 } = await holds.settle(holdId, amount);
+    return { value, balance, charged, owed, uncovered };
+  } catch (cause) {
+    const { status, message } = cause as ScripError;
+    const error = new ScripError('settle_failed', `What the work cost could not be taken. ${message}`, { status, idempotencyKey, cause });
+    const unsettled: Unsettled<T> = { holdId, amount, value, resume: () => settle(holds, holdId, amount, value, idempotencyKey) };
+    throw Object.assign(error, unsettled);
   }
 }

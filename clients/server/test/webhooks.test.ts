@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip/kit';
-import { ScripServer, verifyWebhook } from '../src/index.js';
+import { ScripServer, signWebhook, verifyWebhook } from '../src/index.js';
 
 interface Delivery {
   body: Buffer;
@@ -90,4 +90,22 @@ it('is taken with the new secret while two are signed with', async () => {
   const second = new Webhook(rotated.secret).sign(String(delivery.headers['webhook-id']), at, delivery.body.toString());
   const headers = { ...delivery.headers, 'webhook-signature': `${second} ${String(delivery.headers['webhook-signature'])}` };
   for (const each of [secret, rotated.secret]) expect(verifyWebhook(delivery.body, headers, each).type).toBe('wallet.credited');
+});
+
+it('takes what either of two secrets signed, as while one is replaced', () => {
+  const old = 'whsec_' + btoa('the secret of last year, 32 byte');
+  expect(verifyWebhook(delivery.body, delivery.headers, [old, secret]).id).toBe(verifyWebhook(delivery.body, delivery.headers, secret).id);
+  expect(() => verifyWebhook(delivery.body, delivery.headers, [old])).toThrow(expect.objectContaining({ code: 'invalid_signature' }));
+});
+
+it('is told what the service sends by what a test signs', () => {
+  const data = { walletId: 'wal_1', externalUserId: 'ann', productId: 'prod_1', balance: 5, delta: 5, reason: 'manual' as const };
+  const { body, headers } = signWebhook({ type: 'wallet.credited', data }, secret);
+  const event = verifyWebhook(body, headers, secret);
+  const real = verifyWebhook(delivery.body, delivery.headers, secret);
+  expect(event).toMatchObject({ type: 'wallet.credited', data, id: expect.stringMatching(/^evt_/) });
+  expect(Object.keys(event).sort()).toEqual(Object.keys(real).sort());
+  // What the types promise is what comes.
+  expect(Object.keys(real.data)).toEqual(expect.arrayContaining(Object.keys(data)));
+  expect(() => verifyWebhook(`${body} `, headers, secret)).toThrow();
 });

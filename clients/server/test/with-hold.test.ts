@@ -30,7 +30,7 @@ it('is charged what it cost, and no more', async () => {
     return { amount: 12, value: 'an answer' };
   });
   expectTypeOf(outcome).toEqualTypeOf<Outcome<string>>();
-  expect(outcome).toEqual({ value: 'an answer', balance: 88, charged: 12, shortfall: 0 });
+  expect(outcome).toEqual({ value: 'an answer', balance: 88, charged: 12, owed: 0, uncovered: 0 });
   expect(await state(externalUserId)).toEqual([88, 0]);
 });
 
@@ -42,14 +42,25 @@ it('that turned out free costs nothing', async () => {
 
 it('that cost more than was held takes the rest from the balance', async () => {
   const externalUserId = await user(100);
-  expect(await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 90 }))).toMatchObject({ charged: 90, balance: 10, shortfall: 0 });
+  expect(await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 90 }))).toMatchObject({ charged: 90, balance: 10, uncovered: 0 });
 });
 
-it('that cost more than there is takes what was held, delivers, and says what is missing', async () => {
+it('that cost more than there is takes what there is, delivers, and says what is missing', async () => {
   const externalUserId = await user(100);
   const outcome = await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 130, value: 'done' }));
-  expect(outcome).toEqual({ value: 'done', charged: 40, balance: 60, shortfall: 90 });
-  expect(await state(externalUserId)).toEqual([60, 0]);
+  expect(outcome).toEqual({ value: 'done', charged: 100, balance: 0, owed: 0, uncovered: 30 });
+  expect(await state(externalUserId)).toEqual([0, 0]);
+});
+
+it('that may not come short is not settled, but not lost: what was made is on the error, to be paid for later', async () => {
+  const externalUserId = await user(100);
+  const call = scrip.withHold({ externalUserId, amount: 40, onShortfall: 'refuse' }, async () => ({ amount: 130, value: 'done' }));
+  const error = await call.catch((thrown: unknown) => thrown);
+  if (!isScripError(error, 'settle_failed')) throw error;
+  expect(error).toMatchObject({ status: 402, amount: 130, value: 'done', cause: { code: 'insufficient_credits' }, holdId: expect.stringMatching(/^hold_/) });
+  expect(await state(externalUserId)).toEqual([60, 40]);
+  await scrip.credit({ externalUserId, productId: service.product, amount: 50, idempotencyKey: 'more' });
+  expect(await error.resume()).toEqual({ value: 'done', charged: 130, balance: 20, owed: 0, uncovered: 0 });
 });
 
 it('that throws costs nothing, and its own error comes out', async () => {
@@ -213,5 +224,90 @@ describe('a run that takes long', () => {
     });
     await expect(call).rejects.toMatchObject({ code: 'hold_closed' });
     expect(await state(externalUserId)).toEqual([100, 0]);
+  });
+});
+
+describe('a draw', () => {
+  it('charges while the work goes on, and what is settled counts it in', async () => {
+    const externalUserId = await user(100);
+    const outcome = await scrip.withHold({ externalUserId, amount: 40 }, async (hold) => {
+      expect(await hold.draw(10)).toMatchObject({ deducted: true, drawn: 10, held: 30 });
+      expect(await hold.draw(5, { idempotencyKey: 'second' })).toMatchObject({ deducted: true, drawn: 15 });
+      expect(await hold.draw(5, { idempotencyKey: 'second' })).toMatchObject({ deducted: false, drawn: 15 });
+      expect(await state(externalUserId)).toEqual([60, 25]);
+      return { amount: 22 };
+    });
+    expect(outcome).toMatchObject({ charged: 22, balance: 78 });
+    expect(await state(externalUserId)).toEqual([78, 0]);
+  });
+
+  it('stays charged where the work then throws', async () => {
+    const externalUserId = await user(100);
+    const broken = async (hold: RunningHold) => {
+      await hold.draw(10);
+      throw new RangeError('the model is on fire');
+    };
+    await expect(scrip.withHold({ externalUserId, amount: 40 }, broken)).rejects.toThrow(RangeError);
+    expect(await state(externalUserId)).toEqual([90, 0]);
+  });
+
+  it('whose answer was lost took its credits, and says so', async () => {
+    const externalUserId = await user(100);
+    const lossy = losing(/\/draw$/, 2);
+    await lossy.withHold({ externalUserId, amount: 40 }, async (hold) => {
+      expect(await hold.draw(10)).toMatchObject({ deducted: true, drawn: 10 });
+      return { amount: 10 };
+    });
+    expect(await state(externalUserId)).toEqual([90, 0]);
+  });
+});
+
+/** A client that never hears the first answers of an address; of all of them where no number is given. */
+function losing(address: RegExp, times = Infinity) {
+  let lost = 0;
+  return new ScripServer({
+    ...service,
+    fetch: async (...given) => {
+      const response = await fetch(...given);
+      if (address.test(String(given[0])) && lost++ < times) throw new TypeError('connection reset');
+      return response;
+    },
+  });
+}
+
+describe('an answer that is lost', () => {
+  it('while the hold is placed ends nothing, with a key of the caller either: it is the same run', async () => {
+    const externalUserId = await user(100);
+    const outcome = await losing(/holds$/, 1).withHold({ externalUserId, amount: 40, idempotencyKey: 'chat-1' }, async () => ({ amount: 9 }));
+    expect(outcome).toMatchObject({ charged: 9, balance: 91 });
+    expect(await state(externalUserId)).toEqual([91, 0]);
+  });
+
+  it('does not let a run in whose key another one has, nor one that comes after it', async () => {
+    const externalUserId = await user(100);
+    const key = { externalUserId, amount: 40, idempotencyKey: 'chat-2' };
+    await scrip.hold({ ...key, expiresInSeconds: 600 });
+    let begun = false;
+    const work = async () => {
+      begun = true;
+      return { amount: 9 };
+    };
+    await expect(losing(/holds$/, 1).withHold(key, work)).rejects.toMatchObject({ code: 'hold_replayed' });
+    await scrip.withHold({ ...key, resume: true }, async () => ({ amount: 9 }));
+    await expect(losing(/holds$/, 1).withHold(key, work)).rejects.toMatchObject({ code: 'hold_replayed' });
+    expect(begun).toBe(false);
+  });
+
+  it('of a settlement that never arrives leaves what was made on the error, and is paid for once', async () => {
+    const externalUserId = await user(100);
+    const call = losing(/settle$/).withHold({ externalUserId, amount: 40, idempotencyKey: 'chat-3' }, async () => ({ amount: 12, value: { text: 'an answer' } }));
+    const error = await call.catch((thrown: unknown) => thrown);
+    if (!isScripError(error, 'settle_failed')) throw error;
+    expect(error).toMatchObject({ idempotencyKey: 'chat-3', amount: 12, value: { text: 'an answer' }, cause: { code: 'network_error' } });
+    // It had been taken; asked again, it is not taken again.
+    expect(await state(externalUserId)).toEqual([88, 0]);
+    expect((await scrip.getHold(error.holdId)).status).toBe('settled');
+    await expect(error.resume()).rejects.toMatchObject({ code: 'settle_failed', value: { text: 'an answer' } });
+    expect(await state(externalUserId)).toEqual([88, 0]);
   });
 });

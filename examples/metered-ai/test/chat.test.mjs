@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Scrip } from '@scrip/browser';
 import { ScripServer } from '@scrip/server';
 
 let chat;
@@ -58,13 +59,13 @@ const lines = async (answer) => (await answer.text()).trim().split('\n').map(JSO
 
 test('an answer streams, and costs as many credits as it has tokens', async () => {
   const { user, account, ask, holdings } = visitor();
-  assert.equal((await account()).balance, 100);
+  assert.equal((await account()).balance, 500);
   const answer = await ask('What is a hold?');
   assert.equal(answer.status, 200);
   const said = await lines(answer);
   const { charged, balance } = said.pop();
   assert.equal(charged, said.length + 4);
-  assert.equal(balance, 100 - charged);
+  assert.equal(balance, 500 - charged);
   assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [balance, 0]);
   const [entry] = (await account()).entries;
   assert.deepEqual([entry.delta, entry.meta], [-charged, { feature: 'chat' }]);
@@ -76,7 +77,7 @@ test('tokens arrive while the answer is still being made, with the credits set a
   await account();
   const reader = (await ask('What is a hold?')).body.getReader();
   await reader.read();
-  assert.deepEqual([(await holdings()).balance, (await holdings()).held], [36, 64]);
+  assert.deepEqual([(await holdings()).balance, (await holdings()).held], [436, 64]);
   while (!(await reader.read()).done);
   assert.equal((await holdings()).held ?? 0, 0);
 });
@@ -91,7 +92,9 @@ test('whoever leaves in the middle pays for what was said until then', async () 
   // Until the server has noticed.
   let now = await holdings();
   while (now.held) now = await holdings();
-  assert.ok(now.balance < 96 && now.balance > 60, `${now.balance} left`);
+  assert.ok(now.balance < 496 && now.balance > 460, `${now.balance} left`);
+  // And can be told what it came to.
+  assert.equal((await account()).entries[0].delta, now.balance - 500);
 });
 
 test('a model that fails costs nothing', async () => {
@@ -100,7 +103,7 @@ test('a model that fails costs nothing', async () => {
   const answer = await ask('please fail');
   assert.equal(answer.status, 502);
   assert.match((await answer.json()).message, /cost nothing/);
-  assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [100, 0]);
+  assert.deepEqual([(await holdings()).balance, (await holdings()).held ?? 0], [500, 0]);
 });
 
 test('a question that is sent twice is answered once', async () => {
@@ -110,7 +113,7 @@ test('a question that is sent twice is answered once', async () => {
   const answers = await Promise.all([ask('Hello there', {}, id), ask('Hello there', {}, id)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
   const { charged } = (await lines(answers.find(({ status }) => status === 200))).pop();
-  assert.equal((await holdings()).balance, 100 - charged);
+  assert.equal((await holdings()).balance, 500 - charged);
 });
 
 test('whoever has not enough is shown prices, buys, and asks again', async () => {
@@ -121,9 +124,12 @@ test('whoever has not enough is shown prices, buys, and asks again', async () =>
   assert.equal(refused.status, 402);
   const { shortfall, prices } = await refused.json();
   assert.equal(shortfall, 54);
-  const { url: checkout } = await (await post('/buy', { priceId: prices[0].id })).json();
+  const page = new Scrip({ baseUrl: (await account()).baseUrl, session: async () => (await post('/session', {})).json() });
+  const { url: checkout } = await page.checkout({ priceId: prices[0].id });
   assert.equal((await fetch(`${checkout}/pay`, { method: 'POST' })).status, 200);
   assert.equal((await account()).balance, 1010);
+  assert.equal((await page.wallet()).externalUserId, user);
+  await assert.rejects(page.deduct({ productId: 'prod_1', amount: 1 }), { code: 'session_forbidden' });
   assert.equal((await ask('What is a hold?')).status, 200);
 });
 
@@ -133,7 +139,9 @@ test('nonsense is refused plainly', async () => {
   for (const value of [{}, { prompt: '' }, { prompt: 'x', id: '../..' }, { prompt: 'x'.repeat(3_000), id: randomUUID() }, null, []]) statuses.push((await post('/ask', value)).status);
   assert.deepEqual(new Set(statuses), new Set([400]));
   assert.equal((await fetch(`${url}/ask`, { method: 'POST', body: '{' })).status, 415);
-  assert.equal((await post('/buy', { priceId: 'price_none' })).status, 404);
+  assert.equal((await fetch(`${url}/session`, { method: 'POST', headers: { origin: 'https://evil.example' } })).status, 403);
+  assert.equal((await fetch(`${url}/scrip/nothing.js`)).status, 404);
+  assert.match(await (await fetch(`${url}/scrip/index.js`)).text(), /export \{[^}]*Scrip/);
   assert.equal((await fetch(`${url}/nothing`)).status, 404);
   assert.match(await (await fetch(url)).text(), /Metered chat/);
 });

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useLocale, type BalanceState } from '@scrip/react';
+import { formatCredits, useBalance, useLocale, useMessages, type BalanceState } from '@scrip/react';
 import type { ReactNode } from 'react';
 
 export interface BalanceBadgeProps {
@@ -15,11 +15,12 @@ export interface BalanceBadgeProps {
 export function BalanceBadge({ productId, render, className }: BalanceBadgeProps) {
   const state = useBalance(productId);
   const locale = useLocale();
+  const { messages, say } = useMessages();
   if (render) return <>{render(state)}</>;
   const { balance, unit, error } = state;
   return (
     <span role="status" className={`scrip scrip-balance ${className ?? ''}`} aria-busy={state.loading}>
-      {balance !== undefined ? formatCredits(balance, unit, locale) : error ? error.message : 'Loading balance…'}
+      {balance !== undefined ? formatCredits(balance, unit, locale) : error ? (messages[`error.${error.code}`] ?? error.message) : say('loadingBalance')}
     </span>
   );
 }

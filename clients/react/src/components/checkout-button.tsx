@@ -1,6 +1,6 @@
 'use client';
 
-import { useCheckout, type CheckoutInput, type CheckoutState, type Order } from '@scrip/react';
+import { useCheckout, useMessages, type CheckoutInput, type CheckoutState, type Order } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -20,7 +20,7 @@ export interface CheckoutButtonProps extends CheckoutInput {
 
 /** Leads to the checkout of a price. */
 export function CheckoutButton({
-  children = 'Buy',
+  children,
   label,
   popup = false,
   onOrder,
@@ -29,6 +29,7 @@ export function CheckoutButton({
   ...input
 }: CheckoutButtonProps) {
   const state = useCheckout();
+  const { say } = useMessages();
   const buy = () => {
     if (!popup) return void state.checkout(input);
     void state.popup(input).then((order) => order && onOrder?.(order));
@@ -45,7 +46,7 @@ export function CheckoutButton({
         disabled={state.pending}
         onClick={buy}
       >
-        {state.pending ? 'Opening checkout…' : children}
+        {state.pending ? say('openingCheckout') : (children ?? say('buy'))}
       </button>
       {/* Whoever closed the window, or came back, knows that nothing was paid. */}
       {state.error && !LEFT.has(state.error.code) && <ErrorMessage error={state.error} />}

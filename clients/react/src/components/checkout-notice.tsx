@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useCheckout, useLocale, useWallet, type Order } from '@scrip/react';
+import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useScrip, useWallet, type Messages, type Order } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -15,6 +15,8 @@ export interface CheckoutNoticeProps {
 /** Tells a buyer who came back from the checkout how it stands; nothing to anybody else. */
 export function CheckoutNotice({ children, render, className }: CheckoutNoticeProps) {
   const { order, completing, completionError, complete } = useCheckout();
+  const client = useScrip();
+  const { say } = useMessages();
   const classes = `scrip scrip-notice ${className ?? ''}`;
   if (completionError) return <ErrorMessage error={completionError} onRetry={() => void complete()} className={className} />;
   if (completing || !order) return null;
@@ -23,6 +25,7 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
     return (
       <div className={classes}>
         <Thanks order={order} />
+        {order.code && !client.isCodeKept && <Unkept code={order.code} />}
         {order.code && <Elsewhere code={order.code} />}
         {children}
       </div>
@@ -30,27 +33,36 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
   }
   return (
     <div className={classes}>
-      <p role="status">{(order.processing ? WORDS.processing : WORDS[order.status]) ?? WORDS.pending}</p>
+      <p role="status">{say(order.processing ? 'processing' : (WORDS[order.status] ?? 'pending'))}</p>
     </div>
   );
 }
 
-// Not in plain quotes: shadcn's command takes such for class names, and takes out what is there twice.
-const WORDS: Record<string, string> = {
-  pending: `The payment is not confirmed yet. What you bought is yours as soon as it is.`,
-  processing: `The payment is on its way, which may take days. What you bought is yours as soon as it arrives.`,
-  failed: `The payment failed. Nothing was charged.`,
-  expired: `The checkout was not completed in time. Nothing was charged.`,
-  refunded: `This order was refunded.`,
-};
+const WORDS: Record<string, keyof Messages> = { pending: 'pending', failed: 'failed', expired: 'expired', refunded: 'refunded' };
 
 function Thanks({ order }: { order: Order }) {
   const locale = useLocale();
-  const { unit } = useBalance(order.productId);
+  const { say } = useMessages();
+  const { wallet } = useWallet();
+  const { unit, balance } = useBalance(order.productId);
+  // What there is now, where it was bought for the wallet that is open here: the order knows only what there was.
+  const isHere = !order.code || order.code === wallet?.code;
   return (
     <p role="status">
-      Payment received, thank you.
-      {unit && ` You have ${formatCredits(order.balance, unit, locale)}.`}
+      {say('thanks')}
+      {unit && ` ${say('youHave', { credits: formatCredits((isHere ? balance : undefined) ?? order.balance, unit, locale) })}`}
+    </p>
+  );
+}
+
+/** Nothing is stored here: once this page is gone, so is the code. */
+function Unkept({ code }: { code: string }) {
+  const { say } = useMessages();
+  return (
+    <p>
+      {say('unkept')}
+      <br />
+      <code translate="no">{code}</code>
     </p>
   );
 }
@@ -58,16 +70,17 @@ function Thanks({ order }: { order: Order }) {
 /** The payment made a wallet while another one was opened here: nobody may lose either unasked. */
 function Elsewhere({ code }: { code: string }) {
   const { wallet, redeem, pending, actionError } = useWallet();
-  if (!wallet || wallet.code === code) return null;
+  const { say } = useMessages();
+  if (!wallet?.code || wallet.code === code) return null;
   return (
     <div className="scrip-elsewhere">
       <p>
-        What you bought is in a wallet of its own, and another one is open here. Keep both codes. The new one:
+        {say('elsewhere')}
         <br />
         <code translate="no">{code}</code>
       </p>
       <button type="button" className="scrip-button" aria-busy={pending} disabled={pending} onClick={() => void redeem(code)}>
-        Open it here
+        {say('openHere')}
       </button>
       <ErrorMessage error={actionError} />
     </div>

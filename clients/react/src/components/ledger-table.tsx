@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, type LedgerEntry, type LedgerFilter } from '@scrip/react';
+import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, useMessages, type LedgerEntry, type LedgerFilter, type Messages } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -13,25 +13,27 @@ export interface LedgerTableProps extends LedgerFilter {
 }
 
 /** What came and went, newest first. */
-export function LedgerTable({ caption = 'What came and went', renderReason, className, ...filter }: LedgerTableProps) {
+export function LedgerTable({ caption: given, renderReason, className, ...filter }: LedgerTableProps) {
   const { entries, loading, error, refresh, hasOlder, loadOlder, loadingOlder, olderError } = useLedger(filter);
   const locale = useLocale();
+  const { messages, say } = useMessages();
+  const caption = given ?? say('ledger');
   const classes = `scrip scrip-ledger ${className ?? ''}`;
-  if (loading) return <p role="status" className={classes}>Loading…</p>;
+  if (loading) return <p role="status" className={classes}>{say('loading')}</p>;
   if (!entries) return <ErrorMessage error={error} onRetry={() => void refresh()} className={className} />;
-  if (entries.length === 0) return <p className={classes}>Nothing yet.</p>;
+  if (entries.length === 0) return <p className={classes}>{say('nothingYet')}</p>;
   return (
     <div className={classes}>
       {/* A narrow screen scrolls it, with the keyboard too. */}
-      <div className="scrip-scroll" tabIndex={0} role="region" aria-label={typeof caption === 'string' ? caption : 'Ledger'}>
+      <div className="scrip-scroll" tabIndex={0} role="region" aria-label={typeof caption === 'string' ? caption : say('ledger')}>
         <table>
           <caption>{caption}</caption>
           <thead>
             <tr>
-              <th scope="col">When</th>
-              <th scope="col">What</th>
-              <th scope="col" className="scrip-number">Change</th>
-              <th scope="col" className="scrip-number">Left</th>
+              <th scope="col">{say('when')}</th>
+              <th scope="col">{say('what')}</th>
+              <th scope="col" className="scrip-number">{say('change')}</th>
+              <th scope="col" className="scrip-number">{say('left')}</th>
             </tr>
           </thead>
           <tbody>
@@ -40,7 +42,7 @@ export function LedgerTable({ caption = 'What came and went', renderReason, clas
                 <td>
                   <time dateTime={entry.createdAt}>{formatInstant(entry.createdAt, locale)}</time>
                 </td>
-                <td>{renderReason?.(entry) ?? words(entry)}</td>
+                <td>{renderReason?.(entry) ?? words(entry, messages, say)}</td>
                 <td className={`scrip-number ${entry.delta < 0 ? '' : 'scrip-more'}`}>{formatDelta(entry.delta, locale)}</td>
                 <td className="scrip-number">{formatCredits(entry.balanceAfter, entry.creditUnit, locale)}</td>
               </tr>
@@ -51,25 +53,17 @@ export function LedgerTable({ caption = 'What came and went', renderReason, clas
       <ErrorMessage error={olderError} />
       {hasOlder && (
         <button type="button" className="scrip-button" aria-busy={loadingOlder} disabled={loadingOlder} onClick={() => void loadOlder()}>
-          {loadingOlder ? 'Loading…' : 'Show older'}
+          {loadingOlder ? say('loading') : say('showOlder')}
         </button>
       )}
     </div>
   );
 }
 
-const REASONS: Record<string, string> = {
-  purchase: 'Bought',
-  deduction: 'Used',
-  free_grant: 'Free',
-  manual: 'Granted',
-  refund: 'Refunded',
-  expiry: 'Expired',
-};
-
 /** `Used: upscale`, by the note that deductions usually carry. */
-function words({ reason, meta }: LedgerEntry): string {
-  const known = REASONS[reason] ?? reason;
+function words({ reason, meta }: LedgerEntry, messages: Messages, say: ReturnType<typeof useMessages>['say']): string {
+  // A reason that is newer than this is said as it is called.
+  const known = messages[reason as 'deduction'] ?? reason;
   const feature = (meta as Record<string, unknown> | null | undefined)?.['feature'];
-  return typeof feature === 'string' ? `${known}: ${feature}` : known;
+  return typeof feature === 'string' ? say('reasonFor', { reason: known, feature }) : known;
 }

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatInstant, formatMoney, useLocale, useWallet, type Subscription } from '@scrip/react';
+import { formatInstant, formatMoney, useLocale, useMessages, useWallet, type Subscription } from '@scrip/react';
 import type { ReactNode } from 'react';
 
 type Bill = NonNullable<Subscription['openInvoice']>;
@@ -14,8 +14,9 @@ export interface OpenInvoiceProps {
 }
 
 /** Bills of subscriptions that wait for the buyer: a card was declined, or its bank asks them to confirm. Else nothing. */
-export function OpenInvoice({ children = 'Pay now', render, className }: OpenInvoiceProps) {
+export function OpenInvoice({ children, render, className }: OpenInvoiceProps) {
   const locale = useLocale();
+  const { say } = useMessages();
   const { wallet } = useWallet();
   const open = wallet?.subscriptions.filter(({ openInvoice }) => openInvoice) ?? [];
   return open.map((subscription) => {
@@ -26,11 +27,11 @@ export function OpenInvoice({ children = 'Pay now', render, className }: OpenInv
     return (
       <div key={key} role="status" className={`scrip scrip-notice ${className ?? ''}`}>
         <p>
-          {`A payment of ${formatMoney(bill.amountCents, bill.currency, locale)} for ${subscription.label ?? 'your subscription'} did not go through.`}
-          {bill.nextAttemptAt && ` It is tried again on ${formatInstant(bill.nextAttemptAt, locale)}.`}
+          {say('invoice', { amount: formatMoney(bill.amountCents, bill.currency, locale), plan: subscription.label ?? say('yourSubscription') })}
+          {bill.nextAttemptAt && ` ${say('invoiceAgain', { when: formatInstant(bill.nextAttemptAt, locale) })}`}
         </p>
         <a className="scrip-button" href={bill.url} rel="noreferrer">
-          {children}
+          {children ?? say('payNow')}
         </a>
       </div>
     );

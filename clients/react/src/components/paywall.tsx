@@ -1,6 +1,6 @@
 'use client';
 
-import { useBalance, useFeature, useLocale, useWallet, formatCredits } from '@scrip/react';
+import { useBalance, useFeature, useLocale, useMessages, useWallet, formatCredits } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 import { PricingTable, type PricingTableProps } from './pricing-table';
@@ -29,9 +29,10 @@ export function Paywall({ children, feature, credits, productId, fallback, check
   const { enabled } = useFeature(feature ?? '');
   const balance = useBalance(productId);
   const locale = useLocale();
+  const { messages, say } = useMessages();
   const classes = `scrip scrip-paywall ${className ?? ''}`;
   const waiting = loading || (credits !== undefined && balance.loading);
-  if (waiting) return <p role="status" className={classes}>Loading…</p>;
+  if (waiting) return <p role="status" className={classes}>{say('loading')}</p>;
   const failure = feature !== undefined && !enabled ? error : credits !== undefined ? balance.error : undefined;
   if (failure) return <ErrorMessage error={failure} onRetry={() => void refresh()} className={className} />;
   const open = (feature === undefined || enabled) && (credits === undefined || (balance.balance ?? 0) >= credits);
@@ -41,8 +42,11 @@ export function Paywall({ children, feature, credits, productId, fallback, check
     <div className={classes}>
       <p>
         {feature !== undefined && !enabled
-          ? 'This is not part of what you have yet.'
-          : `This needs ${formatCredits(credits ?? 0, balance.unit ?? 'credits', locale)}; you have ${formatCredits(balance.balance ?? 0, null, locale)}.`}
+          ? say('notPart')
+          : say('needs', {
+              need: formatCredits(credits ?? 0, balance.unit ?? messages.credits, locale),
+              have: formatCredits(balance.balance ?? 0, null, locale),
+            })}
       </p>
       <PricingTable
         level={3}

@@ -1,6 +1,6 @@
 'use client';
 
-import { useAction, useScrip, useWallet } from '@scrip/react';
+import { useAction, useMessages, useScrip, useWallet } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -12,8 +12,9 @@ export interface PortalButtonProps {
 }
 
 /** Leads to the payment provider's portal: invoices, cards, subscriptions. Nothing without a wallet. */
-export function PortalButton({ children = 'Manage billing', returnUrl, className }: PortalButtonProps) {
+export function PortalButton({ children, returnUrl, className }: PortalButtonProps) {
   const client = useScrip();
+  const { say } = useMessages();
   const { wallet } = useWallet();
   const { run, pending, error } = useAction();
   if (!wallet) return null;
@@ -21,7 +22,7 @@ export function PortalButton({ children = 'Manage billing', returnUrl, className
   return (
     <span className={`scrip scrip-portal ${className ?? ''}`}>
       <button type="button" className="scrip-button" aria-busy={pending} disabled={pending} onClick={open}>
-        {pending ? 'Opening…' : children}
+        {pending ? say('opening') : (children ?? say('manageBilling'))}
       </button>
       {error?.code !== 'aborted' && <ErrorMessage error={error} />}
     </span>

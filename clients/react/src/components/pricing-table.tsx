@@ -2,12 +2,17 @@
 
 import {
   formatCredits,
+  formatDays,
+  formatFeature,
   formatInterval,
   formatMoney,
+  formatPrice,
   useLocale,
+  useMessages,
   useProducts,
   useWallet,
   type CheckoutInput,
+  type Messages,
   type Price,
   type Product,
 } from '@scrip/react';
@@ -37,14 +42,15 @@ export interface PricingTableProps {
 /** What is for sale, each price with a button that leads to its checkout. */
 export function PricingTable({ productId, filter, checkout, popup, features, level = 2, renderPrice, className }: PricingTableProps) {
   const { products, loading, error, refresh } = useProducts();
+  const { say } = useMessages();
   const classes = `scrip scrip-pricing ${className ?? ''}`;
-  if (loading) return <p role="status" className={classes}>Loading prices…</p>;
+  if (loading) return <p role="status" className={classes}>{say('loadingPrices')}</p>;
   if (!products) return <ErrorMessage error={error} onRetry={() => void refresh()} className={className} />;
   const shown = products
     .filter(({ id }) => productId === undefined || id === productId)
     .map((product) => ({ product, prices: product.prices.filter((price) => filter?.(price, product) ?? true) }))
     .filter(({ prices }) => prices.length > 0);
-  if (shown.length === 0) return <p className={classes}>Nothing is for sale at the moment.</p>;
+  if (shown.length === 0) return <p className={classes}>{say('nothingForSale')}</p>;
   return (
     <div className={classes}>
       {shown.map(({ product, prices }) => (
@@ -69,7 +75,7 @@ function ProductPrices({ product, level, children }: { product: Product; level: 
     <div role="group" className="scrip-product" aria-labelledby={heading}>
       <Heading id={heading}>{product.name}</Heading>
       {product.description && <p className="scrip-muted">{product.description}</p>}
-      {product.freeGrant && <p className="scrip-muted">{freeWords(product)}</p>}
+      <FreeGrant product={product} />
       <ul>{children}</ul>
     </div>
   );
@@ -86,13 +92,15 @@ interface PriceCardProps {
 
 function PriceCard({ price, product, products, checkout, popup, features }: PriceCardProps) {
   const locale = useLocale();
+  const { messages, say } = useMessages();
   const { wallet } = useWallet();
   // Credits may fill another product than the one that is bought.
   const unit = products.find(({ id }) => id === (price.creditsProductId ?? product.id))?.creditUnit;
-  const credits = price.creditsGranted > 0 ? formatCredits(price.creditsGranted, unit ?? 'credits', locale) : undefined;
+  const credits = price.creditsGranted > 0 ? formatCredits(price.creditsGranted, unit ?? messages.credits, locale) : undefined;
   const name = price.label ?? credits ?? product.name;
   const money = formatMoney(price.amountCents, price.currency, locale);
-  const interval = formatInterval(price.interval);
+  const interval = formatInterval(price.interval, messages);
+  const words = { name, price: formatPrice(price, locale, messages) };
   const subscribed = wallet?.subscriptions.find((held) => held.productId === product.id);
   // What is bought once and for all is not sold to the same buyer again.
   const owned =
@@ -105,29 +113,33 @@ function PriceCard({ price, product, products, checkout, popup, features }: Pric
       </p>
       <ul className="scrip-price-brings">
         {credits && credits !== name && <li>{interval ? `${credits} ${interval}` : credits}</li>}
-        {price.creditsExpireAfterDays && <li>to be used within {price.creditsExpireAfterDays} days</li>}
-        {price.trialDays && <li>{price.trialDays} days free</li>}
+        {price.creditsExpireAfterDays && <li>{say('expiresAfter', { days: formatDays(price.creditsExpireAfterDays, locale) })}</li>}
+        {price.trialDays && <li>{say('trial', { days: formatDays(price.trialDays, locale) })}</li>}
         {price.features.map((feature) => (
-          <li key={feature}>{features?.[feature] ?? feature}</li>
+          <li key={feature}>{features?.[feature] ?? formatFeature(feature)}</li>
         ))}
       </ul>
       {owned ? (
-        <p className="scrip-current">Yours already</p>
+        <p className="scrip-current">{say('owned')}</p>
       ) : !interval || !subscribed ? (
-        <CheckoutButton {...checkout} priceId={price.id} popup={popup} label={`${interval ? 'Subscribe to' : 'Buy'} ${name} for ${money}`}>
-          {interval ? 'Subscribe' : 'Buy'}
+        <CheckoutButton {...checkout} priceId={price.id} popup={popup} label={say(interval ? 'subscribeFor' : 'buyFor', words)}>
+          {say(interval ? 'subscribe' : 'buy')}
         </CheckoutButton>
       ) : subscribed.priceId === price.id ? (
-        <p className="scrip-current">Your plan</p>
+        <p className="scrip-current">{say('currentPlan')}</p>
       ) : (
-        <PortalButton>Switch plan</PortalButton>
+        <PortalButton>{say('switchPlan')}</PortalButton>
       )}
     </>
   );
 }
 
-function freeWords({ freeGrant, creditUnit }: Product): string {
-  if (!freeGrant) return '';
-  const often: Record<string, string> = { once: 'to begin with', daily: 'a day', weekly: 'a week', monthly: 'a month', yearly: 'a year' };
-  return `${formatCredits(freeGrant.credits, creditUnit)} free ${often[freeGrant.period] ?? ''}`.trim();
+const FREE: Record<string, keyof Messages> = { once: 'freeOnce', daily: 'freeDaily', weekly: 'freeWeekly', monthly: 'freeMonthly', yearly: 'freeYearly' };
+
+function FreeGrant({ product: { freeGrant, creditUnit } }: { product: Product }) {
+  const locale = useLocale();
+  const { messages, say } = useMessages();
+  if (!freeGrant) return null;
+  const credits = formatCredits(freeGrant.credits, creditUnit ?? messages.credits, locale);
+  return <p className="scrip-muted">{say(FREE[freeGrant.period] ?? 'freeOnce', { credits })}</p>;
 }

@@ -1,8 +1,9 @@
 'use client';
 
-import { useWallet } from '@scrip/react';
+import { useMessages, useWallet } from '@scrip/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
+import { LostCode } from './lost-code';
 
 export interface RecoveryCodeProps {
   /** Whether it has to be asked for; true when left out: whoever reads it over a shoulder owns it. */
@@ -21,38 +22,39 @@ export function RecoveryCode({ concealed = true, replaceable = false, children, 
   const { wallet, rotate, pending, actionError } = useWallet();
   const [shown, setShown] = useState(!concealed);
   const [replacing, setReplacing] = useState(false);
-  if (!wallet) return null;
-  const { code } = wallet;
+  const { say } = useMessages();
+  const code = wallet?.code;
+  if (!code) return wallet ? null : <LostCode className={className} />;
   if (render) return <>{render(code)}</>;
   const replace = async () => {
     if (await rotate()) setShown(true);
     setReplacing(false);
   };
   return (
-    <div role="group" aria-label="Recovery code" className={`scrip scrip-code ${className ?? ''}`}>
+    <div role="group" aria-label={say('recoveryCode')} className={`scrip scrip-code ${className ?? ''}`}>
       <p className="scrip-muted">
-        {children ?? <>Keep this code: it is the only key to your credits. Whoever has it can spend them.</>}
+        {children ?? say('keepCode')}
       </p>
       <p className="scrip-code-line">
         <code translate="no">{shown ? code : veiled(code)}</code>
         <button type="button" className="scrip-button" onClick={() => setShown(!shown)}>
-          {shown ? 'Hide' : 'Show'}
+          {say(shown ? 'hide' : 'show')}
         </button>
         <Copy text={code} />
         {replaceable && !replacing && (
           <button type="button" className="scrip-button" onClick={() => setReplacing(true)}>
-            Replace…
+            {say('replace')}
           </button>
         )}
       </p>
       {replacing && (
         <p className="scrip-code-line">
-          The old code will stop working everywhere.
+          {say('replaceWarning')}
           <button type="button" className="scrip-button" disabled={pending} aria-busy={pending} onClick={() => void replace()}>
-            Replace it
+            {say('replaceIt')}
           </button>
           <button type="button" className="scrip-button" disabled={pending} onClick={() => setReplacing(false)}>
-            Keep it
+            {say('keepIt')}
           </button>
         </p>
       )}
@@ -64,17 +66,17 @@ export function RecoveryCode({ concealed = true, replaceable = false, children, 
 const SAID_MS = 4_000;
 
 function Copy({ text }: { text: string }) {
+  const { say } = useMessages();
   const [said, setSaid] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async () => {
-    let words = 'Copied.';
+    let words = say('copied');
     try {
       await navigator.clipboard.writeText(text);
     } catch {
       // Not everywhere may a page write there.
-      // Not in plain quotes: shadcn's command takes such for class names, and takes out what is there twice.
-      words = `It could not be copied. Show it and select it.`;
+      words = say('notCopied');
     }
     setSaid(words);
     clearTimeout(timer.current);
@@ -83,7 +85,7 @@ function Copy({ text }: { text: string }) {
   return (
     <>
       <button type="button" className="scrip-button" onClick={() => void copy()}>
-        Copy
+        {say('copy')}
       </button>
       <span role="status">{said}</span>
     </>

@@ -1,8 +1,9 @@
 'use client';
 
-import { useWallet, type Wallet } from '@scrip/react';
+import { useMessages, useScrip, useWallet, type OpenWallet, type Wallet } from '@scrip/react';
 import { useId, useState, type FormEvent } from 'react';
 import { ErrorMessage } from './error-message';
+import { LostCode } from './lost-code';
 
 export interface RedeemCodeProps {
   /** Told of the wallet that the code opened. */
@@ -15,11 +16,15 @@ export interface RedeemCodeProps {
 /** Takes a recovery code and goes on with its wallet. A wallet that is here already is not lost unasked. */
 export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: RedeemCodeProps) {
   const { wallet, redeem, pending, actionError } = useWallet();
+  const { bySession } = useScrip();
+  const { say } = useMessages();
   const [code, setCode] = useState('');
   const [kept, setKept] = useState(false);
   const [said, setSaid] = useState('');
   const input = useId();
-  const other = wallet && holdsAnything(wallet) ? wallet : null;
+  const other = wallet && holdsAnything(wallet) ? wallet.code : undefined;
+  // Whoever is signed in has their own.
+  if (bySession) return null;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (pending) return;
@@ -28,13 +33,13 @@ export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: Re
     if (!opened) return;
     setCode('');
     setKept(false);
-    setSaid('The wallet is open here now.');
+    setSaid(say('opened'));
     onRedeemed?.(opened);
   };
   return (
     <div className={`scrip scrip-redeem ${className ?? ''}`}>
       <form onSubmit={(event) => void submit(event)}>
-        <label htmlFor={input}>Recovery code</label>
+        <label htmlFor={input}>{say('recoveryCode')}</label>
         <div className="scrip-field">
           <input
             id={input}
@@ -48,32 +53,31 @@ export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: Re
             required
           />
           <button type="submit" className="scrip-button scrip-primary" aria-busy={pending} disabled={pending}>
-            {pending ? 'Opening…' : 'Open wallet'}
+            {say(pending ? 'opening' : 'openWallet')}
           </button>
         </div>
         {other && (
           <label className="scrip-check">
             <input type="checkbox" checked={kept} onChange={(event) => setKept(event.target.checked)} required />
-            <span>
-              I have kept the code of the wallet that is open here ({other.code.split('-')[0]}-…). Without it, what is in
-              it is lost.
-            </span>
+            <span>{say('haveKept', { code: other.split('-')[0] ?? '' })}</span>
           </label>
         )}
         <ErrorMessage error={actionError} />
         <p role="status">{said}</p>
       </form>
+      <LostCode />
       {recoverByEmail && <Recover />}
     </div>
   );
 }
 
-function holdsAnything({ balances, features, subscriptions }: Wallet): boolean {
-  return features.length > 0 || subscriptions.length > 0 || balances.some(({ balance, held }) => balance > 0 || (held ?? 0) > 0);
+function holdsAnything({ balances, features, subscriptions }: OpenWallet): boolean {
+  return features.length > 0 || subscriptions.length > 0 || balances.some(({ balance, held }) => balance > 0 || held > 0);
 }
 
 function Recover() {
   const { recover, pending, actionError } = useWallet();
+  const { say } = useMessages();
   const [email, setEmail] = useState('');
   const [sent, setSent] = useState(false);
   const input = useId();
@@ -85,9 +89,9 @@ function Recover() {
   };
   return (
     <details>
-      <summary>Lost the code?</summary>
+      <summary>{say('forgotten')}</summary>
       <form onSubmit={(event) => void submit(event)}>
-        <label htmlFor={input}>The email address that you paid with</label>
+        <label htmlFor={input}>{say('paidWith')}</label>
         <div className="scrip-field">
           <input
             id={input}
@@ -99,11 +103,11 @@ function Recover() {
             required
           />
           <button type="submit" className="scrip-button" aria-busy={pending} disabled={pending}>
-            Mail it to me
+            {say('mailIt')}
           </button>
         </div>
         <ErrorMessage error={actionError} />
-        <p role="status">{sent && 'If anything was bought with this address, its codes are on their way.'}</p>
+        <p role="status">{sent && say('mailed')}</p>
       </form>
     </details>
   );

@@ -9,6 +9,8 @@ export interface BalanceState {
   readonly unit: string | null;
   /** What open holds set aside. */
   readonly held: number;
+  /** What the wallet owes. */
+  readonly owed: number;
   /** What expires next. */
   readonly nextExpiry: NonNullable<Balance['nextExpiry']> | null;
   /** Whose balance it is. */
@@ -32,6 +34,7 @@ export function useBalance(productId?: string): BalanceState {
     balance: known ? (held?.balance ?? 0) : undefined,
     unit: held?.creditUnit ?? product?.creditUnit ?? null,
     held: held?.held ?? 0,
+    owed: held?.owed ?? 0,
     nextExpiry: held?.nextExpiry ?? null,
     productId: id,
     loading: !known && !error,

@@ -1,6 +1,6 @@
 import type { CheckoutInput, Order, ScripError } from '@scrip/browser';
 import { useCallback } from 'react';
-import { useShared } from '../provider';
+import { useMessages, useShared } from '../provider';
 import { withoutReturn } from '../store/store';
 import { useAction, type Action } from './use-action';
 import { useResource } from './use-resource';
@@ -25,6 +25,7 @@ export interface CheckoutState extends Action {
 export function useCheckout(): CheckoutState {
   const { store } = useShared();
   const { run, ...action } = useAction();
+  const { openingCheckout: opening } = useMessages().messages;
   const { data, loading, error } = useResource(store.returned);
   const checkout = useCallback(
     async (input: CheckoutInput) => {
@@ -37,11 +38,11 @@ export function useCheckout(): CheckoutState {
   const popup = useCallback(
     (input: CheckoutInput) =>
       run(async () => {
-        const order = await store.client.checkoutPopup(input);
+        const order = await store.client.checkoutPopup(input, { opening });
         await store.arrived(order);
         return order;
       }),
-    [store, run],
+    [store, run, opening],
   );
   const complete = useCallback(() => store.complete(), [store]);
   return { ...action, checkout, popup, order: data, completing: loading, completionError: error, complete };

@@ -10,7 +10,7 @@ export type DeductInput = Omit<Input, 'productId'> & {
 };
 
 export interface DeductState extends Action {
-  /** Takes credits; answers undefined where they were not taken, for which `error` has the reason. */
+  /** Takes credits; answers undefined where this call took none: `error` has the reason, or the same is under way. */
   readonly deduct: (input: DeductInput) => Promise<Deduction | undefined>;
 }
 
@@ -21,11 +21,11 @@ interface Doubt {
 }
 
 /** Takes credits from this browser's wallet, which is made if there is none: what is given away for free counts.
- * The same call while one is under way joins it, and after a lost answer trying again does not take a second time. */
+ * The same call while one is under way takes nothing, and after a lost answer trying again does not take a second time. */
 export function useDeduct(options: { productId?: string } = {}): DeductState {
   const { store } = useShared();
   const { run, ...action } = useAction();
-  const underWay = useRef(new Map<string, Promise<Deduction | undefined>>());
+  const underWay = useRef(new Set<string>());
   const doubt = useRef<Doubt | undefined>(undefined);
   const usual = options.productId;
   const deduct = useCallback(
@@ -33,14 +33,16 @@ export function useDeduct(options: { productId?: string } = {}): DeductState {
       const productId = input.productId ?? usual;
       if (productId === undefined) throw new TypeError('Which productId? Give one to useDeduct or to deduct');
       const of = JSON.stringify([productId, input.amount, input.meta, input.idempotencyKey]);
-      const same = underWay.current.get(of);
-      if (same) return same;
+      // One press, one good: whoever pressed twice is answered once.
+      if (underWay.current.has(of)) return Promise.resolve(undefined);
       const kept = doubt.current?.of === of ? doubt.current.key : undefined;
       const key = input.idempotencyKey ?? kept;
-      const work = run(async () => {
+      underWay.current.add(of);
+      return run(async () => {
         try {
-          if ((await store.client.code()) === null) await store.client.ensureWallet();
-          const result = await store.client.deduct({ ...input, productId, idempotencyKey: key });
+          const answer = await store.client.deduct({ ...input, productId, idempotencyKey: key });
+          // Under a key that was made here, a repeat is this hook's own.
+          const result = { ...answer, deducted: answer.deducted || input.idempotencyKey === undefined };
           doubt.current = undefined;
           store.spent(productId, result.balance);
           return result;
@@ -50,8 +52,6 @@ export function useDeduct(options: { productId?: string } = {}): DeductState {
           throw error;
         }
       }).finally(() => underWay.current.delete(of));
-      underWay.current.set(of, work);
-      return work;
     },
     [store, run, usual],
   );

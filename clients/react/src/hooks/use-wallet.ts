@@ -1,12 +1,15 @@
-import type { ScripError, Wallet } from '@scrip/browser';
+import type { OpenWallet, ScripError, Wallet } from '@scrip/browser';
 import { useCallback } from 'react';
 import { useShared } from '../provider';
 import { useAction } from './use-action';
 import { useResource } from './use-resource';
 
 export interface WalletState {
-  /** This browser's wallet, with its recovery code; null where there is none yet, undefined until that is known. */
-  readonly wallet: Wallet | null | undefined;
+  /** The wallet that is open here, by its recovery code or a session; null where there is none, undefined until that
+   * is known. */
+  readonly wallet: OpenWallet | null | undefined;
+  /** A code that was kept here and opens nothing any more: it was replaced elsewhere, say. */
+  readonly lostCode: string | null;
   readonly loading: boolean;
   /** Why it could not be read. */
   readonly error: ScripError | undefined;
@@ -19,6 +22,8 @@ export interface WalletState {
   readonly rotate: () => Promise<string | undefined>;
   /** Forgets the code here. Whoever did not keep it has lost the wallet. */
   readonly forget: () => Promise<void>;
+  /** Forgets the lost code, and no other. */
+  readonly forgetLost: () => Promise<void>;
   /** Mails the codes of what was bought with this address, if anything was; answers whether that was asked for. */
   readonly recover: (email: string) => Promise<true | undefined>;
   /** Whether one of the above is under way, and why the last of them failed. */
@@ -32,6 +37,7 @@ export function useWallet(): WalletState {
   const { store } = useShared();
   const { client } = store;
   const { data, loading, error } = useResource(store.wallet);
+  const { data: lostCode = null } = useResource(store.lostCode);
   const { run, pending, error: actionError, reset } = useAction();
   const refresh = useCallback(() => store.wallet.refresh(), [store]);
   // Shown at once: the reading that follows takes a moment.
@@ -40,6 +46,7 @@ export function useWallet(): WalletState {
       run(async () => {
         const wallet = await open();
         store.wallet.put(() => wallet);
+        store.lostCode.invalidate();
         return wallet;
       }),
     [run, store],
@@ -55,9 +62,17 @@ export function useWallet(): WalletState {
       })),
     [run, client, store],
   );
+  const forgetLost = useCallback(
+    async () =>
+      void (await run(async () => {
+        await client.forgetLostCode();
+        store.lostCode.put(() => null);
+      })),
+    [run, client, store],
+  );
   const recover = useCallback(
     (email: string) => run(() => client.recover(email).then(() => true as const)),
     [run, client],
   );
-  return { wallet: data, loading, error, refresh, ensure, redeem, rotate, forget, recover, pending, actionError, reset };
+  return { wallet: data, lostCode, loading, error, refresh, ensure, redeem, rotate, forget, forgetLost, recover, pending, actionError, reset };
 }

@@ -1,5 +1,5 @@
 // A wallet's ledger as far as it was looked at, newest first.
-import type { LedgerEntry, LedgerFilter as Filter, Scrip } from '@scrip/browser';
+import { isScripError, type LedgerEntry, type LedgerFilter as Filter, type Scrip } from '@scrip/browser';
 import { Resource } from './resource';
 
 /** What a list of entries may be narrowed to. */
@@ -33,8 +33,11 @@ export class Ledger {
   }
 
   async #newest(before: LedgerPages | undefined): Promise<LedgerPages> {
-    if ((await this.#client.code()) === null) return EMPTY;
-    const page = await this.#client.ledger(this.#filter);
+    const page = await this.#client.ledger(this.#filter).catch((error: unknown) => {
+      if (isScripError(error, 'no_wallet') || isScripError(error, 'wallet_not_found')) return null;
+      throw error;
+    });
+    if (!page) return EMPTY;
     const entries = page.items;
     // Entries never change, so older pages stay good where the new one meets them.
     const known = before?.entries[0]?.id;

@@ -18,19 +18,22 @@ const NOTHING: Snapshot<never> = { data: undefined, error: undefined, loading: t
 export class Resource<T> {
   readonly #read: (before: T | undefined) => Promise<T>;
   readonly #listeners = new Set<() => void>();
-  #snapshot: Snapshot<T> = NOTHING;
+  readonly #initial: Snapshot<T>;
+  #snapshot: Snapshot<T>;
   #flight: Promise<void> | undefined;
   #stale = true;
   #readAt = 0;
 
-  constructor(read: (before: T | undefined) => Promise<T>) {
+  constructor(read: (before: T | undefined) => Promise<T>, initial?: T) {
     this.#read = read;
+    this.#initial = initial === undefined ? NOTHING : { data: initial, error: undefined, loading: false };
+    this.#snapshot = this.#initial;
   }
 
   readonly snapshot = (): Snapshot<T> => this.#snapshot;
 
-  /** What a server renders, and the browser's first render with it: nothing is known. */
-  readonly serverSnapshot = (): Snapshot<T> => NOTHING;
+  /** What a server renders, and the browser's first render with it: what it was given, if anything. */
+  readonly serverSnapshot = (): Snapshot<T> => this.#initial;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);

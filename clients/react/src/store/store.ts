@@ -1,6 +1,6 @@
 // What the components of a page share about one client: its wallet, prices and ledgers, each read once. It asks
 // the service only for what is shown, and makes no wallet by itself.
-import type { Order, Product, Scrip, Wallet } from '@scrip/browser';
+import { isScripError, type Holdings, type OpenWallet, type Order, type Product, type Scrip } from '@scrip/browser';
 import { Ledger, type LedgerFilter } from './ledger';
 import { Resource } from './resource';
 
@@ -13,9 +13,17 @@ const RETURNED = 'scrip_checkout';
 
 const stores = new WeakMap<Scrip, ScripStore>();
 
+/** What was known before anything was asked. */
+export interface Initial {
+  readonly products?: readonly Product[];
+  readonly wallet?: OpenWallet | null;
+}
+
 export class ScripStore {
   readonly client: Scrip;
-  readonly wallet: Resource<Wallet | null>;
+  readonly wallet: Resource<OpenWallet | null>;
+  /** A stored code that opens nothing any more. */
+  readonly lostCode: Resource<string | null>;
   readonly products: Resource<readonly Product[]>;
   /** The order that a buyer came back from; null where nobody did. */
   readonly returned: Resource<Order | null>;
@@ -26,27 +34,36 @@ export class ScripStore {
   #disconnect: (() => void) | undefined;
 
   /** The one of this client. */
-  static of(client: Scrip): ScripStore {
+  static of(client: Scrip, initial: Initial = {}): ScripStore {
+    // A server renders for many: what one of them has is never another's.
+    if (typeof window === 'undefined') return new ScripStore(client, initial);
     let store = stores.get(client);
-    if (!store) stores.set(client, (store = new ScripStore(client)));
+    if (!store) stores.set(client, (store = new ScripStore(client, initial)));
     return store;
   }
 
-  private constructor(client: Scrip) {
+  private constructor(client: Scrip, initial: Initial) {
     this.client = client;
-    this.wallet = new Resource(() => client.wallet());
-    this.products = new Resource<readonly Product[]>(() => client.products());
+    this.wallet = new Resource<OpenWallet | null>(async () => {
+      const wallet = await client.wallet().catch(nobody);
+      const lost = await client.lostCode();
+      this.lostCode.put(() => lost);
+      return wallet;
+    }, initial.wallet);
+    this.lostCode = new Resource<string | null>(() => client.lostCode());
+    this.products = new Resource<readonly Product[]>(() => client.products(), initial.products);
     this.returned = new Resource<Order | null>(async (before) => {
       const back = this.#completing || isBack();
       // Whoever only left a checkout, or has it open in another tab: one look, and a word only where something
       // was done there.
-      let order = await client.completeCheckout({ timeoutMs: 0 });
+      let order = await client.completeCheckout({ timeoutMs: 0 }).catch(nobody);
       const waits = order && (order.status === 'pending' || order.processing);
       if (back && waits) {
         this.returned.meanwhile(order);
         order = await client.completeCheckout();
       }
-      if (back) forgetReturn();
+      // Where nothing is kept the address is all that a reload has.
+      if (back && client.isCodeKept) forgetReturn();
       // The thanks and what they are for are seen together.
       if (order?.status === 'paid') await this.wallet.refresh();
       const told = back || order?.processing || order?.status === 'paid' || order?.status === 'failed';
@@ -94,16 +111,16 @@ export class ScripStore {
 
   #listen(): () => void {
     const unsubscribe = this.client.subscribe(() => this.#changed());
+    const leave = this.client.bySession ? this.client.live((holdings) => this.#hold(holdings)) : () => undefined;
     const seen = () => {
-      if (document.visibilityState === 'hidden') return;
-      // A code that opens nothing is not tried again by itself: a few of those, and the service answers none.
-      if (this.wallet.snapshot().error?.code !== 'wallet_not_found') this.wallet.revalidate(FRESH_MS);
+      if (document.visibilityState !== 'hidden') this.wallet.revalidate(FRESH_MS);
     };
     document.addEventListener('visibilitychange', seen);
     window.addEventListener('focus', seen);
     window.addEventListener('pageshow', seen);
     this.returned.ensure();
     return () => {
+      leave();
       unsubscribe();
       clearTimeout(this.#gathering);
       this.#gathering = undefined;
@@ -113,6 +130,16 @@ export class ScripStore {
     };
   }
 
+  /** What the service said of the wallet by itself. */
+  #hold(holdings: Holdings): void {
+    const before = this.wallet.snapshot().data;
+    if (!before) return;
+    const { balances, features, subscriptions } = before;
+    if (JSON.stringify([balances, features, subscriptions]) === JSON.stringify([holdings.balances, holdings.features, holdings.subscriptions])) return;
+    this.wallet.put((wallet) => wallet && { ...wallet, ...holdings });
+    for (const { pages } of this.#ledgers.values()) pages.invalidate();
+  }
+
   #changed(): void {
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
@@ -120,6 +147,12 @@ export class ScripStore {
       for (const { pages } of this.#ledgers.values()) pages.invalidate();
     }, GATHER_MS);
   }
+}
+
+/** Where nobody is signed in there is no wallet, and nothing is wrong. */
+function nobody(error: unknown): null {
+  if (isScripError(error, 'no_wallet')) return null;
+  throw error;
 }
 
 /** Whether the address says that the buyer just came back from paying. */

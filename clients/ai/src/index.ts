@@ -1,0 +1,1 @@
+export { metered, type Metering, type Usage } from './metered.js';

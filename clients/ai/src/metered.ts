@@ -1,0 +1,117 @@
+// A middleware of the AI SDK: credits are set aside before a model is asked, taken while it answers, and settled for
+// what it cost. An answer that is cut off, and of whose end nobody is told, has been paid for as far as it came.
+import type { LanguageModelMiddleware } from 'ai';
+import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip/server';
+import { promptText, spoken, usageOf, usualTokens, type Usage } from './estimate.js';
+import { Reply, type Told } from './reply.js';
+
+export type { Usage };
+
+// As the version of the SDK has them that is installed where this is used.
+type Stream = NonNullable<LanguageModelMiddleware['wrapStream']>;
+type CallOptions = Parameters<Stream>[0]['params'];
+type Model = Parameters<Stream>[0]['model'];
+type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>;
+
+/** Whose credits, and how a hold of them is made. */
+type Whose = WithHoldInput extends infer T ? (T extends unknown ? Omit<T, 'amount' | 'idempotencyKey' | 'resume'> : never) : never;
+
+export interface Metering {
+  scrip: Pick<ScripServer, 'withHold'>;
+  /** Whose credits: `{ externalUserId: 'ann' }`. May name the product, `meta`, `onShortfall`, and whatever else a hold takes. */
+  wallet: Whose;
+  /** How many are set aside for a call. What it costs beyond that is taken from the balance. */
+  hold: number | ((params: CallOptions) => number);
+  /** What usage costs, in credits; part of one counts as one. While a model streams it is asked for what was used so far. */
+  cost: (usage: Usage, model: Model) => number;
+  /** How many credits an answer may be ahead of what was charged for it. Default: a tenth of the hold. */
+  ahead?: number | undefined;
+  /** Tokens of a text, until the provider says how many they were. Default: a quarter of its length. */
+  tokens?: ((text: string) => number) | undefined;
+  /** Told what each call came to. */
+  onSettled?: ((outcome: Outcome<Usage>) => void) | undefined;
+  /** Told where a cost could not be taken; the answer is delivered all the same. Left out: that is an error of the call. */
+  onUnsettled?: ((unsettled: Unsettled<unknown>) => void) | undefined;
+}
+
+/** Meters a model: `wrapLanguageModel({ model, middleware: metered({ … }) })`. */
+export function metered(metering: Metering): LanguageModelMiddleware {
+  const { scrip, wallet, hold: reserve, tokens = usualTokens, onSettled, onUnsettled } = metering;
+  const price = (usage: Usage, model: Model) => Math.max(0, Math.ceil(metering.cost(usage, model)));
+  const held = (params: CallOptions) => (typeof reserve === 'number' ? reserve : reserve(params));
+  const begin = (params: CallOptions): Usage => ({ inputTokens: tokens(promptText(params)), outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 });
+
+  /** Runs it against a hold, and says what it came to; nothing where that could not be settled, and somebody was told. */
+  async function run(params: CallOptions, work: (hold: RunningHold) => Promise<Worked<Usage>>): Promise<Told | undefined> {
+    try {
+      const input = { ...wallet, amount: held(params) } as WithHoldInput;
+      const outcome = await scrip.withHold(input, work, { signal: params.abortSignal });
+      onSettled?.(outcome);
+      const { charged, owed, uncovered, balance } = outcome;
+      return { scrip: { charged, owed, uncovered, balance } };
+    } catch (error) {
+      if (!onUnsettled || !isScripError(error, 'settle_failed')) throw error;
+      onUnsettled(error);
+      return undefined;
+    }
+  }
+
+  return {
+    specificationVersion: 'v3',
+
+    async wrapGenerate({ doGenerate, params, model }) {
+      let result: Generated | undefined;
+      const told = await run(params, async () => {
+        result = await doGenerate();
+        const said = result.content.map((part) => (part.type === 'text' || part.type === 'reasoning' ? part.text : '')).join('');
+        const usage = usageOf(result.usage, { ...begin(params), outputTokens: tokens(said) });
+        return { amount: price(usage, model), value: usage };
+      });
+      // It is there: `run` does not end well without it.
+      const made = result as unknown as Generated;
+      return { ...made, providerMetadata: { ...made.providerMetadata, ...told } };
+    },
+
+    wrapStream({ doStream, params, model }) {
+      return new Promise<Awaited<ReturnType<Stream>>>((begun, failed) => {
+        const reply = new Reply();
+        const ended = run(params, async (hold) => {
+          const { stream, ...rest } = await doStream();
+          hold.signal.addEventListener('abort', () => reply.cut(hold.signal.reason));
+          begun({ ...rest, stream: reply.stream });
+          const ahead = metering.ahead ?? Math.ceil(hold.amount / 10);
+          let usage = begin(params);
+          let drawn = 0;
+          await reply.pass(stream, async (part) => {
+            if (part.type === 'finish') return void (usage = usageOf(part.usage, usage));
+            const sofar = { ...usage, outputTokens: usage.outputTokens + tokens(spoken(part)) };
+            const amount = price(sofar, model);
+            // Charged before it is handed on: of what is cut off later nobody may be told.
+            if (amount - drawn > ahead) drawn = await draw(hold, amount, drawn);
+            usage = sofar;
+          });
+          return { amount: price(usage, model), value: usage };
+        });
+        ended.then(
+          (told) => reply.end(told),
+          (error: unknown) => {
+            const reason: unknown = params.abortSignal?.aborted ? params.abortSignal.reason : error;
+            failed(reason);
+            reply.fail(reason);
+          },
+        );
+      });
+    },
+  };
+}
+
+/** Charges what a hold is behind, and answers how much that makes. */
+async function draw(hold: RunningHold, amount: number, drawn: number): Promise<number> {
+  try {
+    return (await hold.draw(amount - drawn)).drawn;
+  } catch (error) {
+    // What is held is there in the end, too. What is not must not be given away.
+    if (isScripError(error, 'insufficient_credits') || amount > hold.amount) throw error;
+    return drawn;
+  }
+}

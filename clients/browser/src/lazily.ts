@@ -1,0 +1,31 @@
+import { ScripError, type Bearer } from '@scrip/core';
+import type { SessionSource, Sessions } from './session.js';
+
+/** What only pages with a session need: loaded when the first one does. */
+export const signedIn = () =>
+  import('./signed-in.js').catch((cause: unknown) => {
+    throw new ScripError('network_error', 'A part of @scrip/browser could not be loaded.', { cause });
+  });
+
+/** Sessions, once they are there. */
+export class LazySessions implements Bearer {
+  readonly #source: SessionSource;
+  #sessions: Sessions | undefined;
+
+  constructor(source: SessionSource) {
+    this.#source = source;
+  }
+
+  async get(): Promise<Sessions> {
+    const { Sessions } = await signedIn();
+    return (this.#sessions ??= new Sessions(this.#source));
+  }
+
+  async token(): Promise<string> {
+    return (await this.get()).token();
+  }
+
+  drop(token: string): void {
+    this.#sessions?.drop(token);
+  }
+}

@@ -1,0 +1,14 @@
+// All that has state, or listens to a press. The build marks it for browsers.
+export * from './headless';
+export { BalanceBadge, type BalanceBadgeProps } from './components/balance-badge';
+export { CheckoutButton, type CheckoutButtonProps } from './components/checkout-button';
+export { CheckoutNotice, type CheckoutNoticeProps } from './components/checkout-notice';
+export { ErrorMessage, type ErrorMessageProps } from './components/error-message';
+export { LedgerTable, type LedgerTableProps } from './components/ledger-table';
+export { LostCode, type LostCodeProps } from './components/lost-code';
+export { OpenInvoice, type OpenInvoiceProps } from './components/open-invoice';
+export { Paywall, type PaywallProps } from './components/paywall';
+export { PortalButton, type PortalButtonProps } from './components/portal-button';
+export { PricingTable, type PricingTableProps } from './components/pricing-table';
+export { RecoveryCode, type RecoveryCodeProps } from './components/recovery-code';
+export { RedeemCode, type RedeemCodeProps } from './components/redeem-code';

@@ -1,0 +1,103 @@
+// What the components say. `{…}` is filled in.
+
+export const en = {
+  loading: 'Loading…',
+  loadingPrices: 'Loading prices…',
+  loadingBalance: 'Loading balance…',
+  tryAgain: 'Try again',
+  reference: 'Reference: {id}',
+  credits: 'credits',
+
+  month: 'a month',
+  year: 'a year',
+  pricePer: '{price} {interval}',
+  nothingForSale: 'Nothing is for sale at the moment.',
+  buy: 'Buy',
+  buyFor: 'Buy {name} for {price}',
+  subscribe: 'Subscribe',
+  subscribeFor: 'Subscribe to {name} for {price}',
+  openingCheckout: 'Opening checkout…',
+  offers: 'What would be enough',
+  expiresAfter: 'to be used within {days}',
+  trial: '{days} free',
+  freeOnce: '{credits} free to begin with',
+  freeDaily: '{credits} free a day',
+  freeWeekly: '{credits} free a week',
+  freeMonthly: '{credits} free a month',
+  freeYearly: '{credits} free a year',
+  owned: 'Yours already',
+  currentPlan: 'Your plan',
+  switchPlan: 'Switch plan',
+  manageBilling: 'Manage billing',
+  opening: 'Opening…',
+
+  invoice: 'A payment of {amount} for {plan} did not go through.',
+  invoiceAgain: 'It is tried again on {when}.',
+  yourSubscription: 'your subscription',
+  payNow: 'Pay now',
+
+  notPart: 'This is not part of what you have yet.',
+  needs: 'This needs {need}; you have {have}.',
+
+  thanks: 'Payment received, thank you.',
+  youHave: 'You have {credits}.',
+  pending: 'The payment is not confirmed yet. What you bought is yours as soon as it is.',
+  processing: 'The payment is on its way, which may take days. What you bought is yours as soon as it arrives.',
+  failed: 'The payment failed. Nothing was charged.',
+  expired: 'The checkout was not completed in time. Nothing was charged.',
+  refunded: 'This order was refunded.',
+  elsewhere: 'What you bought is in a wallet of its own, and another one is open here. Keep both codes. The new one:',
+  openHere: 'Open it here',
+  unkept: 'This browser keeps nothing. Write this code down now: it is the only key to your credits.',
+
+  ledger: 'What came and went',
+  when: 'When',
+  what: 'What',
+  change: 'Change',
+  left: 'Left',
+  nothingYet: 'Nothing yet.',
+  showOlder: 'Show older',
+  purchase: 'Bought',
+  deduction: 'Used',
+  free_grant: 'Free',
+  manual: 'Granted',
+  refund: 'Refunded',
+  expiry: 'Expired',
+  reversal: 'Given back',
+  forgiveness: 'Forgiven',
+  reasonFor: '{reason}: {feature}',
+
+  recoveryCode: 'Recovery code',
+  keepCode: 'Keep this code: it is the only key to your credits. Whoever has it can spend them.',
+  show: 'Show',
+  hide: 'Hide',
+  copy: 'Copy',
+  copied: 'Copied.',
+  notCopied: 'It could not be copied. Show it and select it.',
+  replace: 'Replace…',
+  replaceWarning: 'The old code will stop working everywhere.',
+  replaceIt: 'Replace it',
+  keepIt: 'Keep it',
+  openWallet: 'Open wallet',
+  opened: 'The wallet is open here now.',
+  haveKept: 'I have kept the code of the wallet that is open here ({code}-…). Without it, what is in it is lost.',
+  lostCode: 'The code that was kept here, {code}, opens no wallet any more.',
+  startAnew: 'Start anew',
+  forgetIt: 'Forget it',
+  forgotten: 'Lost the code?',
+  paidWith: 'The email address that you paid with',
+  mailIt: 'Mail it to me',
+  mailed: 'If anything was bought with this address, its codes are on their way.',
+
+  // Where the service says nothing itself. Everything else is in its own words, unless you say it in yours.
+  'error.network_error': 'No answer came. Try again in a moment.',
+  'error.timeout': 'No answer came in time. Try again in a moment.',
+  'error.session_failed': 'No answer came. Try again in a moment.',
+} as const;
+
+/** Words of the components, and under `error.<code>` what is said of an error instead of the service's own words. */
+export type Messages = Record<keyof typeof en, string> & Partial<Record<`error.${string}`, string>>;
+
+/** A message with its gaps filled. */
+export const fill = (message: string, values: Readonly<Record<string, string | number>> = {}): string =>
+  message.replace(/\{(\w+)\}/g, (gap, name: string) => String(values[name] ?? gap));

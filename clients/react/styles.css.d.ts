@@ -1,0 +1,2 @@
+// Newer compilers ask what a style sheet is when it is imported: nothing but its effect.
+export {};

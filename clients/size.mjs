@@ -1,0 +1,26 @@
+// Prints what each package weighs in a page or a server, minified and gzipped, and fails where that is too much.
+// What is loaded only when it is needed is said apart.
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const LIMITS = [
+  { name: '@scrip/browser', entry: 'browser/dist/index.js', limit: 5_800, later: 2_000 },
+  { name: '@scrip/react', entry: 'react/dist/index.js', limit: 10_400, external: ['@scrip/browser'] },
+  { name: '@scrip/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
+  { name: '@scrip/ai', entry: 'ai/dist/index.js', limit: 3_000, external: ['ai', '@scrip/server'] },
+  { name: '@scrip/server', entry: 'server/dist/index.js', limit: 12_000 },
+];
+const weigh = (files) => files.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
+
+let failed = false;
+for (const { name, entry, limit, later = 0, external = [] } of LIMITS) {
+  const options = { bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: 'out', write: false, logLevel: 'error' };
+  const common = { ...options, entryPoints: [new URL(entry, import.meta.url).pathname] };
+  const never = ['react', 'react-dom', 'react/jsx-runtime', ...external];
+  const now = weigh((await build({ ...common, external: [...never, './signed-in*'] })).outputFiles);
+  const all = weigh((await build({ ...common, external: never })).outputFiles);
+  const extra = all - now;
+  failed ||= now > limit || extra > later;
+  console.log(`${name}: ${now} B of ${limit}${extra > 0 ? `, and ${extra} B of ${later} where a session is used` : ''}`);
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,89 @@
+'use client';
+
+import { BalanceBadge, CheckoutNotice, LedgerTable, OpenInvoice, PricingTable, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip/react';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { authClient } from '../lib/auth-client';
+
+interface Props {
+  scripUrl: string;
+  name: string;
+  isTeam: boolean;
+  initial: { wallet: OpenWallet; products: Product[] };
+}
+
+export function Atelier({ scripUrl, name, isTeam, initial }: Props) {
+  const router = useRouter();
+  const leave = () => void authClient.signOut().then(() => router.refresh());
+  return (
+    <ScripProvider baseUrl={scripUrl} session="/api/auth/scrip/session" initial={initial}>
+      <header>
+        <h1>Atelier</h1>
+        <p>{isTeam ? 'The team' : name}: <BalanceBadge /></p>
+        <p><Team isTeam={isTeam} /> <button type="button" onClick={leave}>Sign out</button></p>
+      </header>
+      <CheckoutNotice />
+      <OpenInvoice />
+      <Draw />
+      <Plan />
+      <section><PricingTable popup /></section>
+      <section><LedgerTable limit={10} /></section>
+    </ScripProvider>
+  );
+}
+
+/** One's own wallet, or a team's: whoever works in the team spends from it. */
+function Team({ isTeam }: { isTeam: boolean }) {
+  const router = useRouter();
+  const change = async () => {
+    if (isTeam) await authClient.organization.setActive({ organizationId: null });
+    else {
+      const { data } = await authClient.organization.list();
+      const team = data?.[0] ?? (await authClient.organization.create({ name: 'Our team', slug: `team-${crypto.randomUUID()}` })).data;
+      await authClient.organization.setActive({ organizationId: team?.id ?? null });
+    }
+    router.refresh();
+  };
+  return <button type="button" onClick={() => void change()}>{isTeam ? 'Work alone' : 'Work in a team'}</button>;
+}
+
+/** The server takes the credits; the page sees them go. */
+function Draw() {
+  const [drawings, setDrawings] = useState<string[]>([]);
+  const [said, setSaid] = useState('');
+  const [pending, setPending] = useState(false);
+  const draw = async () => {
+    setPending(true);
+    try {
+      const reply = await fetch('/api/draw', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: crypto.randomUUID() }) });
+      const { drawing, message } = (await reply.json()) as { drawing?: string; message?: string };
+      if (drawing) setDrawings([drawing, ...drawings]);
+      setSaid(message ?? '');
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <section>
+      <button type="button" disabled={pending} onClick={() => void draw()}>Draw (5 credits)</button>
+      <p role="status">{said}</p>
+      <p className="drawings">{drawings.map((drawing) => <img key={drawing} alt="A drawing" src={`data:image/svg+xml,${encodeURIComponent(drawing)}`} />)}</p>
+    </section>
+  );
+}
+
+/** What is subscribed to, and an end to it. */
+function Plan() {
+  const scrip = useScrip();
+  const { wallet } = useWallet();
+  const { run, pending, error } = useAction();
+  return wallet?.subscriptions.map(({ productId, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
+    <section key={productId}>
+      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB')}`}</p>
+      <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ productId }) : scrip.cancelSubscription({ productId })))}>
+        {cancelAtPeriodEnd ? 'Go on after all' : 'Cancel'}
+      </button>
+      <p role="alert">{error?.message}</p>
+    </section>
+  ));
+}

@@ -1,0 +1,24 @@
+// A plugin of better-auth: whoever is signed in gets a session of their wallet, or of the team's that they work in.
+import type { ScripServer } from '@scrip/server';
+import type { BetterAuthPlugin } from 'better-auth';
+import { createAuthEndpoint, sessionMiddleware } from 'better-auth/api';
+
+/** What a session of better-auth says of who is there. */
+interface SignedIn {
+  user: { id: string };
+  session: { activeOrganizationId?: string | null };
+}
+
+/** Whose credits are spent: the active team's, else one's own. */
+export const walletOf = ({ user, session }: SignedIn): string => (session.activeOrganizationId ? `team-${session.activeOrganizationId}` : `user-${user.id}`);
+
+export const scripSessions = (scrip: ScripServer) =>
+  ({
+    id: 'scrip',
+    endpoints: {
+      // Under better-auth's own address: it refuses what other sites ask for.
+      scripSession: createAuthEndpoint('/scrip/session', { method: 'POST', use: [sessionMiddleware] }, async (context) =>
+        context.json(await scrip.session({ externalUserId: walletOf(context.context.session as SignedIn) })),
+      ),
+    },
+  }) satisfies BetterAuthPlugin;
