@@ -37,6 +37,10 @@ pub(crate) struct DecodedEntry {
 
 /// What a record says beyond its event.
 #[derive(Serialize, Deserialize)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives at a time, on the stack: a box would cost every record an allocation"
+)]
 enum After<'a> {
     /// There is no record.
     Nothing,
