@@ -28,9 +28,6 @@ export default defineConfig([
     esbuildOptions(options) {
       options.alias = { '@scrip/react': './src/headless.ts' };
     },
-    // A bundler drops the directive of a file, and with it what a server's renderer must know: this puts it back.
-    treeshake: false,
-    banner: { js: "'use client';" },
   }),
   ...builds({ entry: { index: 'src/index.ts', format: 'src/format.ts', messages: 'src/messages/index.ts' }, dts: { entry: { index: 'src/index.ts', messages: 'src/messages/index.ts' } } }),
 ]);

@@ -6,12 +6,16 @@ type Part = LanguageModelV3StreamPart;
 /** What is said of the price, as a provider's word. */
 export type Told = Record<string, Record<string, number>>;
 
+/** So long a reader may pause before they count as gone. */
+const PATIENCE_MS = 300_000;
+
 export class Reply {
   readonly stream: ReadableStream<Part>;
   #controller: ReadableStreamDefaultController<Part> | undefined;
   #finish: Extract<Part, { type: 'finish' }> | undefined;
   #failure: { reason: unknown } | undefined;
   #isCut = false;
+  #wake: () => void = () => undefined;
   #end: () => void = () => undefined;
   readonly #cut = new Promise<undefined>((resolve) => {
     this.#end = () => resolve(undefined);
@@ -22,6 +26,7 @@ export class Reply {
       start: (controller) => {
         this.#controller = controller;
       },
+      pull: () => this.#wake(),
       // Whoever reads no more is told no more.
       cancel: () => {
         this.#controller = undefined;
@@ -42,6 +47,8 @@ export class Reply {
     const reader = model.getReader();
     try {
       for (;;) {
+        // No further than a part ahead of the reader: what they never hear of they shall not pay for.
+        if (!(await this.#isRead())) return;
         const next = await Promise.race([reader.read(), this.#cut]);
         if (!next || next.done) return;
         await look(next.value);
@@ -53,6 +60,18 @@ export class Reply {
     } finally {
       reader.cancel().catch(() => undefined);
     }
+  }
+
+  /** Whether it is read on; waits for that, but not for ever. */
+  async #isRead(): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    while (this.#controller && (this.#controller.desiredSize ?? 0) <= 0 && !this.#failure) {
+      const pulled = new Promise<void>((resolve) => (this.#wake = resolve));
+      timer ??= setTimeout(() => this.cut(new Error('Nobody read on.')), PATIENCE_MS);
+      await Promise.race([pulled, this.#cut]);
+    }
+    clearTimeout(timer);
+    return this.#controller !== undefined && !this.#failure;
   }
 
   /** It is paid for. */

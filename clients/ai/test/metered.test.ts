@@ -206,6 +206,24 @@ describe('an answer that is cut off', () => {
     expect(service.state().held).toBe(0);
   });
 
+  it('by a reader who pauses for good is given up, and nothing stays held', async () => {
+    vi.useFakeTimers();
+    try {
+      const service = books(100);
+      const { stream } = await model(streaming(() => convertArrayToReadableStream(parts())), rules(service)).doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] });
+      const reader = stream.getReader();
+      for (let n = 0; n < 4; n++) await reader.read();
+      await vi.advanceTimersByTimeAsync(200_000);
+      // No further than a part ahead of them.
+      expect(service.state().charged).toBeLessThanOrEqual(2 + 3);
+      await vi.advanceTimersByTimeAsync(200_000);
+      expect(service.state()).toMatchObject({ held: 0 });
+      expect(service.asked.at(-1)).toMatch(/settle/);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it.each(parts().map((_, count) => [count]))('after %i parts, of which nobody is ever told, has been paid for by its draws', async (count) => {
     const service = books(100);
     // The process dies here: nothing is settled, nothing is released.

@@ -1,33 +1,10 @@
 import {
-  Http,
-  LONGEST_PAGE,
-  ScripError,
-  entries,
-  isScripError,
-  keyed,
-  newKey,
-  segment,
-  unlessAborted,
-  whole,
+  Http, LONGEST_PAGE, ScripError, entries, isScripError, keyed, newKey, segment, unlessAborted, whole,
   wholeSubscription,
-  type Call,
-  type CallOptions,
-  type Checkout,
-  type Deduction,
-  type Hold,
-  type Holdings,
-  type Identity,
-  type LedgerEntry,
-  type LedgerFilter,
-  type Order,
-  type Page,
-  type PlacedHold,
-  type Portal,
-  type Product,
-  type Released,
-  type Subscription,
-  type Wallet,
-  type components,
+} from '@scrip/core';
+import type {
+  Call, CallOptions, Checkout, Deduction, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Order, Page,
+  PlacedHold, Portal, Product, Released, Subscription, Wallet, components,
 } from '@scrip/core';
 import { StoredCode } from './code.js';
 import type {

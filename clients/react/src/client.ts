@@ -1,4 +1,4 @@
-// All that has state, or listens to a press. The build marks it for browsers.
+// All that has state, or listens to a press. `scripts/mark.mjs` marks it for browsers.
 export * from './headless';
 export { BalanceBadge, type BalanceBadgeProps } from './components/balance-badge';
 export { CheckoutButton, type CheckoutButtonProps } from './components/checkout-button';

@@ -311,3 +311,15 @@ describe('an answer that is lost', () => {
     expect(await state(externalUserId)).toEqual([88, 0]);
   });
 });
+
+// Last: it moves the clock of the project on.
+it('whose hold ended under it, though it was never told, is charged all the same', async () => {
+  const externalUserId = await user(100);
+  const outcome = await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 60 }, async ({ holdId }) => {
+    await service.admin('POST', `/projects/${service.project}/sandbox/advance`, { seconds: 3_600 });
+    expect((await scrip.getHold(holdId)).status).toBe('expired');
+    return { amount: 12, value: 'made too late' };
+  });
+  expect(outcome).toEqual({ value: 'made too late', charged: 12, owed: 0, uncovered: 0, balance: 88 });
+  expect(await state(externalUserId)).toEqual([88, 0]);
+});
