@@ -84,15 +84,15 @@ class TestDebt:
         assert [event.type for event in mine] == ["wallet.owing", "wallet.repaid"]
 
     def test_of_a_hold_has_its_room_kept(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
-        name = user(10)
+        name = user(11)
         whose: dict[str, Any] = {"external_user_id": name, "product_id": service.product}
         scrip.set_debt_limit(**whose, debt_limit=20)
         with scrip.hold(**whose, amount=10, max_overrun=15, on_shortfall="owe") as hold:
             with pytest.raises(InsufficientCreditsError) as caught:
                 scrip.place_hold(**whose, amount=1, max_overrun=10)
-            assert caught.value.credit_available == 5
-            hold.cost = 22
-        assert hold.outcome and (hold.outcome.charged, hold.outcome.owed, hold.outcome.uncovered) == (10, 12, 0)
+            assert (caught.value.credit_available, caught.value.balance) == (5, 1)
+            hold.cost = 23
+        assert hold.outcome and (hold.outcome.charged, hold.outcome.owed, hold.outcome.uncovered) == (11, 12, 0)
 
     def test_is_forgiven_once_though_an_answer_is_lost(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
         whose: dict[str, Any] = {"external_user_id": user(0), "product_id": service.product}
