@@ -26,6 +26,7 @@ mod refund;
 mod reply;
 mod resume;
 mod rotate;
+mod session;
 mod state;
 mod subscription;
 #[cfg(test)]
@@ -56,7 +57,9 @@ pub(crate) use purchase::ReportPurchase;
 pub(crate) use read::Read;
 pub(crate) use recover::{FindBuyersCode, RecentBuyer};
 pub(crate) use reply::Reply;
-pub(crate) use rotate::{CheckCode, Rotate};
+pub(crate) use rotate::{CheckCaller, Rotate};
+pub use session::WatchedView;
+pub(crate) use session::{ReadWatched, RevokeSessions, StartSession};
 pub(crate) use state::{Diverged, WalletState};
 pub(crate) use subscription::FindSubscription;
 pub use subscription::SubscriptionDetail;

@@ -32,6 +32,7 @@ mod refund;
 mod refusal;
 mod renewal;
 mod replay;
+mod session;
 mod shop;
 mod stored;
 mod subscription;

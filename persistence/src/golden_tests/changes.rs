@@ -145,6 +145,7 @@ fn credits() -> Vec<Change> {
             feature: feature.clone(),
         },
         Change::FeatureRevoked { feature },
+        Change::SessionsRevoked,
         Change::FeatureGranted {
             feature: Feature::new("kept").unwrap(),
         },
@@ -386,11 +387,12 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::OrderRecalled(_) => NAMES[22],
         Change::Instructed(_) => NAMES[23],
         Change::OrderProcessing { .. } => NAMES[24],
+        Change::SessionsRevoked => NAMES[25],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 25] = [
+pub(super) const NAMES: [&str; 26] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -416,4 +418,5 @@ pub(super) const NAMES: [&str; 25] = [
     "OrderRecalled",
     "Instructed",
     "OrderProcessing",
+    "SessionsRevoked",
 ];

@@ -8,6 +8,7 @@ mod refusing;
 mod sharing;
 mod sleeping;
 mod verbs;
+mod watching;
 
 use std::sync::Arc;
 

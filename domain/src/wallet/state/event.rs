@@ -291,4 +291,6 @@ pub enum Change {
         /// Whether the money is on its way now.
         on_its_way: bool,
     },
+    /// All sessions of the wallet were ended.
+    SessionsRevoked,
 }

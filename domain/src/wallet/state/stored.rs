@@ -51,6 +51,7 @@ impl PartialEq for Wallet {
             version,
             records,
             rotations,
+            session_epoch,
             accounts,
             holds,
             features,
@@ -66,6 +67,7 @@ impl PartialEq for Wallet {
             && *version == other.version
             && *records == other.records
             && *rotations == other.rotations
+            && *session_epoch == other.session_epoch
             && *accounts == other.accounts
             && *holds == other.holds
             && *features == other.features

@@ -177,6 +177,7 @@ impl Life {
         let feature = || Feature::new("export.pdf").unwrap();
         self.tell(Change::FeatureGranted { feature: feature() });
         self.tell(Change::FeatureRevoked { feature: feature() });
+        self.tell(Change::SessionsRevoked);
         let feature = Feature::new("kept").unwrap();
         self.tell(Change::FeatureGranted { feature });
     }
@@ -572,11 +573,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::OrderRecalled(_) => 22,
         Change::Instructed(_) => 23,
         Change::OrderProcessing { .. } => 24,
+        Change::SessionsRevoked => 25,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 25;
+pub(super) const CHANGES: u8 = 26;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
