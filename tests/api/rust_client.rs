@@ -5,8 +5,8 @@ mod retries;
 use std::{convert::Infallible, time::Duration};
 
 use scrip_client::{
-    BatchItem, Cancel, Credit, Deduct, Error, Interval, LedgerFilter, NewCheckout, PlaceHold,
-    Refund, Scrip, Spent, UsageQuery, Wallet,
+    BatchItem, Cancel, Credit, Deduct, Error, Interval, LedgerFilter, NewCheckout, NewSession,
+    PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
 };
 use serde_json::json;
 
@@ -350,4 +350,34 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     assert_eq!(over.status, "canceled");
     assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_session_is_started_for_a_browser_and_ended() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    let all = scrip.session(&ann, NewSession::default()).await.unwrap();
+    assert!(!format!("{all:?}").contains(&all.token));
+    let browser = Scrip::new(&service.base, &all.token).unwrap();
+    let me = browser.me().await.unwrap();
+    assert_eq!((me.key_kind.as_str(), me.key_id), ("session", None));
+    let own = me.session.unwrap();
+    assert_eq!(own.external_user_id.as_deref(), Some("ann"));
+    assert_eq!((own.can.len(), &own.expires_at), (4, &all.expires_at));
+    assert_eq!(browser.wallet(&ann).await.unwrap().balances, []);
+    let some = NewSession {
+        expires_in_seconds: Some(60),
+        can: Some(vec!["checkout".into()]),
+    };
+    let some = scrip.session(&ann, some).await.unwrap();
+    let buyer = Scrip::new(&service.base, &some.token).unwrap();
+    assert_eq!(code(buyer.wallet(&ann).await), "session_forbidden");
+    scrip.revoke_sessions(&ann).await.unwrap();
+    assert_eq!(code(browser.me().await), "session_expired");
+    let nobody = Wallet::external("nobody");
+    assert_eq!(
+        code(scrip.revoke_sessions(&nobody).await),
+        "wallet_not_found"
+    );
 }

@@ -131,6 +131,29 @@ async fn a_body_that_drips_is_given_up_as_a_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_may_go_on_for_longer_than_a_connection_may_be_idle() {
+    let drip = |left: u32| async move {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        let left = left.checked_sub(1)?;
+        Some((Ok::<_, Infallible>("x"), left))
+    };
+    let long = move || ready(Body::from_stream(futures_util::stream::unfold(5, drip)));
+    let (address, ..) = start(Router::new().route("/", get(long)), SETTINGS);
+    let begun = Instant::now();
+    let (mut stream, head) = exchange(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.unwrap();
+    let answer = format!("{head}{rest}");
+    assert_eq!(answer.matches("1\r\nx\r\n").count(), 5, "{answer}");
+    assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
+    // After the answer the client has the usual time for its next request.
+    assert_eq!(
+        begun.elapsed().as_secs(),
+        6 * 50 + SETTINGS.head_timeout_seconds
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_is_cut_off() {
     // More than the kernel keeps for a reader who does not come.
     let router = Router::new().route("/", get(|| ready("x".repeat(32 << 20))));

@@ -16,6 +16,7 @@ mod number;
 mod object;
 mod order_status;
 mod pairs;
+mod permission;
 mod reason;
 mod text;
 
@@ -34,6 +35,7 @@ pub use number::{BoundedInteger, Credits, Positive, Seconds};
 pub use object::Object;
 pub use order_status::OrderStatusText;
 pub use pairs::MetadataPairs;
+pub use permission::PermissionText;
 pub use reason::ReasonText;
 /// What [`choice!`](crate::choice) describes the values with.
 pub use utoipa::openapi::ObjectBuilder;

@@ -24,7 +24,9 @@ mod refund;
 mod resume;
 mod rotate;
 mod router;
+mod session;
 mod state;
+mod stream;
 mod usage;
 mod webhooks;
 

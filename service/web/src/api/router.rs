@@ -6,7 +6,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     batch, cancel, checkout, create, credit, deduct, events, feature, hold, ledger, me, order,
-    portal, products, read, recover, refund, resume, rotate, usage,
+    portal, products, read, recover, refund, resume, rotate, session, stream, usage,
 };
 use crate::api::App;
 
@@ -23,6 +23,7 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(deduct::deduct))
         .routes(routes!(hold::place_hold))
         .routes(routes!(rotate::rotate_code))
+        .routes(routes!(stream::stream_wallet))
         // External wallets
         .routes(routes!(
             create::open_external_wallet,
@@ -31,6 +32,10 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(ledger::read_external_ledger))
         .routes(routes!(deduct::deduct_external))
         .routes(routes!(hold::place_external_hold))
+        .routes(routes!(stream::stream_external_wallet))
+        // Sessions
+        .routes(routes!(session::start_session))
+        .routes(routes!(session::revoke_sessions))
         // Either
         .routes(routes!(credit::credit))
         .routes(routes!(feature::set_feature))
