@@ -9,6 +9,7 @@ mod holds;
 mod orders;
 mod pages;
 mod retry;
+mod sessions;
 mod types;
 mod wallets;
 #[cfg(feature = "webhooks")]
@@ -24,10 +25,11 @@ pub use self::{
     holds::{PlaceHold, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
+    sessions::NewSession,
     types::{
         Balance, Bucket, Checkout, Credited, Deducted, Event, FeatureUse, FreeGrant, Hold,
-        Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, Payment, PlacedHold, Price, Product,
-        Subscription, WalletView,
+        Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, OwnSession, Payment, PlacedHold,
+        Price, Product, Session, Subscription, WalletView,
     },
     wallets::{LedgerFilter, Wallet},
 };
