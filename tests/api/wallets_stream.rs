@@ -49,45 +49,34 @@ async fn the_present_state_comes_first_and_each_change_after_it() {
     let service = Service::start().await;
     service.grant("ann", 10).await;
     let session = service.session(json!({"externalUserId": "ann"})).await;
-    let mut streams = [
-        opened(&session, OF_A_USER).await,
-        opened(&session, &format!("{OF_A_USER}?externalUserId=ann")).await,
-        opened(&service.secret, &format!("{OF_A_USER}?externalUserId=ann")).await,
-    ];
-    let wallet = session.get("/api/v1/wallets/external").await.expect(200);
-    for stream in &mut streams {
+    let named = format!("{OF_A_USER}?externalUserId=ann");
+    let mut balance = 10;
+    for (client, path) in [
+        (&session, OF_A_USER),
+        (&session, &named),
+        (&service.secret, &named),
+    ] {
+        let wallet = session.get("/api/v1/wallets/external").await.expect(200);
+        let mut stream = opened(client, path).await;
         assert_eq!(stream.headers()["cache-control"], "no-store");
         assert_eq!(stream.headers()["x-accel-buffering"], "no");
         let (id, first) = stream.event().await.unwrap();
         assert_eq!(first, holdings(&wallet));
-        deduct(&service, "ann", "a").await;
-        assert_eq!(stream.balance(9).await["balances"][0]["balance"], 9);
-        let feature = json!({"externalUserId": "ann", "feature": "gold"});
-        let revoke = json!({"externalUserId": "ann", "feature": "gold", "action": "revoke"});
-        service
-            .secret
-            .post("/api/v1/features", &feature)
-            .await
-            .expect(200);
+        deduct(&service, "ann", &format!("key {balance}")).await;
+        balance -= 1;
         let (next, second) = stream.event().await.unwrap();
-        assert_eq!(second["features"], json!(["gold"]));
+        assert_eq!(second["balances"][0]["balance"], balance);
         assert!(next > id);
-        service
-            .secret
-            .post("/api/v1/features", &revoke)
-            .await
-            .expect(200);
-        let (last, _) = stream.event().await.unwrap();
+        let mut feature = json!({"externalUserId": "ann", "feature": "gold"});
+        let path = "/api/v1/features";
+        service.secret.post(path, &feature).await.expect(200);
+        let (last, third) = stream.event().await.unwrap();
+        assert_eq!(third["features"], json!(["gold"]));
         assert!(last > next);
-        let back = json!({
-            "externalUserId": "ann", "productId": service.product, "amount": 1,
-            "idempotencyKey": format!("back {last}"),
-        });
-        service
-            .secret
-            .post("/api/v1/credit", &back)
-            .await
-            .expect(200);
+        feature["action"] = json!("revoke");
+        service.secret.post(path, &feature).await.expect(200);
+        let (_, fourth) = stream.event().await.unwrap();
+        assert_eq!(fourth["features"], json!([]));
     }
 }
 

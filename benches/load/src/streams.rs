@@ -73,7 +73,7 @@ impl Bench {
         }
         let report = &mut self.report;
         let name = format!("{} idle streams: memory of each", thousands(streams as f64));
-        report.add(name, idle.bytes / 1e3, "KB", Target::AtMost(20.0));
+        report.add(name, idle.bytes / 1e3, "KB", Target::AtMost(32.0));
         report.add(
             "an idle stream: bytes sent in a minute",
             idle.sent,

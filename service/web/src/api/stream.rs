@@ -20,7 +20,11 @@ use axum::{
     response::Response,
 };
 use catalog::ProjectCatalog;
-use domain::Timestamp;
+use domain::{
+    Timestamp,
+    id::{KeyId, ProjectId},
+    session::WalletSession,
+};
 use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead};
 use futures_util::stream;
 use limits::LimitExceeded;
@@ -33,7 +37,7 @@ use crate::{
     http::{code_path::CodePath, query::Params, subject::users_wallet},
 };
 
-/// Time between two events.
+/// Time between two readings, and so between two events.
 const PACE: Duration = Duration::from_millis(100);
 /// Time without an event after which a comment line says that the stream is alive.
 const BEAT: Duration = Duration::from_secs(15);
@@ -72,8 +76,8 @@ pub(super) async fn stream_wallet(
     let view = app.handle.read(&key.scope, address).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
     let watcher = app.handle.watch(view.key).map_err(refused)?;
-    let caller = key.caller().clone();
-    Ok(BalanceStream::new(app, caller, address.clone(), watcher, &headers).respond())
+    let stream = BalanceStream::new(app, key.caller(), address.clone(), watcher, &headers);
+    Ok(stream.respond())
 }
 
 /// Stream an external wallet
@@ -104,8 +108,8 @@ pub(super) async fn stream_external_wallet(
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
     let watcher = app.handle.watch(view.key).map_err(refused)?;
-    let caller = key.caller().clone();
-    Ok(BalanceStream::new(app, caller, address, watcher, &headers).respond())
+    let stream = BalanceStream::new(app, key.caller(), address, watcher, &headers);
+    Ok(stream.respond())
 }
 
 fn refused(why: NotWatched) -> Error {
@@ -128,7 +132,9 @@ fn refused(why: NotWatched) -> Error {
 /// A stream between two of its events.
 struct BalanceStream {
     app: App,
-    caller: Caller,
+    /// Not the project itself: streams outlast many versions of it.
+    project: ProjectId,
+    key: KeyId,
     address: Address,
     watcher: WalletWatcher,
     last_id: i64,
@@ -147,7 +153,7 @@ struct BalanceStream {
 impl BalanceStream {
     fn new(
         app: App,
-        caller: Caller,
+        caller: &Caller,
         address: Address,
         watcher: WalletWatcher,
         headers: &HeaderMap,
@@ -159,7 +165,8 @@ impl BalanceStream {
         let is_ours = (0..=app.edge.clock.now().plus_seconds(60).0).contains(&last_id);
         Self {
             app,
-            caller,
+            project: caller.key().project.project.id,
+            key: caller.key().key,
             address,
             watcher,
             last_id: if is_ours { last_id } else { 0 },
@@ -230,8 +237,9 @@ impl BalanceStream {
         let handle = &self.app.handle;
         let read = handle.read_watched(&project.scope, &self.address, &mut self.watcher);
         let WatchedView { view, until } = Box::pin(read).await?;
-        self.is_stale = false;
-        self.until = until;
+        (self.is_stale, self.until) = (false, until);
+        // Also where nothing is to be shown: what wakes a stream often is not read more often either.
+        self.not_before = later(PACE);
         // Texts, numbers and lists of them: writing them cannot fail.
         let data = serde_json::to_string(&Holdings::of(&view, &project)).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
@@ -241,7 +249,7 @@ impl BalanceStream {
             return Ok(None);
         }
         self.shown = state;
-        (self.not_before, self.beat) = (later(PACE), later(BEAT));
+        self.beat = later(BEAT);
         let id = self.next_id();
         let event = format!("event: balance\nid: {id}\ndata: {data}\n\n");
         Ok(Some(event.into()))
@@ -257,7 +265,7 @@ impl BalanceStream {
 
     /// When to look again, unless the wallet changes before.
     fn wakes_at(&self) -> Instant {
-        let session = self.caller.session();
+        let session = self.session();
         let session = session.map(|it| until(self.app.edge.clock.now(), it.expires_at));
         let soonest = session.into_iter().chain(self.left()).min();
         let soonest = soonest.and_then(|left| Instant::now().checked_add(left));
@@ -275,20 +283,26 @@ impl BalanceStream {
 
     /// Whether the session has ended, or the key was revoked. Whether the session was revoked, the wallet knows.
     fn is_over(&self) -> bool {
-        let key = self.caller.key();
-        if let Some(session) = self.caller.session() {
+        if let Some(session) = self.session() {
             return session.expires_at <= self.app.edge.clock.now();
         }
         let project = self.project();
-        let known = project.as_ref().and_then(|project| project.key(&key.key));
+        let known = project.as_ref().and_then(|project| project.key(&self.key));
         known.is_none_or(|known| known.revoked_at.is_some())
     }
 
     /// The project as it is now.
     fn project(&self) -> Option<Arc<ProjectCatalog>> {
-        let id = &self.caller.key().project.project.id;
         let catalog = self.app.edge.catalog.current();
-        catalog.project(id).map(Arc::clone)
+        catalog.project(&self.project).map(Arc::clone)
+    }
+
+    /// The session that opens the wallet, if that is what does.
+    const fn session(&self) -> Option<&Arc<WalletSession>> {
+        match &self.address {
+            Address::Session(session) => Some(session),
+            _ => None,
+        }
     }
 }
 
