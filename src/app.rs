@@ -25,18 +25,19 @@ pub fn service(app: &AppState) -> FastPath {
 
 fn router(app: &AppState, api: &api::App) -> Router {
     let edge = EdgeLayer(Arc::clone(&app.edge));
+    let gate = GateLayer(Arc::clone(&app.edge));
     let sandbox = app.sandboxes.server().router();
     let sandbox = sandbox
         .method_not_allowed_fallback(method_not_allowed)
         .layer((
             edge.clone(),
-            GateLayer,
+            gate.clone(),
             middleware::from_fn_with_state(Arc::clone(&app.catalog), unread_without_sandbox),
         ));
     // Browsers may read these refusals too, so all paths of the API lie within the CORS layer.
     let v1 = api::router()
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((edge.clone(), CorsForBrowsers::new(), GateLayer))
+        .layer((edge.clone(), CorsForBrowsers::new(), gate.clone()))
         .with_state(Arc::clone(api));
     let admin = admin::router()
         .layer(middleware::from_fn_with_state(
@@ -56,7 +57,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
         .merge(api::webhook_router().with_state(Arc::clone(api)))
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((edge, GateLayer))
+        .layer((edge, gate))
         .merge(v1)
         .merge(sandbox)
 }
@@ -85,6 +86,9 @@ pub fn metrics_router(app: &AppState) -> Router {
     health::metrics_router(&health)
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer((EdgeLayer(Arc::clone(&app.edge)), GateLayer))
+        .layer((
+            EdgeLayer(Arc::clone(&app.edge)),
+            GateLayer(Arc::clone(&app.edge)),
+        ))
         .with_state(health)
 }

@@ -37,6 +37,7 @@ use crate::{
 
 pub use addresses::advice;
 pub use process::{block_on, log_to_stderr, runtime};
+use store::close;
 pub(crate) use store::note_kinds;
 pub use store::{open_store, wallets};
 
@@ -221,6 +222,7 @@ impl Service {
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let edge = EdgeState {
             clock,
+            handle: handle.clone(),
             catalog: Arc::clone(&catalog),
             limits: Arc::new(Limits::new(config.into())),
             bodies: (&config.http).into(),
@@ -355,8 +357,11 @@ impl Service {
         let grace = Duration::from_secs(self.config.shutdown_seconds);
         let stopping = Arc::new(Notify::new());
         let stopped = Arc::clone(&stopping);
+        let handle = self.app.handle.clone();
         let watch = tokio::spawn(async move {
             signals.next().await;
+            // Streams would go on for ever.
+            handle.stop_watching();
             tracing::info!("Stopping: no new connections, requests in flight are finished");
             stopped.notify_one();
             // Requests in flight are cut off at the second signal, or when the time is up.
@@ -391,10 +396,4 @@ impl Service {
         let server = Server::new(listener, router, settings);
         tokio::spawn(server.run(std::future::pending(), std::future::pending()))
     }
-}
-
-async fn close(handle: &Handle) -> Result<(), Error> {
-    handle.shut_down().await?;
-    tracing::info!("Stopped: everything is durable");
-    Ok(())
 }

@@ -137,6 +137,8 @@ pub struct Limits {
     pub tracked_clients: usize,
     /// Holds of one wallet that may be open at once.
     pub open_holds: usize,
+    /// Streams of balances that may be open at once.
+    pub streams: usize,
 }
 
 /// Where metrics are served.

@@ -19,6 +19,9 @@ pub enum Error {
     /// The hold belongs to an external wallet, which needs a secret key.
     #[error("This hold belongs to an external wallet: use a secret key.")]
     SecretKeyRequired,
+    /// The caller's session was revoked.
+    #[error("This session has ended.")]
+    SessionExpired,
     /// Too many commands are in flight, or the log's backlog is full; nothing was done.
     #[error("Too many requests are in flight. Nothing was done.")]
     Overloaded,

@@ -10,6 +10,7 @@ mod orders;
 mod recover;
 mod serial;
 mod service;
+mod sessions;
 mod subscriptions;
 mod wallets;
 
@@ -22,6 +23,7 @@ use domain::{
     code::RecoveryCode,
     id::{ProjectId, WalletId, WalletKey},
     project_event::LowBalance,
+    session::{SessionOwner, WalletSession},
     text::ExternalUserId,
     wallet::{Created, FreeGrantRule, Owner, debt_limit::DebtLimit},
 };
@@ -65,23 +67,27 @@ pub enum Address {
     Code(RecoveryCode),
     /// By the key that it is stored under, as an operator names it.
     Stored(WalletKey),
+    /// By a session, while it lasts.
+    Session(Arc<WalletSession>),
 }
 
 impl Address {
     /// The user id, if that is what names the wallet.
     #[must_use]
-    pub const fn user(&self) -> Option<&ExternalUserId> {
+    pub fn user(&self) -> Option<&ExternalUserId> {
         match self {
             Self::External(user) => Some(user),
+            Self::Session(session) => session.user(),
             Self::Code(_) | Self::Stored(_) => None,
         }
     }
 
     /// The recovery code, if that is what names the wallet.
     #[must_use]
-    pub const fn code(&self) -> Option<&RecoveryCode> {
+    pub fn code(&self) -> Option<&RecoveryCode> {
         match self {
             Self::Code(code) => Some(code),
+            Self::Session(session) => session.code(),
             Self::External(_) | Self::Stored(_) => None,
         }
     }
@@ -93,6 +99,10 @@ impl Address {
             Self::External(user) => user.as_str().into(),
             Self::Code(code) => code.reveal().into(),
             Self::Stored(key) => key.to_string().into(),
+            Self::Session(session) => match &session.owner {
+                SessionOwner::User(user) => user.as_str().into(),
+                SessionOwner::Code(code) => code.reveal().into(),
+            },
         }
     }
 }
@@ -172,6 +182,7 @@ impl Handle {
                 Ok((self.inner.registry.resolve(hash)?, Caller::Code(hash)))
             }
             Address::Stored(key) => Ok((*key, Caller::Administrator(scope.project))),
+            Address::Session(session) => Ok((session.wallet, Caller::of_session(session))),
         }
     }
 
@@ -237,6 +248,8 @@ pub struct Stats {
     pub awake: u64,
     /// Commands between their arrival and their answer.
     pub in_flight: u64,
+    /// Watchers of wallets: open streams of balances.
+    pub watchers: u64,
     /// Events that were logged and not folded yet.
     pub backlog: u64,
     /// The bytes of those events.

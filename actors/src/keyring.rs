@@ -4,10 +4,12 @@
 use std::fmt;
 
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
+use data_encoding::BASE64URL_NOPAD;
 use domain::{
     code::{CODE_ALPHABET, RecoveryCode},
     id::{CodeHash, EventId, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
     project_event::ProjectEvent,
+    session::WalletSession,
     text::{ExternalUserId, IdempotencyKey},
     time::Timestamp,
 };
@@ -19,6 +21,9 @@ use sha2::{Digest as _, Sha256};
 static WORDS: &str = include_str!("words.txt");
 
 const NONCE_BYTES: usize = 24;
+
+/// What the tokens of wallet sessions start with, so that scanners for secrets recognise them.
+pub const SESSION_PREFIX: &str = "pay_ws_";
 
 /// Encrypts small secrets for storage.
 #[derive(Clone)]
@@ -66,6 +71,7 @@ pub struct Keyring {
     rotation_mac: Hmac<Sha256>,
     event_mac: Hmac<Sha256>,
     cipher: Cipher,
+    session_cipher: Cipher,
     words: std::sync::Arc<[&'static str]>,
 }
 
@@ -86,6 +92,7 @@ impl Keyring {
             rotation_mac: mac(&derive(server_key, b"scrip/rotation/1")),
             event_mac: mac(&derive(server_key, b"scrip/event/1")),
             cipher: Cipher::new(server_key, "scrip/code-seal/1"),
+            session_cipher: Cipher::new(server_key, "scrip/session/1"),
             words: WORDS.lines().collect(),
         }
     }
@@ -177,6 +184,27 @@ impl Keyring {
         RecoveryCode::parse(std::str::from_utf8(&plain).ok()?)
     }
 
+    /// The token of a session.
+    #[must_use]
+    pub fn seal_session(&self, session: &WalletSession) -> String {
+        let sealed = self.session_cipher.cipher(&session.encode());
+        let mut token = String::from(SESSION_PREFIX);
+        BASE64URL_NOPAD.encode_append(&sealed, &mut token);
+        token
+    }
+
+    /// The session that a token stands for, and a number that no other token has; `None` if it was not sealed under
+    /// this server key. Whether it has ended is for its caller to find out.
+    #[must_use]
+    pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
+        let sealed = token.strip_prefix(SESSION_PREFIX.as_bytes())?;
+        let sealed = BASE64URL_NOPAD.decode(sealed).ok()?;
+        let session = WalletSession::decode(&self.session_cipher.open(&sealed)?)?;
+        // The nonce was drawn for this token alone.
+        let nonce = sealed.first_chunk().copied().map(u128::from_be_bytes)?;
+        Some((session, nonce))
+    }
+
     /// The order of a paid invoice, or of a payment that a person assigns. Keyed, so that knowing an invoice's id
     /// does not give away its order; it contains the invoice's time, so that orders sort by time.
     pub(crate) fn renewal_order(
@@ -255,6 +283,8 @@ fn first_half(hash: &[u8; 32]) -> [u8; 16] {
 
 #[cfg(test)]
 mod tests {
+    use domain::session::{Permissions, SessionOwner};
+
     use super::*;
 
     #[test]
@@ -268,6 +298,38 @@ mod tests {
         let (one, two) = (ProjectId(1), ProjectId(2));
         assert_eq!(keyring.code_hash(one, &code), keyring.code_hash(one, &code));
         assert_ne!(keyring.code_hash(one, &code), keyring.code_hash(two, &code));
+    }
+
+    #[test]
+    fn a_session_is_opened_by_the_server_that_sealed_it_alone() {
+        let keyring = Keyring::new(&[7; 32]);
+        let session = WalletSession {
+            project: ProjectId(1),
+            wallet: WalletKey([2; 16]),
+            epoch: 3,
+            can: Permissions::ALL,
+            expires_at: Timestamp(4),
+            owner: SessionOwner::User(ExternalUserId::new("ann").unwrap()),
+        };
+        let token = keyring.seal_session(&session);
+        let (opened, number) = keyring.open_session(token.as_bytes()).unwrap();
+        assert_eq!(opened, session);
+        let other = keyring.seal_session(&session);
+        assert_ne!(keyring.open_session(other.as_bytes()).unwrap().1, number);
+        let foreign = Keyring::new(&[8; 32]);
+        assert_eq!(foreign.open_session(token.as_bytes()), None);
+        // A code that is sealed for the disk is no session, whoever gets hold of it.
+        let code = keyring.cipher(&keyring.draw_code());
+        let forged = format!("pay_ws_{}", BASE64URL_NOPAD.encode(&code));
+        assert_eq!(keyring.open_session(forged.as_bytes()), None);
+        for place in 0..token.len() {
+            let mut changed = token.clone().into_bytes();
+            changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
+            assert_eq!(keyring.open_session(&changed), None, "{place}");
+        }
+        for short in 0..token.len() {
+            assert_eq!(keyring.open_session(&token.as_bytes()[..short]), None);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod options;
 mod registry;
 mod supervisor;
 mod wallet;
+mod watches;
 
 pub use answer::{
     Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
@@ -25,6 +26,9 @@ pub use detached::detached;
 pub use handle::{
     Address, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, UsagePeriod, event_number,
 };
-pub use keyring::{Cipher, Keyring, ledger_id};
+pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
-pub use wallet::{AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail};
+pub use wallet::{
+    AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
+};
+pub use watches::{NotWatched, WATCHERS_PER_WALLET, WalletWatcher};

@@ -14,6 +14,7 @@ pub(crate) mod ledger;
 pub mod metadata;
 pub mod project_event;
 pub mod rejection;
+pub mod session;
 pub mod terms;
 pub mod text;
 pub mod time;

@@ -339,6 +339,7 @@ impl EventCollector {
             | Change::CycleEnded { .. }
             | Change::OrderArchived { .. }
             | Change::Instructed(_)
+            | Change::SessionsRevoked
             | Change::OrderRecalled(_) => None,
         };
         if let Some(product) = product {

@@ -31,6 +31,7 @@ mod portal;
 mod proof;
 mod provider_locks;
 mod refund;
+mod repeated_checkouts;
 mod scheduler;
 mod subscription_imports;
 mod subscriptions;
@@ -61,6 +62,7 @@ pub use self::{
     proof::{
         CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
     },
+    repeated_checkouts::CheckoutKey,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
     subscriptions::SubscriptionInstruction,
@@ -72,10 +74,11 @@ use self::{
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
     fulfilment::Fulfilment,
-    note_kinds::{PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
+    note_kinds::{CheckoutNote, PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
     provider_locks::ProviderLocks,
+    repeated_checkouts::RepeatedCheckouts,
 };
 pub use port::NoOrderReason;
 use tokio::sync::Semaphore;
@@ -104,6 +107,7 @@ struct Inner {
     overdue: Arc<Sweep<OverdueSubscriptions>>,
     backlog: Arc<Sweep<Inbox>>,
     proofs: Proofs,
+    repeated_checkouts: RepeatedCheckouts,
 }
 
 impl Payments {
@@ -149,6 +153,8 @@ impl Payments {
         }
         let orders = PendingOrders::new(context.clone(), inbox.clone());
         let overdue = OverdueSubscriptions::new(context.clone(), inbox.clone());
+        let opened = notes::all::<CheckoutNote>(handle)?;
+        let repeated_checkouts = RepeatedCheckouts::restored(opened);
         let event_poller = Sweep::new(context.clone(), list);
         let reconciler = Sweep::new(context.clone(), orders);
         let overdue = Sweep::new(context.clone(), overdue);
@@ -160,6 +166,7 @@ impl Payments {
             instructions: FairSemaphore::new(AT_ONCE),
             named_locks: NamedLocks::default(),
             proofs,
+            repeated_checkouts,
             inbox,
             event_poller,
             reconciler,

@@ -1,6 +1,10 @@
 //! The kinds of notes that payments store in the journal: see the crate `notes`.
 
-use domain::{Timestamp, id::ProjectId, text::PaymentId};
+use domain::{
+    Timestamp,
+    id::{OrderId, PriceId, ProjectId},
+    text::{CheckoutId, PaymentId},
+};
 use notes::{ErasedKind, NoteKey, NoteKind};
 use port::ProviderEvent;
 use serde::{Deserialize, Serialize};
@@ -14,6 +18,7 @@ pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<PositionNote>(),
     ErasedKind::of::<UnfulfilledNote>(),
     ErasedKind::of::<ProofNote>(),
+    ErasedKind::of::<CheckoutNote>(),
 ];
 
 /// A provider's event that was acknowledged and has yet to be processed.
@@ -76,6 +81,31 @@ impl NoteKind for ProofNote {
     type Key = ProjectId;
     type Body = Proof;
 }
+
+/// A checkout that was opened under a key.
+pub(crate) struct CheckoutNote;
+
+impl NoteKind for CheckoutNote {
+    const NUMBER: u8 = 9;
+    const NAME: &'static str = "checkout under a key";
+    type Key = ScopedKey;
+    type Body = KeyedCheckout;
+}
+
+/// What the repeat of a checkout is answered with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeyedCheckout {
+    pub(crate) price: PriceId,
+    pub(crate) quantity: u32,
+    pub(crate) order: OrderId,
+    pub(crate) checkout: CheckoutId,
+    pub(crate) url: String,
+    pub(crate) at: Timestamp,
+}
+
+/// A project, and a hash of its caller's key.
+pub(crate) type ScopedKey = (ProjectId, [u8; 16]);
 
 /// An event of a project's provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +170,8 @@ mod tests {
     const UNFULFILLED: &str = r#"{"payment":"pi_1","checkout":"cs_1","paid":{"amountCents":900,"payment":"pi_1","invoice":null,"customer":"cus_1","email":null,"receipt":{"provider":"stripe","livemode":true,"receiptUrl":null,"invoiceUrl":null}},"billing":null,"currency":"EUR","paidAt":1795000000000,"reason":"unknown_price","seenAt":1795000000000,"state":"open"}"#;
     const PROOF: &str = r#"{"from":1,"until":2,"beganAt":3,"endedAt":4,"charges":5,"refunds":6,"disputes":7,"mended":8,"differences":0,"sums":[],"found":[]}"#;
 
+    const CHECKOUT: &str = r#"{"price":"price_00000000000000000000000001","quantity":2,"order":"ord_0000000000000000000000000100000000000000000000000002","checkout":"cs_1","url":"https://pay.example/","at":1795000000000}"#;
+
     /// Reads a note and writes it again: its bytes on the disk have not changed.
     fn is_on_the_disk_as<K: NoteKind>(key: &str, body: &str) {
         let key = HEXLOWER.decode(key.as_bytes()).unwrap();
@@ -167,5 +199,7 @@ mod tests {
         is_on_the_disk_as::<PositionNote>(&format!("06{project}"), position);
         is_on_the_disk_as::<UnfulfilledNote>(&format!("07{project}70695f31"), UNFULFILLED);
         is_on_the_disk_as::<ProofNote>(&format!("08{project}"), PROOF);
+        let checkout = format!("09{project}{}", "2a".repeat(16));
+        is_on_the_disk_as::<CheckoutNote>(&checkout, CHECKOUT);
     }
 }

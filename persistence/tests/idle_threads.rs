@@ -29,7 +29,9 @@ fn switches() -> BTreeMap<String, u64> {
             .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
         Some((name.trim().to_owned(), count.trim().parse().ok()?))
     });
-    threads.filter(|(name, _)| name.starts_with("sled-io")).collect()
+    threads
+        .filter(|(name, _)| name.starts_with("sled-io"))
+        .collect()
 }
 
 /// How many threads of the pool were woken by more than every other one of some group commits.
@@ -59,7 +61,10 @@ fn woken_by_commits(occupy_idle_threads: bool) -> usize {
 
 #[test]
 fn a_group_commit_wakes_at_most_one_thread_that_finds_nothing_to_do() {
-    assert!(woken_by_commits(false) > 2, "sled wakes few by itself: occupying them is needless");
+    assert!(
+        woken_by_commits(false) > 2,
+        "sled wakes few by itself: occupying them is needless"
+    );
     let woken = woken_by_commits(true);
     assert!((1..=2).contains(&woken), "{woken} threads were woken");
     // Given back when the store is closed: the next one of this process has them all.

@@ -82,10 +82,25 @@ pub async fn wallets(
         max_in_flight: settings.max_in_flight,
         max_in_flight_per_wallet: settings.max_in_flight_per_wallet,
         max_awake: settings.max_awake,
+        // Each holds a connection for as long as it lasts: others get a quarter of them.
+        max_watchers: config.limits.streams.min(stream_connections(config)),
         sweep_interval: Duration::from_secs(1),
         idle_sweeps: settings.idle_seconds,
     };
     Ok(Handle::start(store, clock, Keyring::new(server_key), options).await?)
+}
+
+/// Connections that streams may take.
+fn stream_connections(config: &Config) -> usize {
+    let all = config.http.max_connections;
+    all.saturating_sub(all.div_euclid(4))
+}
+
+/// Closes the store once everything that was answered is durable.
+pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
+    handle.shut_down().await?;
+    tracing::info!("Stopped: everything is durable");
+    Ok(())
 }
 
 /// The kinds of notes of all parts of the service.

@@ -42,6 +42,7 @@ async fn a_preflight_needs_no_key() {
             "content-type",
             "idempotency-key",
             "x-wallet-code",
+            "last-event-id",
         ] {
             assert!(headers.contains(name), "{headers}");
         }

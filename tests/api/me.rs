@@ -1,5 +1,7 @@
 //! `GET /me`: the key's project.
 
+use domain::id::KeyId;
+use scrip::catalog::sha256;
 use serde_json::json;
 
 use crate::service::Service;
@@ -15,6 +17,28 @@ async fn a_key_says_whose_it_is_and_of_which_kind() {
             "projectId": service.project.id.to_string(), "project": "Demo",
             "mode": "credit_codes", "keyKind": kind,
         });
-        assert_eq!(client.get("/api/v1/me").await.expect(200), expected);
+        let mut me = client.get("/api/v1/me").await.expect(200);
+        let id = me.as_object_mut().unwrap().remove("keyId").unwrap();
+        let id: KeyId = id.as_str().unwrap().parse().unwrap();
+        let project = service.catalog.project(service.project.id).unwrap();
+        let hash = sha256(client.key().as_bytes());
+        assert_eq!(project.key(&id).unwrap().hash, hash);
+        assert_eq!(me, expected);
     }
+}
+
+#[tokio::test]
+async fn a_session_says_whose_it_is_and_what_it_may_do() {
+    let service = Service::start().await;
+    let asked = json!({"externalUserId": "ann", "can": ["portal", "read"], "expiresInSeconds": 60});
+    let session = service.session(asked).await;
+    let expected = json!({
+        "projectId": service.project.id.to_string(), "project": "Demo",
+        "mode": "credit_codes", "keyKind": "session",
+        "session": {
+            "externalUserId": "ann", "can": ["read", "portal"],
+            "expiresAt": "2026-11-18T11:07:40.000Z",
+        },
+    });
+    assert_eq!(session.get("/api/v1/me").await.expect(200), expected);
 }

@@ -6,7 +6,7 @@ use std::{convert::Infallible, time::Duration};
 
 use scrip_client::{
     BatchItem, Cancel, Credit, Deduct, Error, Forgive, Interval, LedgerFilter, NewCheckout,
-    OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
+    NewSession, OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
 };
 use serde_json::json;
 
@@ -401,5 +401,35 @@ async fn work_is_drawn_settled_owed_and_forgiven() {
     assert_eq!(
         (forgiven.forgiven, forgiven.amount, forgiven.owed),
         (true, 20, 30)
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_started_for_a_browser_and_ended() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    let all = scrip.session(&ann, NewSession::default()).await.unwrap();
+    assert!(!format!("{all:?}").contains(&all.token));
+    let browser = Scrip::new(&service.base, &all.token).unwrap();
+    let me = browser.me().await.unwrap();
+    assert_eq!((me.key_kind.as_str(), me.key_id), ("session", None));
+    let own = me.session.unwrap();
+    assert_eq!(own.external_user_id.as_deref(), Some("ann"));
+    assert_eq!((own.can.len(), &own.expires_at), (4, &all.expires_at));
+    assert_eq!(browser.wallet(&ann).await.unwrap().balances, []);
+    let some = NewSession {
+        expires_in_seconds: Some(60),
+        can: Some(vec!["checkout".into()]),
+    };
+    let some = scrip.session(&ann, some).await.unwrap();
+    let buyer = Scrip::new(&service.base, &some.token).unwrap();
+    assert_eq!(code(buyer.wallet(&ann).await), "session_forbidden");
+    scrip.revoke_sessions(&ann).await.unwrap();
+    assert_eq!(code(browser.me().await), "session_expired");
+    let nobody = Wallet::external("nobody");
+    assert_eq!(
+        code(scrip.revoke_sessions(&nobody).await),
+        "wallet_not_found"
     );
 }

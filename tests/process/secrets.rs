@@ -126,6 +126,54 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     assert_hushed(&said.join("\n"));
 }
 
+#[tokio::test]
+async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
+    let server = Server::launch(Launch::default().env("SCRIP_LOG", "trace")).await;
+    let asked = json!({"externalUserId": "ann"});
+    let made = server.client().post("/api/v1/sessions", &asked).await;
+    let made = made.expect(200);
+    let token = made["token"].as_str().unwrap();
+    let session = server.instance().client(token);
+    for (path, status) in [
+        ("/api/v1/me", 200),
+        ("/api/v1/wallets/external", 200),
+        ("/api/v1/wallets/external?externalUserId=bob", 403),
+        ("/api/v1/usage", 403),
+        ("/api/v1/nothing", 404),
+    ] {
+        let reply = session.get(path).await;
+        assert_eq!(reply.status, status, "{path}: {}", reply.body);
+        let said = format!("{:?} {}", reply.headers, reply.body);
+        assert!(!said.contains(token), "{said}");
+    }
+    let path = "/api/v1/wallets/external/stream";
+    let mut stream = kit::events::Events::open(&session, path)
+        .await
+        .ok()
+        .unwrap();
+    stream.event().await.unwrap();
+    let damaged = token[..token.len() - 1].to_owned();
+    let reply = server.instance().client(&damaged).get("/api/v1/me").await;
+    assert_eq!(reply.status, 401);
+    let revoked = server
+        .client()
+        .post("/api/v1/sessions/revoke", &asked)
+        .await;
+    revoked.expect(200);
+    assert_eq!(session.get("/api/v1/me").await.status, 401);
+    let output = server.instance().output();
+    assert!(
+        output.iter().any(|line| line.contains("DEBUG")),
+        "{output:?}"
+    );
+    let said = output.join("\n");
+    // Not a part of it either.
+    let body = token.strip_prefix("pay_ws_").unwrap();
+    for part in [&body[..24], &body[body.len() - 24..], "pay_ws_"] {
+        assert!(!said.contains(part), "{part} in {said}");
+    }
+}
+
 fn refused(config: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("scrip.toml");

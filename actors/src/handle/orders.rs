@@ -71,6 +71,7 @@ impl Handle {
                 Caller::Code(self.inner.keyring.code_hash(scope.project, code))
             }
             Some(Address::Stored(_)) => Caller::Administrator(scope.project),
+            Some(Address::Session(session)) => Caller::of_session(session),
             Some(Address::External(_)) | None => Caller::Order(scope.project),
         };
         let user = address.and_then(Address::user).cloned();
@@ -308,6 +309,16 @@ impl Handle {
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPosition::place);
+        let orders = self.orders_at(scope, places).await?;
+        Ok(OrderPage { orders, next })
+    }
+
+    /// The orders at these positions.
+    pub(super) async fn orders_at(
+        &self,
+        scope: &Scope,
+        places: Vec<OrderPosition>,
+    ) -> Result<Vec<OrderAnswer>, Error> {
         let mut orders = Vec::with_capacity(places.len());
         for place in places {
             match self.order(scope, place.order).await {
@@ -317,7 +328,7 @@ impl Handle {
                 Err(error) => return Err(error),
             }
         }
-        Ok(OrderPage { orders, next })
+        Ok(orders)
     }
 
     /// The ids and positions of a project's orders before a position, newest first.

@@ -148,6 +148,7 @@ impl Handle {
         Stats {
             awake: registry.awake() as u64,
             in_flight: registry.gate.in_flight(),
+            watchers: registry.watches.open() as u64,
             backlog: registry.store.log.backlog().events,
             backlog_bytes: registry.store.log.backlog().bytes,
             commits: registry.store.log.commits(),

@@ -20,7 +20,7 @@ use super::{Address, Handle, Scope, born, created};
 use crate::{
     answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCode, CreateCode, Grant, LimitDebt, Open, Read, Rotate, SetFeature},
+    wallet::{Caller, CheckCaller, CreateCode, Grant, LimitDebt, Open, Read, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -198,7 +198,7 @@ impl Handle {
                 continue;
             };
             match self
-                .ask(scope, (wallet, Caller::Code(hash)), CheckCode)
+                .ask(scope, (wallet, Caller::Code(hash)), CheckCaller)
                 .await
             {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}

@@ -27,6 +27,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     Options, answer::Error, clock::Clock, executor::WalletExecutor, gate::InFlightLimiter,
+    watches::Watches,
 };
 
 /// An awake wallet: the state that callers, its actor and the sweep share, in one allocation.
@@ -77,6 +78,7 @@ pub(crate) struct Registry {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) gate: Arc<InFlightLimiter>,
     options: Options,
+    pub(crate) watches: Arc<Watches>,
     reads: Arc<WalletReader>,
     /// One permit for each wallet that may be awake.
     room: Arc<Semaphore>,
@@ -104,6 +106,7 @@ impl Registry {
             clock,
             gate: Arc::new(InFlightLimiter::new(options.max_in_flight)),
             room: Arc::new(Semaphore::new(options.max_awake)),
+            watches: Watches::new(options.max_watchers),
             options,
             crowded: Notify::new(),
             sweep: AtomicU32::new(0),

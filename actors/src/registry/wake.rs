@@ -92,7 +92,9 @@ impl Registry {
         }
         let room = self.find_room().await?;
         let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
-        let wallet = WalletState::new(key, stored, store, clock);
+        let mut wallet = WalletState::new(key, stored, store, clock);
+        // Whoever comes after this look reads the wallet, and is known to it by that.
+        wallet.watched_by(self.watches.of(&key));
         let awake = Arc::new(Awake {
             executor: WalletExecutor::new(wallet, Arc::downgrade(&self)),
             in_flight: AtomicU32::new(0),

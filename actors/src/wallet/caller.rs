@@ -3,6 +3,7 @@
 use domain::{
     Rejection,
     id::{CodeHash, ProjectId},
+    session::WalletSession,
     wallet::{Owner, Wallet},
 };
 
@@ -24,9 +25,19 @@ pub(crate) enum Caller {
     Order(ProjectId),
     /// By its key, which the administration shows.
     Administrator(ProjectId),
+    /// By a session that was made in this epoch.
+    Session { project: ProjectId, epoch: u32 },
 }
 
 impl Caller {
+    /// Whoever has this session.
+    pub(crate) const fn of_session(session: &WalletSession) -> Self {
+        Self::Session {
+            project: session.project,
+            epoch: session.epoch,
+        }
+    }
+
     /// Checks whether this caller may see this wallet; if not, the answer is `absent`.
     pub(super) fn check(self, wallet: &Wallet, absent: Rejection) -> Result<(), Error> {
         let not_found = Err(absent.into());
@@ -40,6 +51,12 @@ impl Caller {
             (Self::Code(_) | Self::External, _) => not_found,
             (Self::Administrator(project), _) if project == wallet.project => Ok(()),
             (Self::Administrator(_), _) => not_found,
+            (Self::Session { project, epoch }, _)
+                if project == wallet.project && epoch == wallet.session_epoch =>
+            {
+                Ok(())
+            }
+            (Self::Session { .. }, _) => Err(Error::SessionExpired),
             (Self::Hold { project, .. }, _) if project != wallet.project => not_found,
             (
                 Self::Hold {

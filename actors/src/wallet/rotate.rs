@@ -8,10 +8,10 @@ use crate::answer::Error;
 /// Replaces a leaked code by this one.
 pub(crate) struct Rotate(pub(crate) MintedCode);
 
-/// Checks that the caller's code opens the wallet.
-pub(crate) struct CheckCode;
+/// Checks that the caller's code opens the wallet, or that the caller's session lasts.
+pub(crate) struct CheckCaller;
 
-impl Command for CheckCode {
+impl Command for CheckCaller {
     type Answer = ();
 
     fn run(self, _turn: &mut Turn<'_>) -> Result<(), Error> {

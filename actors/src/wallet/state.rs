@@ -18,7 +18,7 @@ use persistence::{
 };
 
 use super::{Rules, recent::Recent};
-use crate::{answer::Error, clock::Clock};
+use crate::{answer::Error, clock::Clock, watches::WalletWatch};
 
 /// Beyond this size, pending events go to the journal before the command's end, so that
 /// an append never outgrows a frame.
@@ -41,6 +41,8 @@ pub(crate) struct WalletState {
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,
+    /// Those who are told when an append of this wallet is durable; `None` while nobody is.
+    watchers: Option<Arc<WalletWatch>>,
     /// Memory is ahead of a log that refused an append, or a command panicked halfway: this
     /// state must not be used again.
     diverged: bool,
@@ -74,8 +76,14 @@ impl WalletState {
             watched_at: Timestamp::default(),
             last: Ticket::default(),
             folded: Ticket::default(),
+            watchers: None,
             diverged: false,
         }
+    }
+
+    /// Has these watchers told of appends from now on.
+    pub(crate) fn watched_by(&mut self, watch: Option<Arc<WalletWatch>>) {
+        self.watchers = watch;
     }
 
     /// Runs a turn on this state. A panic in it is caught here: the caller must not fall with the wallet.
@@ -134,11 +142,26 @@ impl WalletState {
         if !writes && done.is_none() {
             return;
         }
+        let done = if writes { self.announced(done) } else { done };
         match self.store.log.append(append, done) {
             Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
             Err(_) => self.diverged |= writes,
         }
+    }
+
+    /// The same, and has the watchers told.
+    fn announced(&mut self, done: Option<OnOutcome>) -> Option<OnOutcome> {
+        drop(self.watchers.take_if(|watch| !watch.is_watched()));
+        let Some(watch) = self.watchers.clone() else {
+            return done;
+        };
+        Some(Box::new(move |outcome| {
+            if let Some(done) = done {
+                done(outcome);
+            }
+            watch.changed();
+        }))
     }
 
     /// Shows the wallet between two turns, when all of its events are in the log.

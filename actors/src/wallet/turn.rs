@@ -5,12 +5,15 @@ use std::sync::Arc;
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
-    wallet::{Change, Event, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN, debt_limit::DebtLimit},
+    wallet::{
+        Change, Event, FreeGrantRule, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN,
+        debt_limit::DebtLimit,
+    },
 };
 use persistence::History;
 
 use super::{Caller, Command, Rules, recent::Recent, state::WalletState};
-use crate::answer::Error;
+use crate::{answer::Error, watches::WalletWatch};
 
 /// Whether a wallet has caught up with the clock: all events that are due by now are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +76,22 @@ impl<'a> Turn<'a> {
         self.state.end_step()
     }
 
+    /// Has these watchers told of what is logged from now on.
+    pub(super) fn watched_by(&mut self, watch: Arc<WalletWatch>) {
+        self.state.watched_by(Some(watch));
+    }
+
+    /// The free grants that this wallet gets.
+    pub(super) fn free_grants(&self) -> &'a [FreeGrantRule] {
+        let owner = self.state.wallet.as_ref().map(|wallet| &wallet.owner);
+        let grants = match owner {
+            Some(Owner::Code { .. }) if !self.rules.for_code_wallets => None,
+            Some(Owner::Code { .. } | Owner::External(_)) => self.rules.free_grants.as_deref(),
+            Some(Owner::Order) | None => None,
+        };
+        grants.unwrap_or_default()
+    }
+
     /// Logs events as one append, all or none. Nothing is changed when they do not fit one append.
     pub(super) fn together(&mut self, events: Vec<Event>) -> Result<(), Error> {
         self.state.log_together(events, self.rules)
@@ -114,12 +133,7 @@ impl<'a> Turn<'a> {
             let Some(wallet) = &self.state.wallet else {
                 return Ok(CatchUp::Up);
             };
-            let grants = match &wallet.owner {
-                Owner::Code { .. } if !self.rules.for_code_wallets => None,
-                Owner::Code { .. } | Owner::External(_) => self.rules.free_grants.as_deref(),
-                Owner::Order => None,
-            };
-            let due = wallet.next_due(grants.unwrap_or_default(), self.now);
+            let due = wallet.next_due(self.free_grants(), self.now);
             let Some(event) = due else {
                 return Ok(CatchUp::Up);
             };

@@ -112,6 +112,8 @@ pub(crate) enum Suite {
     },
     /// Nine hundred connections that send half of a webhook and then wait, beside deductions.
     Stalled,
+    /// Ten thousand streams of balances: memory while idle, and deductions beside them and on their wallets.
+    Streams,
     /// Each page of the dashboard over a million wallets and ten million entries, then a full and an
     /// incremental backup of them.
     Dashboard {

@@ -162,8 +162,16 @@ impl Bench {
     /// Reports what a burst left on the disk, beside the bytes of all records.
     fn disk_after_burst(&mut self, disk: &DiskUse, records: u64) {
         let states = [
-            ("the disk after all that at once / records", disk.burst, Target::None),
-            ("the disk five minutes later / records", disk.later, RECORDS_TARGET),
+            (
+                "the disk after all that at once / records",
+                disk.burst,
+                Target::None,
+            ),
+            (
+                "the disk five minutes later / records",
+                disk.later,
+                RECORDS_TARGET,
+            ),
         ];
         for (name, used, target) in states {
             let ratio = used as f64 / records.max(1) as f64;
@@ -184,7 +192,9 @@ impl Bench {
         let output = String::from_utf8_lossy(&ended.stdout);
         eprintln!("dashboard: {}", output.trim_end());
         if ended.status.success() {
-            let bytes = output.split_once("records of ").and_then(|(_, it)| it.split_once(" bytes"));
+            let bytes = output
+                .split_once("records of ")
+                .and_then(|(_, it)| it.split_once(" bytes"));
             return bytes
                 .and_then(|(bytes, _)| bytes.parse().ok())
                 .needed("the bytes of all records");

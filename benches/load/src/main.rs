@@ -42,6 +42,7 @@ mod server;
 mod shop;
 mod stalled;
 mod stop;
+mod streams;
 mod sustained;
 mod webhooks;
 
@@ -125,6 +126,7 @@ impl Bench {
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Webhooks { rate } => self.webhooks(*rate),
             Suite::Stalled => self.stalled(),
+            Suite::Streams => self.streams(),
             Suite::Dashboard {
                 wallets,
                 entries,
@@ -147,6 +149,7 @@ impl Bench {
                 self.orders(None)?;
                 self.webhooks(args::DELIVERIES)?;
                 self.stalled()?;
+                self.streams()?;
                 self.dashboard(None, None, None)
             }
             Suite::Noop { .. } => Ok(()),

@@ -113,7 +113,7 @@ impl Bench {
 }
 
 /// Raises the limit of open files: both this process and the server need one per connection.
-fn allow_many_files() -> Result<()> {
+pub(crate) fn allow_many_files() -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: maximum,

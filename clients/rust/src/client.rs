@@ -56,7 +56,7 @@ impl fmt::Debug for Builder {
 
 impl Scrip {
     /// A client for the server at `base` (`https://credits.example`) with a key: a secret one
-    /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) for what a browser may do.
+    /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) or a session (`pay_ws_…`) for what a browser may do.
     ///
     /// # Errors
     ///
@@ -178,12 +178,12 @@ impl Builder {
             Error::misused(format!("{} is no address of a Scrip server", self.base))
         })?;
         let key = self.key.expose_secret();
-        if !["pay_sk_", "pay_pk_"]
+        if !["pay_sk_", "pay_pk_", "pay_ws_"]
             .iter()
             .any(|kind| key.starts_with(kind))
         {
             return Err(Error::misused(
-                "a key begins with pay_sk_ (secret) or pay_pk_ (publishable)",
+                "a key begins with pay_sk_ (secret), pay_pk_ (publishable) or pay_ws_ (a session)",
             ));
         }
         let http = match self.http {

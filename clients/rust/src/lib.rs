@@ -10,6 +10,7 @@ mod holds;
 mod orders;
 mod pages;
 mod retry;
+mod sessions;
 mod types;
 mod wallets;
 #[cfg(feature = "webhooks")]
@@ -26,10 +27,11 @@ pub use self::{
     holds::{PlaceHold, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
+    sessions::NewSession,
     types::{
         Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, Event, FeatureUse,
-        Forgiven, FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, Payment,
-        PlacedHold, Price, Product, Subscription, WalletView,
+        Forgiven, FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order,
+        OwnSession, Payment, PlacedHold, Price, Product, Session, Subscription, WalletView,
     },
     wallets::{LedgerFilter, Wallet},
 };

@@ -46,6 +46,8 @@ pub struct NewCheckout {
     /// The quantity of a one-time price; 1 to 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<u32>,
+    /// The idempotency key: for a day a repeat with it returns the same checkout. A new one is used by default.
+    pub idempotency_key: Option<String>,
 }
 
 /// A refund to be made.
@@ -112,13 +114,16 @@ impl Scrip {
     pub async fn checkout(
         &self,
         wallet: Option<&Wallet>,
-        checkout: NewCheckout,
+        mut checkout: NewCheckout,
     ) -> Result<Checkout, Error> {
+        let key = key_or_new(checkout.idempotency_key.take());
+        checkout.idempotency_key = Some(key.clone());
         let mut body = object(&checkout)?;
         if let Some(wallet) = wallet {
             wallet.write(&mut body);
         }
-        self.call(Call::post(["checkout"]).body(&body)?).await
+        let call = Call::post(["checkout"]).body(&body)?;
+        self.call(call.keyed(&key)).await
     }
 
     /// Reads an order, by its own id or its checkout's.

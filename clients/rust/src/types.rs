@@ -17,8 +17,44 @@ pub struct Identity {
     pub project: String,
     /// How wallets are addressed: `credit_codes` or `external_users`.
     pub mode: String,
-    /// The key's kind: `publishable` or `secret`.
+    /// The kind of key: `publishable`, `secret` or `session`.
     pub key_kind: String,
+    /// The key's id, `key_…`; `None` with a session.
+    pub key_id: Option<String>,
+    /// The session, where it is one.
+    pub session: Option<OwnSession>,
+}
+
+/// What a session says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OwnSession {
+    /// Your own id of the user; `None` where a recovery code opens the wallet.
+    pub external_user_id: Option<String>,
+    /// What it may do.
+    pub can: Vec<String>,
+    /// When it ends.
+    pub expires_at: String,
+}
+
+/// A session that was started.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Session {
+    /// The token, `pay_ws_…`, for the browser of the wallet's owner. A secret.
+    pub token: String,
+    /// When it ends.
+    pub expires_at: String,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A product with its active prices.

@@ -81,6 +81,8 @@ fn check<T: Serialize + DeserializeOwned>(name: &str, schemas: &Value) {
 fn every_answer_is_read_whole_and_nothing_is_needed_that_is_not_promised() {
     let schemas = &schemas();
     check::<client::Identity>("Identity", schemas);
+    check::<client::OwnSession>("Session", schemas);
+    check::<client::Session>("SessionToken", schemas);
     check::<client::Product>("Product", schemas);
     check::<client::Price>("Price", schemas);
     check::<client::WalletView>("CodeWallet", schemas);

@@ -34,6 +34,7 @@ mod refund;
 mod refusal;
 mod renewal;
 mod replay;
+mod session;
 mod shop;
 mod stored;
 mod subscription;

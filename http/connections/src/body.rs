@@ -1,15 +1,20 @@
 //! A request's body that has to arrive in time, whoever reads it. The timer is armed only when there
-//! is something to wait for: most bodies come with their heads.
+//! is something to wait for: most bodies come with their heads. And an answer's body that is made while it is sent:
+//! its client owes no further request before its end.
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
+use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
+
+use super::connection::IdleTracker;
 
 /// The body did not arrive in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +61,55 @@ where
             .get_or_insert_with(|| Box::pin(sleep(this.limit)));
         ready!(timer.as_mut().poll(cx));
         Poll::Ready(Some(Err(TooSlow.into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Has the wait for the next request begin with the end of this answer: now, unless nobody knows how long it gets.
+pub(super) fn until_sent(response: Response, waiting: Arc<IdleTracker>) -> Response {
+    if response.body().size_hint().exact().is_some() {
+        waiting.begins();
+        return response;
+    }
+    response.map(|body| {
+        axum::body::Body::new(OpenBody {
+            body,
+            _end: WaitBegins(waiting),
+        })
+    })
+}
+
+/// A body without a known end.
+struct OpenBody {
+    body: axum::body::Body,
+    _end: WaitBegins,
+}
+
+/// Begins the wait for the next request when it is dropped.
+struct WaitBegins(Arc<IdleTracker>);
+
+impl Drop for WaitBegins {
+    fn drop(&mut self) {
+        self.0.begins();
+    }
+}
+
+impl Body for OpenBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {

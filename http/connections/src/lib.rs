@@ -279,8 +279,7 @@ impl<F: Responder> Conversation<F> {
             let request = request.map(|arriving| TimedBody::new(arriving, body));
             async move {
                 let response = front.answer(request, peer).await;
-                waiting.begins();
-                Ok::<_, Infallible>(response)
+                Ok::<_, Infallible>(body::until_sent(response, waiting))
             }
         });
         let mut protocol = http1::Builder::new();

@@ -2,7 +2,10 @@
 
 use std::{
     future::{pending, ready},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use axum::routing::{get, post};
@@ -128,6 +131,57 @@ async fn a_body_that_drips_is_given_up_as_a_whole() {
         }
     };
     assert!(!read);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_go_on_for_longer_than_a_connection_may_be_idle() {
+    let drip = |left: u32| async move {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        let left = left.checked_sub(1)?;
+        Some((Ok::<_, Infallible>("x"), left))
+    };
+    let long = move || ready(Body::from_stream(futures_util::stream::unfold(5, drip)));
+    let (address, ..) = start(Router::new().route("/", get(long)), SETTINGS);
+    let begun = Instant::now();
+    let (mut stream, head) = exchange(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.unwrap();
+    let answer = format!("{head}{rest}");
+    assert_eq!(answer.matches("1\r\nx\r\n").count(), 5, "{answer}");
+    assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
+    // After the answer the client has the usual time for its next request.
+    assert_eq!(
+        begun.elapsed().as_secs(),
+        6 * 50 + SETTINGS.head_timeout_seconds
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_made_no_faster_than_it_is_read_and_ends_with_its_reader() {
+    let (made, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let (count, end) = (Arc::clone(&made), Arc::clone(&ended));
+    /// Tells of its end when the body is dropped.
+    struct Tells(Arc<Notify>);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let endless = move || {
+        let state = (Arc::clone(&count), Tells(Arc::clone(&end)));
+        let events = futures_util::stream::unfold(state, |state| async move {
+            state.0.fetch_add(1024, Ordering::Relaxed);
+            Some((Ok::<_, Infallible>("x".repeat(1024)), state))
+        });
+        ready(Body::from_stream(events))
+    };
+    let (address, ..) = start(Router::new().route("/", get(endless)), SETTINGS);
+    let begun = Instant::now();
+    let (_unread, _) = exchange(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    ended.notified().await;
+    assert_eq!(begun.elapsed().as_secs(), SETTINGS.write_timeout_seconds);
+    // What the kernel keeps for a reader who does not come, and no more.
+    assert!(made.load(Ordering::Relaxed) < 32 << 20);
 }
 
 #[tokio::test(start_paused = true)]

@@ -60,10 +60,16 @@ codes! {
     MissingApiKey = UNAUTHORIZED "missing_api_key" "Send an API key: Authorization: Bearer <key>.";
     /// A key that is malformed, unknown or revoked.
     InvalidApiKey = UNAUTHORIZED "invalid_api_key" "This API key is not valid.";
+    /// A wallet's session that is past its end or was revoked.
+    SessionExpired = UNAUTHORIZED "session_expired"
+        "This session has ended. Ask your server for another one.";
     /// Not enough credits that can be spent.
     InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
     /// A publishable key where only a secret one will do.
     SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
+    /// A wallet's session asks for another wallet, or for what it may not do.
+    SessionForbidden = FORBIDDEN "session_forbidden"
+        "This session opens another wallet, or may not do this.";
     /// A return address that the project does not allow, sent with a publishable key.
     RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
         "This project does not allow this address to return to.";
@@ -185,8 +191,10 @@ mod tests {
             (400, "invalid_signature"),
             (401, "missing_api_key"),
             (401, "invalid_api_key"),
+            (401, "session_expired"),
             (402, "insufficient_credits"),
             (403, "secret_key_required"),
+            (403, "session_forbidden"),
             (403, "redirect_not_allowed"),
             (403, "anonymous_wallets_disabled"),
             (404, "wallet_not_found"),

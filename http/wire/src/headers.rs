@@ -14,5 +14,7 @@ pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-rese
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// A wallet's recovery code, in place of the one in a path that says `code`.
 pub const X_WALLET_CODE: HeaderName = HeaderName::from_static("x-wallet-code");
+/// The id of the last event that the reader of a stream has seen.
+pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// `true` on the answer to a repeated request.
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

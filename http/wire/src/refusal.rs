@@ -13,6 +13,7 @@ impl Error {
         match error {
             Wallet::Rejected(rejection) => Self::from_rejection(rejection, project),
             Wallet::SecretKeyRequired => Self::new(ErrorCode::SecretKeyRequired),
+            Wallet::SessionExpired => Self::new(ErrorCode::SessionExpired),
             Wallet::Overloaded => Self::new(ErrorCode::Overloaded),
             Wallet::Unavailable => Self::new(ErrorCode::Unavailable),
             Wallet::TooLarge => Self::new(ErrorCode::BodyTooLarge),

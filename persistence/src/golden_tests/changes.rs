@@ -185,6 +185,7 @@ fn credits() -> Vec<Change> {
             feature: feature.clone(),
         },
         Change::FeatureRevoked { feature },
+        Change::SessionsRevoked,
         Change::FeatureGranted {
             feature: Feature::new("kept").unwrap(),
         },
@@ -426,15 +427,16 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::OrderRecalled(_) => NAMES[22],
         Change::Instructed(_) => NAMES[23],
         Change::OrderProcessing { .. } => NAMES[24],
-        Change::HoldDrawn { .. } => NAMES[25],
-        Change::Charged(_) => NAMES[26],
-        Change::Forgiven { .. } => NAMES[27],
-        Change::DebtLimitChanged { .. } => NAMES[28],
+        Change::SessionsRevoked => NAMES[25],
+        Change::HoldDrawn { .. } => NAMES[26],
+        Change::Charged(_) => NAMES[27],
+        Change::Forgiven { .. } => NAMES[28],
+        Change::DebtLimitChanged { .. } => NAMES[29],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 29] = [
+pub(super) const NAMES: [&str; 30] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -460,6 +462,7 @@ pub(super) const NAMES: [&str; 29] = [
     "OrderRecalled",
     "Instructed",
     "OrderProcessing",
+    "SessionsRevoked",
     "HoldDrawn",
     "Charged",
     "Forgiven",

@@ -51,7 +51,9 @@ impl IdleThreads {
             let flush = pin!(sled.flush_async());
             match flush.poll(&mut Context::from_waker(&waker)) {
                 Poll::Pending => idle.0.wait_for_another(waiting),
-                Poll::Ready(Ok(_)) => tracing::trace!(attempt, "A flush was over before it was waited for"),
+                Poll::Ready(Ok(_)) => {
+                    tracing::trace!(attempt, "A flush was over before it was waited for")
+                }
                 // The log's thread meets the same error, and reports it.
                 Poll::Ready(Err(_)) => break,
             }

@@ -16,6 +16,7 @@ pub(crate) fn product(name: &str) -> Product {
         credit_unit: None,
         free_grant: None,
         low_balance: None,
+        debt_limit: 0,
         active: true,
         created_at: Timestamp(0),
     }

@@ -1,29 +1,24 @@
-//! Who may call a handler, visible in its signature: [`AnyKey`], [`SecretKey`], [`Administrator`],
-//! [`Watcher`].
+//! Finds out who calls; the administrator's token and the one for metrics.
 
-use std::{ops::Deref, sync::Arc};
+use std::sync::Arc;
 
+use actors::SESSION_PREFIX;
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, header, request::Parts},
 };
-use catalog::{Authenticated, Catalog, ProjectCatalog};
-use domain::catalog::KeyKind;
+use catalog::Authenticated;
+use domain::{Timestamp, catalog::KeyKind, id::KeyId};
 use limits::TokenScope;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 use wire::{code::ErrorCode, error::Error};
 
-use super::context::{Anonymous, Context};
+use super::{
+    caller::Caller,
+    context::{Anonymous, Context},
+};
 use crate::{BehindEdge, EdgeState, audit};
-
-/// A valid key of either kind.
-#[derive(Debug, Clone)]
-pub struct AnyKey(Authenticated);
-
-/// A valid secret key.
-#[derive(Debug, Clone)]
-pub struct SecretKey(Authenticated);
 
 /// A caller who sent the administrator's token.
 #[derive(Debug, Clone, Copy)]
@@ -33,79 +28,6 @@ pub struct Administrator;
 /// for metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct Watcher;
-
-impl AnyKey {
-    /// The key and its project.
-    pub const fn caller(&self) -> &Authenticated {
-        &self.0
-    }
-
-    /// What the key may do.
-    #[must_use]
-    pub const fn kind(&self) -> KeyKind {
-        self.0.kind
-    }
-}
-
-impl Deref for AnyKey {
-    type Target = Arc<ProjectCatalog>;
-
-    /// The key's project.
-    fn deref(&self) -> &Self::Target {
-        &self.0.project
-    }
-}
-
-impl Deref for SecretKey {
-    type Target = Arc<ProjectCatalog>;
-
-    /// The key's project.
-    fn deref(&self) -> &Self::Target {
-        &self.0.project
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for AnyKey {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        Self::of(Context::of(parts)?.caller.clone())
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for SecretKey {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        Self::of(Context::of(parts)?.caller.clone())
-    }
-}
-
-impl AnyKey {
-    /// Takes the caller that the edge authenticated.
-    ///
-    /// # Errors
-    ///
-    /// No key was sent, or not one that works.
-    pub fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
-        Ok(Self(caller?))
-    }
-}
-
-impl SecretKey {
-    /// Takes the caller that the edge authenticated, if the key is a secret one.
-    ///
-    /// # Errors
-    ///
-    /// As for [`AnyKey::of`], or the key is a publishable one.
-    pub fn of(caller: Result<Authenticated, Anonymous>) -> Result<Self, Error> {
-        let caller = caller?;
-        match caller.kind {
-            KeyKind::Secret => Ok(Self(caller)),
-            KeyKind::Publishable => Err(Error::new(ErrorCode::SecretKeyRequired)),
-        }
-    }
-}
 
 impl<S: BehindEdge> FromRequestParts<S> for Administrator {
     type Rejection = Error;
@@ -163,21 +85,51 @@ async fn open(
     Err(Anonymous::BadKey.into())
 }
 
-/// Finds out whose key a request carries.
+/// The longest token of a session: of a user whose id has 255 characters of four bytes.
+const MAX_SESSION_BYTES: usize = 2048;
+
+/// Finds out whose key or session a request carries. Whether a session was revoked only its wallet knows: `gate.rs`
+/// asks it.
 pub(crate) fn authenticate(
     headers: &HeaderMap,
-    catalog: &Catalog,
-) -> Result<Authenticated, Anonymous> {
-    let key = bearer(headers)?;
+    edge: &EdgeState,
+    now: Timestamp,
+) -> Result<Caller, Anonymous> {
+    let token = bearer(headers)?;
+    if token.starts_with(SESSION_PREFIX.as_bytes()) {
+        return session(token, edge, now);
+    }
     let prefixes = [KeyKind::Publishable.prefix(), KeyKind::Secret.prefix()];
     if !prefixes
         .iter()
-        .any(|prefix| key.starts_with(prefix.as_bytes()))
+        .any(|prefix| token.starts_with(prefix.as_bytes()))
     {
         return Err(Anonymous::BadKey);
     }
-    let hash: [u8; 32] = Sha256::digest(key).into();
-    catalog.authenticate(&hash).ok_or(Anonymous::BadKey)
+    let hash: [u8; 32] = Sha256::digest(token).into();
+    let found = edge.catalog.current().authenticate(&hash);
+    found.map(Caller::with_key).ok_or(Anonymous::BadKey)
+}
+
+fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Anonymous> {
+    if token.len() > MAX_SESSION_BYTES {
+        return Err(Anonymous::BadKey);
+    }
+    let opened = edge.handle.open_session(token);
+    let (session, number) = opened.ok_or(Anonymous::BadKey)?;
+    let catalog = edge.catalog.current();
+    let project = catalog.project(&session.project);
+    let project = Arc::clone(project.ok_or(Anonymous::BadKey)?);
+    if session.expires_at <= now {
+        return Err(Anonymous::SessionExpired);
+    }
+    // Everything but what it may do is as with a publishable key of its own.
+    let like = Authenticated {
+        project,
+        key: KeyId(number),
+        kind: KeyKind::Publishable,
+    };
+    Ok(Caller::with_session(like, Arc::new(session)))
 }
 
 /// The bearer token of a request; the scheme's name is not case-sensitive.

@@ -1,10 +1,11 @@
 //! What the edge finds out about a request before any handler runs.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use catalog::Authenticated;
 use domain::Timestamp;
 use limits::{Client, LimitExceeded};
 use wire::{code::ErrorCode, error::Error};
+
+use super::caller::Caller;
 
 /// Who calls, from where and when.
 #[derive(Debug, Clone)]
@@ -15,8 +16,8 @@ pub struct Context {
     pub now: Timestamp,
     /// The refusal of the key's rate limit, if it is exceeded.
     pub over_limit: Option<LimitExceeded>,
-    /// The key's owner; outside the API always [`Anonymous::NoKey`].
-    pub caller: Result<Authenticated, Anonymous>,
+    /// Whose key or session it is; outside the API always [`Anonymous::NoKey`].
+    pub caller: Result<Caller, Anonymous>,
 }
 
 /// Why a request has no authenticated caller.
@@ -26,6 +27,8 @@ pub enum Anonymous {
     NoKey,
     /// What was sent is not a key, or not one that works.
     BadKey,
+    /// What was sent is a wallet's session that is past its end.
+    SessionExpired,
 }
 
 impl From<Anonymous> for Error {
@@ -33,6 +36,7 @@ impl From<Anonymous> for Error {
         Self::new(match reason {
             Anonymous::NoKey => ErrorCode::MissingApiKey,
             Anonymous::BadKey => ErrorCode::InvalidApiKey,
+            Anonymous::SessionExpired => ErrorCode::SessionExpired,
         })
     }
 }

@@ -1,12 +1,13 @@
 //! The last step before a handler, within the CORS layer, so that browsers may read its refusals: a
-//! request that the edge found to be over its limit goes no further, and a handler that panics
-//! becomes an `internal_error`.
+//! request that the edge found to be over its limit goes no further, nor does one whose session was revoked, and a
+//! handler that panics becomes an `internal_error`.
 
 use std::{
     convert::Infallible,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
+    sync::Arc,
     task::{Context as TaskContext, Poll},
 };
 
@@ -16,55 +17,112 @@ use axum::{
 };
 use limits::LimitExceeded;
 use pin_project_lite::pin_project;
-use tower::{Layer, Service};
+use tower::{Layer, Service, ServiceExt as _};
 use wire::{code::ErrorCode, error::Error};
 
-use super::context::Context;
+use super::{caller::Caller, context::Context};
+use crate::EdgeState;
 
 /// Puts [`Gate`] around routes.
-#[derive(Debug, Clone, Copy)]
-pub struct GateLayer;
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "a clock has nothing to show")]
+pub struct GateLayer(pub Arc<EdgeState>);
 
 /// A service within [`GateLayer`].
-#[derive(Debug, Clone)]
-pub struct Gate<S>(S);
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "a clock has nothing to show")]
+pub struct Gate<S> {
+    inner: S,
+    edge: Arc<EdgeState>,
+}
+
+/// What may keep a request from its handler.
+#[derive(Debug, Clone, Default)]
+pub struct Admission {
+    over_limit: Option<LimitExceeded>,
+    /// The caller whose session is to be checked.
+    session: Option<Caller>,
+}
+
+impl Admission {
+    /// What is to be checked of a request.
+    #[must_use]
+    pub fn of(context: &Context) -> Self {
+        let caller = context.caller.as_ref().ok();
+        Self {
+            over_limit: context.over_limit,
+            session: caller.filter(|it| it.session().is_some()).cloned(),
+        }
+    }
+
+    /// Refuses what the edge found to be over its limit. Comes first: then no wallet is woken for it.
+    fn within_limit(&self) -> Result<(), Error> {
+        match self.over_limit {
+            Some(refusal) => Err(Error::limited(ErrorCode::RateLimited, refusal)),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the wallet whether the session still counts.
+    async fn in_force(&self, edge: &EdgeState) -> Result<(), Error> {
+        let caller = self.session.as_ref();
+        let Some((caller, session)) = caller.and_then(|it| Some((it, it.session()?))) else {
+            return Ok(());
+        };
+        let project = &caller.key().project;
+        let checked = edge.handle.check_session(&project.scope, session).await;
+        checked.map_err(|error| Error::from_wallet(error, project))
+    }
+}
 
 impl<S> Layer<S> for GateLayer {
     type Service = Gate<S>;
 
     fn layer(&self, inner: S) -> Gate<S> {
-        Gate(inner)
+        let edge = Arc::clone(&self.0);
+        Gate { inner, edge }
     }
 }
 
 impl<S> Service<Request> for Gate<S>
 where
-    S: Service<Request, Response = Response, Error = Infallible>,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
 {
     type Response = Response;
     type Error = Infallible;
     type Future = GateFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
-        self.0.poll_ready(cx)
+        self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let over = request
-            .extensions()
-            .get::<Context>()
-            .and_then(|context| context.over_limit);
-        let inner = match over {
-            Some(refusal) => Inner::Refused {
-                error: Error::limited(ErrorCode::RateLimited, refusal),
+        let context = request.extensions().get::<Context>();
+        let admission = context.map(Admission::of).unwrap_or_default();
+        let inner = match admission.within_limit() {
+            Err(error) => Inner::Refused { error },
+            Ok(()) if admission.session.is_none() => Inner::Passed {
+                handler: self.inner.call(request),
             },
-            None => Inner::Passed {
-                handler: self.0.call(request),
-            },
+            Ok(()) => {
+                let (edge, inner) = (Arc::clone(&self.edge), self.inner.clone());
+                Inner::Asked {
+                    handler: Box::pin(async move {
+                        match admission.in_force(&edge).await {
+                            Ok(()) => inner.oneshot(request).await,
+                            Err(error) => Ok(error.into_response()),
+                        }
+                    }),
+                }
+            }
         };
         GateFuture { inner }
     }
 }
+
+/// An answer that is on its way.
+type Answering = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
 pin_project! {
     /// A request that passed the gate, or that it refused.
@@ -79,6 +137,7 @@ pin_project! {
     enum Inner<F> {
         Refused { error: Error },
         Passed { #[pin] handler: F },
+        Asked { handler: Answering },
     }
 }
 
@@ -89,17 +148,24 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for GateFuture<F> 
         match self.project().inner.project() {
             Projection::Refused { error } => Poll::Ready(Ok(error.clone().into_response())),
             Projection::Passed { handler } => guarded(|| handler.poll(cx)),
+            Projection::Asked { handler } => guarded(|| handler.as_mut().poll(cx)),
         }
     }
 }
 
-/// Does the same without the layer: runs a handler, unless the request is over its limit.
+/// Does the same without the layer: runs a handler, unless the request goes no further.
 pub async fn pass(
-    over_limit: Option<LimitExceeded>,
+    edge: &EdgeState,
+    admission: Admission,
     mut handler: Pin<&mut impl Future<Output = Result<Response, Error>>>,
 ) -> Response {
-    if let Some(refusal) = over_limit {
-        return Error::limited(ErrorCode::RateLimited, refusal).into_response();
+    if let Err(error) = admission.within_limit() {
+        return error.into_response();
+    }
+    if admission.session.is_some()
+        && let Err(error) = Box::pin(admission.in_force(edge)).await
+    {
+        return error.into_response();
     }
     let answer = poll_fn(|cx| guarded(|| handler.as_mut().poll(cx).map(|r| Ok(r.into_response()))));
     let Ok(response): Result<_, Infallible> = answer.await;
@@ -116,19 +182,15 @@ fn guarded(
 
 #[cfg(test)]
 mod tests {
-    use axum::{Router, body::Body, routing::get};
-    use tower::ServiceExt;
-
     use super::*;
 
     #[tokio::test]
     async fn a_panic_becomes_an_answer() {
-        async fn broken() -> &'static str {
+        async fn broken() -> Result<Response, Infallible> {
             panic!("a defect")
         }
-        let router = Router::new().route("/", get(broken)).layer(GateLayer);
-        let request = Request::get("/").body(Body::empty()).unwrap();
-        let response = router.oneshot(request).await.unwrap();
+        let handler = Inner::Passed { handler: broken() };
+        let Ok(response) = GateFuture { inner: handler }.await;
         assert_eq!(response.status(), 500);
         let error = response.extensions().get::<Error>().unwrap();
         assert_eq!(error.code(), ErrorCode::InternalError);

@@ -32,6 +32,7 @@ use wire::{
 
 use super::{
     auth::authenticate,
+    caller::Caller,
     context::{Anonymous, Context},
 };
 use crate::EdgeState;
@@ -115,14 +116,15 @@ pub fn enter(
     let now = state.clock.now();
     let client = state.limits.client(peer, headers);
     let caller = if needs_key {
-        authenticate(headers, &state.catalog.current())
+        authenticate(headers, state, now)
     } else {
         Err(Anonymous::NoKey)
     };
     let counted = caller
         .as_ref()
         .ok()
-        .and_then(|caller| state.limits.request(caller.kind, caller.key, client, now));
+        .map(Caller::key)
+        .and_then(|key| state.limits.request(key.kind, key.key, client, now));
     let (level, over_limit) = match counted {
         None => (None, None),
         Some(Ok(level)) => (Some(level), None),

@@ -4,12 +4,14 @@
 pub mod audit;
 pub mod auth;
 pub mod body;
+pub mod caller;
 pub mod context;
 pub mod gate;
 pub mod layer;
 mod state;
 
-pub use auth::{Administrator, AnyKey, SecretKey, Watcher};
+pub use auth::{Administrator, Watcher};
 pub use body::Body;
+pub use caller::{AnyKey, AnyKeyOr, Caller, SecretKey, SecretKeyOr};
 pub use context::Context;
 pub use state::{BehindEdge, EdgeState};

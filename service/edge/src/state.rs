@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actors::clock::Clock;
+use actors::{Handle, clock::Clock};
 use catalog::CatalogStore;
 use limits::Limits;
 use operations::{audit::AuditLog, metrics::Metrics};
@@ -14,6 +14,8 @@ use crate::body::BodyLimits;
 pub struct EdgeState {
     /// The clock that requests are timed by.
     pub clock: Arc<dyn Clock>,
+    /// The wallets, which know the sessions of theirs that were revoked.
+    pub handle: Handle,
     /// Projects and their keys.
     pub catalog: Arc<CatalogStore>,
     /// How often each client may call.

@@ -66,6 +66,7 @@ pub struct Metrics {
     refused: Counter,
     awake: Gauge<i64>,
     in_flight: Gauge<i64>,
+    streams: Gauge<i64>,
     backlog: Gauge<i64>,
     commits: CommitLatency,
     webhooks: Gauge<i64>,
@@ -166,6 +167,7 @@ impl Metrics {
         Self {
             awake: gauge("wallets_awake", "Wallets in memory"),
             in_flight: gauge("commands_in_flight", "Commands that wallets are working on"),
+            streams: gauge("balance_streams", "Open streams of wallets' balances"),
             backlog: gauge("journal_backlog_events", "Events logged and not folded yet"),
             webhooks: gauge(
                 "webhooks_waiting",
@@ -299,6 +301,7 @@ impl Metrics {
         let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
         self.awake.set(signed(stats.awake));
         self.in_flight.set(signed(stats.in_flight));
+        self.streams.set(signed(stats.watchers));
         self.backlog.set(signed(stats.backlog));
         self.commits.set(stats.commits);
         self.webhooks.set(signed(payments.inbox().waiting()));

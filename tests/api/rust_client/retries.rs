@@ -57,15 +57,20 @@ async fn it_repeats_what_is_safe_and_gives_up_what_is_not() {
 
     let (base, count) = answering(vec![unavailable]).await;
     let scrip = Scrip::new(base, "pay_sk_x").unwrap();
-    let checkout = scrip
-        .checkout(Some(&wallet), NewCheckout::new("price_1"))
-        .await;
-    assert_eq!(code(checkout), "unavailable");
+    assert_eq!(code(scrip.create_wallet().await), "unavailable");
     assert_eq!(
         count.load(Ordering::Acquire),
         1,
-        "a checkout has no key: it may be open already"
+        "a new wallet has no key: it may be there already"
     );
+
+    let opened = || r#"{"url": "u", "checkoutId": "cs_1", "orderId": "ord_1"}"#.into_response();
+    let (base, count) = answering(vec![unavailable, opened]).await;
+    let scrip = Scrip::new(base, "pay_sk_x").unwrap();
+    let checkout = NewCheckout::new("price_1");
+    let checkout = scrip.checkout(Some(&wallet), checkout).await.unwrap();
+    assert_eq!(checkout.order_id, "ord_1");
+    assert_eq!(count.load(Ordering::Acquire), 2, "a checkout has one");
 
     let (base, count) = answering(vec![portal]).await;
     let scrip = Scrip::new(base, "pay_sk_x").unwrap();

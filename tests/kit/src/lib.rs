@@ -17,6 +17,7 @@ pub mod background;
 pub mod client;
 pub mod deadline;
 pub mod demo;
+pub mod events;
 pub mod instance;
 pub mod launch;
 pub mod ledger;

@@ -266,6 +266,13 @@ impl Service {
         Client::new(&self.base, &key.plain)
     }
 
+    /// A client with a new session; `fields` say whose, and what else.
+    pub async fn session(&self, fields: Value) -> Client {
+        let made = self.secret.post("/api/v1/sessions", &fields).await;
+        let made = made.expect(200);
+        Client::new(&self.base, made["token"].as_str().unwrap())
+    }
+
     /// A client of another project.
     pub async fn stranger(&self, kind: KeyKind) -> Client {
         let new = NewProject {

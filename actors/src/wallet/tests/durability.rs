@@ -229,7 +229,7 @@ impl Command for Panics {
     }
 }
 
-async fn panic_in(house: &House, k: &str) {
+pub(super) async fn panic_in(house: &House, k: &str) {
     let (ann, panics) = (external("ann"), Panics(deduct(7, k)));
     let answer = house.handle.ask_at(&house.scope, &ann, panics).await;
     assert_eq!(answer, Err(Error::Unavailable));

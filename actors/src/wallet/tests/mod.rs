@@ -9,6 +9,7 @@ mod refusing;
 mod sharing;
 mod sleeping;
 mod verbs;
+mod watching;
 
 use std::sync::Arc;
 

@@ -62,6 +62,7 @@ impl Wallet {
             version: 1,
             records: 0,
             rotations: 0,
+            session_epoch: 0,
             accounts: smallvec::SmallVec::new_const(),
             holds: Holds::new(),
             features: BTreeSet::new(),
@@ -103,6 +104,8 @@ impl Wallet {
             } => {
                 let replaced = u32::from(former.is_some());
                 self.rotations = self.rotations.saturating_add(replaced);
+                // Whoever knew the old code may have got a session with it.
+                self.session_epoch = self.session_epoch.saturating_add(replaced);
                 self.owner = Owner::Code { hash, sealed };
                 Ok(None)
             }
@@ -233,6 +236,10 @@ impl Wallet {
             }
             Change::FeatureRevoked { feature } => {
                 self.features.remove(&feature);
+                Ok(None)
+            }
+            Change::SessionsRevoked => {
+                self.session_epoch = self.session_epoch.saturating_add(1);
                 Ok(None)
             }
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),

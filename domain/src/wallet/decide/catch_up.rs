@@ -45,6 +45,18 @@ impl Wallet {
         })
     }
 
+    /// The first instant after `now` at which a wallet that is up to date shows something else though nobody
+    /// touches it: something expires, a period of grace ends, or the next free credits are due.
+    #[must_use]
+    pub fn changes_by_itself_at(&self, rules: &[FreeGrantRule], now: Timestamp) -> Timestamp {
+        let grants = rules.iter().filter_map(|rule| rule.period.span(now));
+        let grants = grants.map(|span| span.end);
+        let grace = self.subscriptions().filter_map(|it| it.grace_ends_at);
+        let later = grace.chain(grants).chain([self.first_due()]);
+        let later = later.filter(|at| *at > now);
+        later.min().unwrap_or(Timestamp::NEVER)
+    }
+
     /// An event's instant: never before the event that precedes it, should a clock step back.
     #[must_use]
     pub fn date(&self, now: Timestamp) -> Timestamp {

@@ -154,6 +154,7 @@ impl Wallet {
             version: self.version,
             records: self.records,
             rotations: self.rotations,
+            session_epoch: self.session_epoch,
             accounts: accounts.collect(),
             holds: Holds::new(),
             features: std::collections::BTreeSet::new(),

@@ -317,6 +317,8 @@ pub enum Change {
         /// Whether the money is on its way now.
         on_its_way: bool,
     },
+    /// All sessions of the wallet were ended.
+    SessionsRevoked,
     /// A part of a hold was charged; the hold stays open.
     HoldDrawn {
         /// The hold that it was drawn from.

@@ -71,6 +71,8 @@ pub struct Wallet {
     pub records: u64,
     /// How often its code was replaced by another.
     pub rotations: u32,
+    /// Sessions of an earlier epoch are over: see [`crate::session`].
+    pub session_epoch: u32,
     /// The usual single account is stored inline: a deduction follows no pointer to it.
     pub(in crate::wallet) accounts: SmallVec<[Account; 1]>,
     pub(in crate::wallet) holds: Holds,
@@ -156,10 +158,14 @@ impl Wallet {
     /// emptied by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects
     /// it.
     pub(in crate::wallet) fn refresh_due(&mut self) {
+        self.due_at = self.first_due();
+    }
+
+    /// The earliest instant at which something expires, exactly.
+    pub(in crate::wallet) fn first_due(&self) -> Timestamp {
         let commerce = self.commerce.as_deref();
         if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
-            self.due_at = Timestamp(i64::MIN);
-            return;
+            return Timestamp(i64::MIN);
         }
         let lots = self
             .accounts
@@ -167,12 +173,9 @@ impl Wallet {
             .filter_map(Account::first_expiring)
             .map(|(_, _, at)| at);
         let hold = self.holds.first_expiring().map(|(at, _)| at);
-        let order = self.commerce.as_ref().and_then(|commerce| commerce.due());
+        let order = commerce.and_then(|commerce| commerce.due());
         let order = order.map(|(at, _)| at);
-        self.due_at = lots
-            .chain(hold)
-            .chain(order)
-            .min()
-            .unwrap_or(Timestamp::NEVER);
+        let all = lots.chain(hold).chain(order);
+        all.min().unwrap_or(Timestamp::NEVER)
     }
 }

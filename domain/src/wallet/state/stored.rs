@@ -56,6 +56,7 @@ impl PartialEq for Wallet {
             version,
             records,
             rotations,
+            session_epoch,
             accounts,
             holds,
             features,
@@ -71,6 +72,7 @@ impl PartialEq for Wallet {
             && *version == other.version
             && *records == other.records
             && *rotations == other.rotations
+            && *session_epoch == other.session_epoch
             && *accounts == other.accounts
             && *holds == other.holds
             && *features == other.features

@@ -61,6 +61,11 @@ fn a_missing_payment_keeps_the_features_for_the_days_of_grace() {
         Some(end),
         "counted once"
     );
+    let changes = teller.wallet.changes_by_itself_at(&[], teller.now);
+    assert_eq!(
+        changes, end,
+        "whoever watches the wallet reads it again then"
+    );
     assert_eq!(teller.wallet.features(Timestamp(end.0 - 1)), ["basic"]);
     assert_eq!(teller.wallet.features(end), Vec::<&str>::new());
     assert_eq!(

@@ -380,7 +380,8 @@ impl Teller {
         }
     }
 
-    fn commit(&mut self, change: Change) {
+    /// Applies a change that nothing has to decide.
+    pub(super) fn commit(&mut self, change: Change) {
         self.steps.push(self.events.len());
         self.apply(Event {
             at: self.wallet.date(self.now),

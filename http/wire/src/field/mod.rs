@@ -17,6 +17,7 @@ mod object;
 mod on_shortfall;
 mod order_status;
 mod pairs;
+mod permission;
 mod reason;
 mod text;
 
@@ -38,6 +39,7 @@ pub use object::Object;
 pub use on_shortfall::OnShortfallText;
 pub use order_status::OrderStatusText;
 pub use pairs::MetadataPairs;
+pub use permission::PermissionText;
 pub use reason::ReasonText;
 /// What [`choice!`](crate::choice) describes the values with.
 pub use utoipa::openapi::ObjectBuilder;

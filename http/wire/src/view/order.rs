@@ -170,13 +170,12 @@ impl Order {
     }
 }
 
-impl From<&OrderPage> for Orders {
-    fn from(page: &OrderPage) -> Self {
+impl Orders {
+    /// The page as a key of this kind may read it.
+    pub fn of(page: &OrderPage, kind: KeyKind) -> Self {
         let orders = page.orders.iter();
         Self {
-            orders: orders
-                .map(|order| Order::of(order, KeyKind::Secret))
-                .collect(),
+            orders: orders.map(|order| Order::of(order, kind)).collect(),
             next_cursor: page
                 .next
                 .map(|(at, order)| OrderCursor(at, order).to_string()),

@@ -242,6 +242,7 @@ impl Life {
         let feature = || Feature::new("export.pdf").unwrap();
         self.tell(Change::FeatureGranted { feature: feature() });
         self.tell(Change::FeatureRevoked { feature: feature() });
+        self.tell(Change::SessionsRevoked);
         let feature = Feature::new("kept").unwrap();
         self.tell(Change::FeatureGranted { feature });
     }
@@ -638,15 +639,16 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::OrderRecalled(_) => 22,
         Change::Instructed(_) => 23,
         Change::OrderProcessing { .. } => 24,
-        Change::HoldDrawn { .. } => 25,
-        Change::Charged(_) => 26,
-        Change::Forgiven { .. } => 27,
-        Change::DebtLimitChanged { .. } => 28,
+        Change::SessionsRevoked => 25,
+        Change::HoldDrawn { .. } => 26,
+        Change::Charged(_) => 27,
+        Change::Forgiven { .. } => 28,
+        Change::DebtLimitChanged { .. } => 29,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 29;
+pub(super) const CHANGES: u8 = 30;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {

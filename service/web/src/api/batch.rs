@@ -5,7 +5,7 @@ use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
-use edge::{auth::SecretKey, body::BatchBody};
+use edge::{SecretKey, body::BatchBody};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

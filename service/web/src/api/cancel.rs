@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
 use domain::wallet::cancel::Cancel;
-use edge::{auth::SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MaySubscriptions, SecretKeyOr},
+};
 use payments::SubscriptionInstruction;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -23,7 +27,8 @@ use crate::{
     },
 };
 
-/// The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`.
+/// The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`; with a session both
+/// may be left out.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CancelSubscription {
@@ -60,7 +65,7 @@ type RequestSchema = WalletChoice<CancelSubscription>;
         body = Subscription,
         headers(("Idempotency-Replayed" = String)),
     )),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
         "idempotency_key_reused", "provider_not_configured", "provider_error"
@@ -68,13 +73,14 @@ type RequestSchema = WalletChoice<CancelSubscription>;
 )]
 pub(super) async fn cancel_subscription(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MaySubscriptions>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
     let request: CancelSubscription = body.parse()?;
-    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let wallet = NamedWallet::of(request.external_user_id, request.code)?;
     let name = header.or(request.idempotency_key)?;
+    let wallet = NamedWallet::needed_by(wallet, key.session())?;
     let cancel = Cancel {
         product: product(&request.product_id, &key)?,
         at_period_end: request.at_period_end.unwrap_or(true),
@@ -86,7 +92,7 @@ pub(super) async fn cancel_subscription(
 /// Carries out a cancellation or resumption, and answers the subscription as it is then.
 pub(super) async fn instruct(
     app: &App,
-    key: &SecretKey,
+    key: &Arc<ProjectCatalog>,
     wallet: NamedWallet,
     instruction: SubscriptionInstruction,
 ) -> Result<Response, Error> {

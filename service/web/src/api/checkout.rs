@@ -6,16 +6,20 @@ use domain::{
     Quantity, Rejection,
     catalog::{Interval, KeyKind, Mode},
 };
-use edge::{auth::AnyKey, body::Body, context::Context};
-use payments::{self, NewCheckout};
+use edge::{
+    body::Body,
+    caller::{AnyKeyOr, MayCheckout},
+    context::Context,
+};
+use payments::{self, CheckoutKey, NewCheckout};
 use port::Discount;
 use serde::{Deserialize, Serialize};
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 use wire::{
     Error, ErrorCode,
     field::{
-        BoundedInteger, CodeText, EmailText, FromText, Id, Language, LanguageText, MetadataPairs,
-        PriceName, Text, UserText,
+        BoundedInteger, CodeText, EmailText, FromText, Id, KeyText, Language, LanguageText,
+        MetadataPairs, PriceName, Text, UserText,
     },
     respond,
 };
@@ -24,6 +28,7 @@ use crate::{
     api::App,
     http::{
         code_path::MissCounter,
+        idempotency::KeyHeader,
         redirect::{Redirect, UrlText},
         subject::{NamedWallet, WalletChoice},
     },
@@ -31,7 +36,7 @@ use crate::{
 
 /// What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
 /// the code whose wallet to fill. With neither the payment makes an anonymous wallet, and the order
-/// shows its code.
+/// shows its code; with a session it fills the session's own wallet.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Checkout {
@@ -61,6 +66,9 @@ struct Checkout {
     /// The language of the provider's page (BCP 47), or the nearest that it has; otherwise, and when
     /// left out, the language of the buyer's browser.
     locale: Option<LanguageText>,
+    /// For 24 hours a repeat with this key answers the same checkout. The header `Idempotency-Key` may stand in for
+    /// it. Make it one that nobody guesses.
+    idempotency_key: Option<KeyText>,
 }
 
 /// The schema of the request: one of two fields, or none, names the wallet.
@@ -109,27 +117,31 @@ pub(super) struct CheckoutResult {
     tag = "Purchases",
     request_body = RequestSchema,
     responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
-        "already_owned", "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
+        "already_owned", "idempotency_key_reused", "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn checkout(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKeyOr<MayCheckout>,
     context: Context,
+    header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let guesses = MissCounter::of(&app.edge, key.caller(), &context);
+    let guesses = MissCounter::of(&app.edge, key.caller().key(), &context);
     let mut request: Checkout = body.parse()?;
-    if request.code.is_some() || request.discount_code.is_some() {
+    // A session's code is compared with its own and not looked up.
+    let looks_up_a_code = request.code.is_some() && key.session().is_none();
+    if looks_up_a_code || request.discount_code.is_some() {
         guesses.allowed()?;
     }
     let wallet = NamedWallet::of(request.external_user_id.take(), request.code.take())?;
-    let (success_url, cancel_url) = request.redirects(&app, &key, wallet.as_ref())?;
+    let named = header.resolve_optional(request.idempotency_key.take())?;
+    let (wallet, success_url, cancel_url) = request.redirects(&app, &key, wallet)?;
     let Text(Id(price)) = request.price_id;
     let offered = price.as_ref().and_then(|price| key.offered(price));
     let (_, price) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
@@ -171,7 +183,10 @@ pub(super) async fn checkout(
             .unwrap_or_default(),
         locale: request.locale.map(|Text(Language(locale))| locale),
     };
-    let code = new.wallet.as_ref().and_then(Address::code).cloned();
+    let code = match &new.wallet {
+        Some(Address::Code(code)) => Some(code.clone()),
+        _ => None,
+    };
     let discount = match &new.discount {
         Discount::Code(code) => code.clone(),
         Discount::BuyerMayEnter | Discount::None => String::new(),
@@ -185,13 +200,34 @@ pub(super) async fn checkout(
             .create_wallet(&key.project, context.client, context.now);
         allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
     }
-    let opened = app.payments.open_checkout((*key).clone(), new).await;
-    if counted && opened.is_err() {
+    let named = named.map(|named| {
+        let whose = match &new.wallet {
+            Some(address) if address.user().is_some() => format!("user {}", address.reveal()),
+            Some(address) => format!("code {}", address.reveal()),
+            // Strangers share a key that is public: whoever guesses the name must not get another's order.
+            None if counted => format!("client {}", context.client),
+            None => "nobody".to_owned(),
+        };
+        CheckoutKey::new(&whose, &named)
+    });
+    let opened = match named {
+        Some(named) => {
+            app.payments
+                .open_checkout_once((*key).clone(), new, named)
+                .await
+        }
+        None => {
+            let opened = app.payments.open_checkout((*key).clone(), new).await;
+            opened.map(|(order, page)| (order, page, false))
+        }
+    };
+    let is_new = opened.as_ref().is_ok_and(|(_, _, replayed)| !replayed);
+    if counted && !is_new {
         app.edge
             .limits
             .wallet_not_created(key.project.id, context.client);
     }
-    let (order, page) = opened.map_err(|error| match (error, code) {
+    let (order, page, replayed) = opened.map_err(|error| match (error, code) {
         (
             payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
             Some(code),
@@ -201,22 +237,23 @@ pub(super) async fn checkout(
         }
         (other, _) => Error::from_payments(other, &key),
     })?;
-    respond::json(&CheckoutResult {
+    let answer = CheckoutResult {
         url: page.url,
         checkout_id: page.id.as_str().to_owned(),
         order_id: order.to_string(),
-    })
+    };
+    respond::replayable(&answer, replayed)
 }
 
 impl Checkout {
-    /// Where the buyer goes after paying and on giving up. Everything malformed is refused before anything that this
+    /// The wallet, and where the buyer goes after paying and on giving up. Everything malformed is refused before anything that this
     /// kind of key may not do.
     fn redirects(
         &mut self,
         app: &App,
-        key: &AnyKey,
-        wallet: Option<&NamedWallet>,
-    ) -> Result<(String, String), Error> {
+        key: &AnyKeyOr<MayCheckout>,
+        wallet: Option<NamedWallet>,
+    ) -> Result<(Option<NamedWallet>, String, String), Error> {
         let allowed = |param, typed: Option<UrlText>| {
             let origins = &key.project.allowed_origins;
             typed.map(|Text(typed)| typed.allowed(param, key.kind(), origins))
@@ -230,6 +267,7 @@ impl Checkout {
                 return Err(error.clone());
             }
         }
+        let wallet = NamedWallet::for_caller(wallet, key.session())?;
         if key.kind() == KeyKind::Publishable && matches!(wallet, Some(NamedWallet::User(_))) {
             return Err(Error::new(ErrorCode::SecretKeyRequired));
         }
@@ -243,6 +281,6 @@ impl Checkout {
             Redirect::into_string,
         );
         let cancel = cancel?.map_or_else(|| of_ours("cancelled"), Redirect::into_string);
-        Ok((success, cancel))
+        Ok((wallet, success, cancel))
     }
 }

@@ -2,11 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::catalog::{KeyKind, Mode};
-use edge::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-    context::Context,
-};
+use edge::{AnyKey, SecretKey, body::Body, context::Context};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{

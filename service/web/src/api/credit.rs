@@ -1,7 +1,7 @@
 //! `POST /credit`: granting credits by hand.
 
 use axum::{extract::State, response::Response};
-use edge::{auth::SecretKey, body::Body};
+use edge::{SecretKey, body::Body};
 use wire::Error;
 
 use crate::{

@@ -3,7 +3,7 @@
 use actors::Address;
 use axum::{extract::State, response::Response};
 use domain::wallet::debt_limit::SetDebtLimit;
-use edge::{auth::SecretKey, body::Body};
+use edge::{SecretKey, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

@@ -3,10 +3,7 @@
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::wallet::{ProductRef, deduct::Deduct, shortfall::OnShortfall};
-use edge::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-};
+use edge::{AnyKey, SecretKey, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{

@@ -14,7 +14,8 @@ products and prices; checkout, orders and subscriptions through a payment provid
 In paths `/wallets/{code}…` the word `code` may stand in place of the code, which is then in the header \
 `X-Wallet-Code`: so no log of a proxy has it.\n\n\
 Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…`) may live in a \
-browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is.\n\n\
+browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is. A wallet's \
+session (`pay_ws_…`) opens that wallet alone, which then need not be named.\n\n\
 Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \
 fields are ignored. A refusal is a JSON object with a stable `code`; when several apply: \
 authentication, rate limit, kind of key, media type and size, shape of the body, unknown ids, \
@@ -29,6 +30,10 @@ const INTERFACE: Interface = Interface {
         (
             "secret",
             "A secret key: `pay_sk_…`. Never send it to a browser.",
+        ),
+        (
+            "session",
+            "A wallet's session: `pay_ws_…`. It opens one wallet for a while, and is meant for its owner's browser.",
         ),
     ],
 };

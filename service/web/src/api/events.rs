@@ -3,7 +3,7 @@
 use actors::event_number;
 use axum::{extract::State, response::Response};
 use domain::id::EventId;
-use edge::auth::SecretKey;
+use edge::SecretKey;
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,

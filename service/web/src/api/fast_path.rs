@@ -14,9 +14,9 @@ use axum::{
 };
 use connections::{IncomingRequest, Responder};
 use edge::{
-    auth::{AnyKey, SecretKey},
+    AnyKey, SecretKey,
     body::{BatchBody, Body},
-    gate,
+    gate::{self, Admission},
     layer::{self, API_PREFIX},
 };
 use operations::metrics::Route;
@@ -75,7 +75,7 @@ impl FastPath {
         let (app, headers, limits) = (&self.app, &parts.headers, &self.app.edge.bodies);
         let (context, tail) = layer::enter(&app.edge, headers, peer.ip(), true);
         let known = ShortRoute::by_path(parts.uri.path());
-        let over_limit = context.over_limit;
+        let admission = Admission::of(&context);
         // In the order of the handlers' arguments: who calls, then what was sent.
         let handler = pin!(async {
             match known {
@@ -102,7 +102,9 @@ impl FastPath {
         // Making a span costs some 0.4 µs, which is much here: there is one only where the log
         // shows `debug`.
         let span = tracing::debug_span!("request", id = tail.request_id().as_str());
-        let mut response = gate::pass(over_limit, handler).instrument(span).await;
+        let mut response = gate::pass(&app.edge, admission, handler)
+            .instrument(span)
+            .await;
         tail.leave(
             match known {
                 None | Some(ShortRoute::User) => &self.by_user,

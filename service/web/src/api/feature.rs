@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::feature::FeatureAction;
-use edge::{auth::SecretKey, body::Body};
+use edge::{SecretKey, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

@@ -3,7 +3,7 @@
 use actors::Address;
 use axum::{extract::State, response::Response};
 use domain::{text::Meta, wallet::forgive::Forgive};
-use edge::{auth::SecretKey, body::Body};
+use edge::{SecretKey, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

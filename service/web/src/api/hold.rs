@@ -4,10 +4,7 @@
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::KeyKind, wallet::hold};
-use edge::{
-    auth::{AnyKey, SecretKey},
-    body::Body,
-};
+use edge::{AnyKey, SecretKey, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

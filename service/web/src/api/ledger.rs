@@ -3,12 +3,8 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use edge::auth::{AnyKey, SecretKey};
-use wire::{
-    Error,
-    field::{CodeText, Text},
-    view::Ledger,
-};
+use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
+use wire::{Error, field::CodeText, view::Ledger};
 
 use super::read::UserQuery;
 use crate::{
@@ -17,7 +13,7 @@ use crate::{
         code_path::CodePath,
         ledger::{self, PageQuery},
         query::Params,
-        subject::Subject,
+        subject::{Subject, users_wallet},
     },
 };
 
@@ -30,14 +26,14 @@ use crate::{
     tag = "Code wallets",
     params(("code" = inline(CodeText), Path), PageQuery),
     responses((status = 200, description = "A page", body = Ledger)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "wallet_not_found", "product_not_found", "too_many_invalid_codes"
     ]))),
 )]
 pub(super) async fn read_ledger(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKeyOr<MayRead>,
     code: CodePath,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
@@ -54,17 +50,17 @@ pub(super) async fn read_ledger(
     tag = "External wallets",
     params(UserQuery, PageQuery),
     responses((status = 200, description = "A page", body = Ledger)),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"]))),
 )]
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MayRead>,
     Params(part): Params<PageQuery>,
     Params(UserQuery { external_user_id }): Params<UserQuery>,
 ) -> Result<Response, Error> {
-    let Text(user) = external_user_id;
-    answer(&app, &key, &user.into(), &part).await
+    let address = users_wallet(external_user_id, key.session())?;
+    answer(&app, &key, &address.into(), &part).await
 }
 
 async fn answer(

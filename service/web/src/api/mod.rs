@@ -27,8 +27,10 @@ mod refund;
 mod resume;
 mod rotate;
 mod router;
+mod session;
 mod settle;
 mod state;
+mod stream;
 mod usage;
 mod webhooks;
 

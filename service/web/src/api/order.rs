@@ -11,7 +11,7 @@ use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::KeyKind, id::OrderId, wallet::OrderStatus};
 use edge::{
     BehindEdge,
-    auth::{AnyKey, SecretKey},
+    caller::{AnyKeyOr, MayRead, SecretKeyOr},
 };
 use wire::{
     Error, ErrorCode, respond,
@@ -77,14 +77,23 @@ impl OrderPath {
     tag = "Purchases",
     params(("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")),
     responses((status = 200, description = "The order", body = Order)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!(["order_not_found", "too_many_invalid_codes"]))),
 )]
 pub(super) async fn read_order(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKeyOr<MayRead>,
     path: OrderPath,
 ) -> Result<Response, Error> {
+    let is_of_another = |order: &OrderId| {
+        let session = key.session();
+        session.is_some_and(|session| session.wallet != order.wallet)
+    };
+    if let OrderName::Order(order) = &path.named
+        && is_of_another(order)
+    {
+        return Err(Error::new(ErrorCode::SessionForbidden));
+    }
     let is_by_checkout = matches!(&path.named, OrderName::Checkout(_));
     let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
@@ -93,6 +102,9 @@ pub(super) async fn read_order(
         }
         other => Error::from_wallet(other, &key),
     })?;
+    if is_of_another(&order.id) {
+        return Err(Error::new(ErrorCode::SessionForbidden));
+    }
     if is_by_checkout && order.order.status() == OrderStatus::Pending {
         // A buyer is back and waits: where no webhook comes, the provider's list of events tells within
         // seconds.
@@ -111,19 +123,23 @@ pub(super) async fn read_order(
 
 /// List orders
 ///
-/// Newest first. Orders carry recovery codes: a secret key is needed.
+/// Newest first. Orders carry recovery codes: a secret key is needed. A session lists the orders of its own wallet; a
+/// page of them may have fewer than `limit`, or none, and still a `nextCursor`.
 #[utoipa::path(
     get,
     path = "/api/v1/orders",
     tag = "Purchases",
     params(PageQuery),
     responses((status = 200, description = "A page of orders", body = Orders)),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
 )]
 pub(super) async fn list_orders(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MayRead>,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
-    part.answer(None, &app.handle, &key).await
+    match key.session() {
+        Some(session) => part.answer_own(session, &app.handle, &key).await,
+        None => part.answer(None, &app.handle, &key).await,
+    }
 }

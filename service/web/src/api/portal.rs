@@ -5,8 +5,8 @@ use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::catalog::KeyKind;
 use edge::{
-    auth::{AnyKey, SecretKey},
     body::Body,
+    caller::{AnyKeyOr, MayPortal, SecretKeyOr},
 };
 use payments;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,12 @@ use wire::{
 
 use crate::{
     api::App,
-    http::{code_path::CodePath, query::Params, redirect::UrlText, subject::Subject},
+    http::{
+        code_path::CodePath,
+        query::Params,
+        redirect::UrlText,
+        subject::{Subject, users_wallet},
+    },
 };
 
 /// Where a portal leads back to.
@@ -38,7 +43,9 @@ pub(super) struct OpenPortal {
 struct OpenPortalExternal {
     /// The address that the portal leads back to.
     return_url: UrlText,
-    external_user_id: UserText,
+    /// The user, unless it is the session's own.
+    #[schema(value_type = Option<UserText>)]
+    external_user_id: Option<UserText>,
 }
 
 /// A portal for one customer.
@@ -57,7 +64,7 @@ pub(super) struct Portal {
     tag = "Purchases",
     params(("code" = inline(CodeText), Path), OpenPortal),
     responses((status = 200, description = "The portal", body = Portal)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
         "no_purchase", "provider_not_configured", "provider_error"
@@ -65,7 +72,7 @@ pub(super) struct Portal {
 )]
 pub(super) async fn open_portal(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKeyOr<MayPortal>,
     code: CodePath,
     Params(OpenPortal { return_url }): Params<OpenPortal>,
 ) -> Result<Response, Error> {
@@ -81,21 +88,22 @@ pub(super) async fn open_portal(
     tag = "Purchases",
     request_body = OpenPortalExternal,
     responses((status = 200, description = "The portal", body = Portal)),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
-        "wallet_not_found", "no_purchase", "provider_not_configured", "provider_error"
+        "redirect_not_allowed", "wallet_not_found", "no_purchase", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn open_external_portal(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MayPortal>,
     body: Body,
 ) -> Result<Response, Error> {
     let OpenPortalExternal {
         return_url,
-        external_user_id: Text(user),
+        external_user_id,
     } = body.parse()?;
-    answer(&app, &key, KeyKind::Secret, &user.into(), return_url).await
+    let address = users_wallet(external_user_id, key.session())?;
+    answer(&app, &key, key.kind(), &address.into(), return_url).await
 }
 
 async fn answer(

@@ -1,7 +1,7 @@
 //! `GET /products`: what the project offers.
 
 use axum::response::Response;
-use edge::auth::AnyKey;
+use edge::caller::{AnyKeyOr, MayRead};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{Error, respond, view::Product};
@@ -21,9 +21,9 @@ pub(super) struct Products {
     path = "/api/v1/products",
     tag = "Catalog",
     responses((status = 200, description = "The project's offer", body = Products)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
 )]
-pub(super) async fn products(key: AnyKey) -> Result<Response, Error> {
+pub(super) async fn products(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let active = key.products().filter(|product| product.active);
     let products = active.map(|product| Product::of(product, &key)).collect();
     respond::json(&Products { products })

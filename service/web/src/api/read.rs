@@ -1,19 +1,18 @@
 //! `GET /wallets/{code}` and `GET /wallets/external`: what a wallet holds.
 
-use actors::Address;
 use axum::{extract::State, response::Response};
-use edge::auth::{AnyKey, SecretKey};
+use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
 use serde::Deserialize;
 use wire::{
     Error,
-    field::{CodeText, Text, UserText},
+    field::{CodeText, UserText},
     respond,
     view::{CodeWallet, ExternalWallet, Holdings},
 };
 
 use crate::{
     api::App,
-    http::{code_path::CodePath, query::Params},
+    http::{code_path::CodePath, query::Params, subject::users_wallet},
 };
 
 /// The user whose wallet to read.
@@ -21,8 +20,9 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
+    /// The user, unless it is the session's own.
     #[param(inline)]
-    pub(super) external_user_id: UserText,
+    pub(super) external_user_id: Option<UserText>,
 }
 
 /// Read a code wallet
@@ -34,12 +34,12 @@ pub(super) struct UserQuery {
     tag = "Code wallets",
     params(("code" = inline(CodeText), Path)),
     responses((status = 200, description = "The wallet", body = CodeWallet)),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
 )]
 pub(super) async fn read_wallet(
     State(app): State<App>,
-    key: AnyKey,
+    key: AnyKeyOr<MayRead>,
     code: CodePath,
 ) -> Result<Response, Error> {
     let view = app.handle.read(&key.scope, code.address()?).await;
@@ -57,17 +57,16 @@ pub(super) async fn read_wallet(
     tag = "External wallets",
     params(UserQuery),
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!(["wallet_not_found"]))),
 )]
 pub(super) async fn read_external_wallet(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MayRead>,
     Params(UserQuery { external_user_id }): Params<UserQuery>,
 ) -> Result<Response, Error> {
-    let Text(user) = external_user_id;
-    let address = Address::External(user.clone());
+    let address = users_wallet(external_user_id, key.session())?;
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&ExternalWallet::of(&view, user.as_str(), &key))
+    respond::json(&ExternalWallet::of(&view, &address.reveal(), &key))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use actors::BoughtCode;
 use axum::{extract::State, http::StatusCode};
 use domain::{catalog::KeyKind, text::Email};
-use edge::{auth::AnyKey, body::Body, context::Context};
+use edge::{AnyKey, body::Body, context::Context};
 use outbound::recovery_mail::recovery_mail;
 use serde::Deserialize;
 use tracing::Instrument as _;

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::{MAX_CREDITS, catalog::KeyKind};
-use edge::{auth::SecretKey, body::Body};
+use edge::{SecretKey, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{

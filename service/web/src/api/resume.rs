@@ -2,7 +2,10 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::resume::Resume;
-use edge::{auth::SecretKey, body::Body};
+use edge::{
+    body::Body,
+    caller::{MaySubscriptions, SecretKeyOr},
+};
 use payments::SubscriptionInstruction;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -21,7 +24,8 @@ use crate::{
     },
 };
 
-/// The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`.
+/// The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`; with a session both
+/// may be left out.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ResumeSubscription {
@@ -56,7 +60,7 @@ type RequestSchema = WalletChoice<ResumeSubscription>;
         body = Subscription,
         headers(("Idempotency-Replayed" = String)),
     )),
-    security(("secret" = [])),
+    security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
         "idempotency_key_reused", "provider_not_configured", "provider_error"
@@ -64,13 +68,14 @@ type RequestSchema = WalletChoice<ResumeSubscription>;
 )]
 pub(super) async fn resume_subscription(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MaySubscriptions>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
     let request: ResumeSubscription = body.parse()?;
-    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let wallet = NamedWallet::of(request.external_user_id, request.code)?;
     let name = header.or(request.idempotency_key)?;
+    let wallet = NamedWallet::needed_by(wallet, key.session())?;
     let resume = Resume {
         product: product(&request.product_id, &key)?,
         key: name,

@@ -1,7 +1,7 @@
 //! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
 
 use axum::{extract::State, response::Response};
-use edge::{auth::AnyKey, body::MaybeBody};
+use edge::{AnyKey, body::MaybeBody};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{

@@ -6,8 +6,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     batch, cancel, checkout, create, credit, debt_limit, deduct, draw, events, feature, forgive,
-    hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate, settle,
-    usage,
+    hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate, session,
+    settle, stream, usage,
 };
 use crate::api::App;
 
@@ -24,6 +24,7 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(deduct::deduct))
         .routes(routes!(hold::place_hold))
         .routes(routes!(rotate::rotate_code))
+        .routes(routes!(stream::stream_wallet))
         // External wallets
         .routes(routes!(
             create::open_external_wallet,
@@ -34,6 +35,10 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(hold::place_external_hold))
         .routes(routes!(debt_limit::set_debt_limit))
         .routes(routes!(forgive::forgive_debt))
+        .routes(routes!(stream::stream_external_wallet))
+        // Sessions
+        .routes(routes!(session::start_session))
+        .routes(routes!(session::revoke_sessions))
         // Either
         .routes(routes!(credit::credit))
         .routes(routes!(feature::set_feature))

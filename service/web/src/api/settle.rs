@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::wallet::settle::Settle;
-use edge::{auth::AnyKey, body::Body};
+use edge::{AnyKey, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{

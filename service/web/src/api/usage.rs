@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::{extract::State, response::Response};
 use domain::Timestamp;
-use edge::auth::SecretKey;
+use edge::SecretKey;
 use persistence::usage::{self, Interval};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

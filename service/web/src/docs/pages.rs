@@ -66,6 +66,7 @@ pub(super) const PAGES: &[DocPage] = pages! {
     Begin "concepts" "docs/concepts.md" "wallets, lots, holds, idempotency, orders";
     Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, Python and Rust";
     Build "examples" "docs/examples.md" "a shop for people without an account, a chat paid by the token";
+    Build "sessions" "docs/sessions.md" "a user's own wallet in the browser, and its balance as it changes";
     Build "errors" "docs/errors.md" "every error code: what it means, what to do, whether to retry";
     Build "webhooks" "docs/webhooks.md" "events sent to your servers, and how to verify them";
     Build "limits" "docs/limits.md" "rates, sizes and counts, and what happens at each";

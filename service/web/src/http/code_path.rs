@@ -11,7 +11,10 @@ use axum::{
     http::{HeaderMap, request::Parts},
 };
 use catalog::{Authenticated, ProjectCatalog};
-use domain::{Rejection, Timestamp, catalog::KeyKind, code::RecoveryCode, id::ProjectId};
+use domain::{
+    Rejection, Timestamp, catalog::KeyKind, code::RecoveryCode, id::ProjectId,
+    session::WalletSession,
+};
 use edge::{BehindEdge, EdgeState, context::Context};
 use limits::{Client, Limits};
 use wire::{
@@ -20,6 +23,8 @@ use wire::{
     field::{MalformedCode, TypedCode},
     headers::X_WALLET_CODE,
 };
+
+use super::subject::NamedWallet;
 
 /// Counts the codes that a caller tries in vain: with a publishable key only.
 pub(crate) struct MissCounter(Option<CountedCaller>);
@@ -59,7 +64,7 @@ impl MissCounter {
     pub(crate) fn in_request(parts: &Parts, edge: &EdgeState) -> Result<Self, Error> {
         let context = Context::of(parts)?;
         let caller = context.caller.as_ref().map_err(|reason| *reason)?;
-        Ok(Self::of(edge, caller, context))
+        Ok(Self::of(edge, caller.key(), context))
     }
 
     /// Whether a code may be looked up at all.
@@ -126,7 +131,10 @@ impl CodePath {
         headers: &HeaderMap,
     ) -> Result<Self, Error> {
         let caller = context.caller.as_ref().map_err(|reason| *reason)?;
-        let guesses = MissCounter::of(edge, caller, context);
+        if let Some(session) = caller.session() {
+            return Self::of_session(session, typed, headers);
+        }
+        let guesses = MissCounter::of(edge, caller.key(), context);
         guesses.allowed()?;
         let typed = match typed {
             IN_HEADER => in_header(headers)?,
@@ -136,6 +144,27 @@ impl CodePath {
             address: TypedCode::new(typed).0.map(Address::Code),
             guesses,
         })
+    }
+
+    /// The wallet of a session, which the word alone names, too. Nothing is looked up, so nothing can be guessed.
+    fn of_session(
+        session: &Arc<WalletSession>,
+        typed: &str,
+        headers: &HeaderMap,
+    ) -> Result<Self, Error> {
+        let typed = match typed {
+            IN_HEADER if headers.contains_key(X_WALLET_CODE) => Some(in_header(headers)?),
+            IN_HEADER => None,
+            typed => Some(typed),
+        };
+        let named = typed.map(|typed| NamedWallet::Code(TypedCode::new(typed).0));
+        match NamedWallet::for_caller(named, Some(session))? {
+            Some(own) if session.code().is_some() => Ok(Self {
+                address: Ok(own.address()?),
+                guesses: MissCounter(None),
+            }),
+            Some(_) | None => Err(Error::new(ErrorCode::SessionForbidden)),
+        }
     }
 
     /// The address of the wallet; a malformed code counts as one that opens nothing.

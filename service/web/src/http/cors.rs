@@ -42,6 +42,7 @@ impl CorsForBrowsers {
                 header::CONTENT_TYPE,
                 headers::IDEMPOTENCY_KEY,
                 headers::X_WALLET_CODE,
+                headers::LAST_EVENT_ID,
             ])
             .expose_headers([
                 header::RETRY_AFTER,

@@ -7,7 +7,7 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::KeyKind, id::HoldId};
-use edge::{BehindEdge, auth::AnyKey};
+use edge::{AnyKey, BehindEdge};
 use wire::{code::ErrorCode, error::Error};
 
 use super::code_path::MissCounter;

@@ -159,8 +159,11 @@ fn codes(operation: &Value) -> Vec<ErrorCode> {
             || (has_body && BODY_CODES.contains(code))
             || match code {
                 ErrorCode::InvalidRequest => has_query,
-                ErrorCode::RateLimited => takes("publishable") || takes("administrator"),
+                ErrorCode::RateLimited => {
+                    takes("publishable") || takes("session") || takes("administrator")
+                }
                 ErrorCode::SecretKeyRequired => takes("secret") && !takes("publishable"),
+                ErrorCode::SessionForbidden | ErrorCode::SessionExpired => takes("secret"),
                 _ => false,
             }
     };

@@ -1,9 +1,13 @@
 //! The query of a request for a project's orders, and the page that answers it.
 
+use std::sync::Arc;
+
 use actors::Handle;
 use axum::response::Response;
 use catalog::ProjectCatalog;
-use domain::wallet::OrderStatus;
+use domain::{
+    Timestamp, catalog::KeyKind, id::OrderSerial, session::WalletSession, wallet::OrderStatus,
+};
 use serde::Deserialize;
 use wire::{
     Error,
@@ -43,6 +47,27 @@ impl StatusQuery {
 }
 
 impl PageQuery {
+    /// A page of the orders of a session's wallet, as a publishable key reads them.
+    pub(crate) async fn answer_own(
+        self,
+        session: &Arc<WalletSession>,
+        handle: &Handle,
+        project: &ProjectCatalog,
+    ) -> Result<Response, Error> {
+        let (before, limit) = self.place();
+        let page = handle.orders_of_session(&project.scope, session, before, limit);
+        let page = page
+            .await
+            .map_err(|error| Error::from_wallet(error, project))?;
+        respond::json(&Orders::of(&page, KeyKind::Publishable))
+    }
+
+    fn place(self) -> (Option<(Timestamp, OrderSerial)>, usize) {
+        let limit = self.limit.map_or_else(Default::default, |limit| limit.0).0;
+        let before = self.cursor.map(|Text(OrderCursor(at, order))| (at, order));
+        (before, limit)
+    }
+
     /// A page of a project's orders, of one status or of all, as a secret key reads it.
     pub(crate) async fn answer(
         self,
@@ -50,10 +75,9 @@ impl PageQuery {
         handle: &Handle,
         project: &ProjectCatalog,
     ) -> Result<Response, Error> {
-        let limit = self.limit.map_or_else(Default::default, |limit| limit.0).0;
-        let before = self.cursor.map(|Text(OrderCursor(at, order))| (at, order));
+        let (before, limit) = self.place();
         let page = handle.orders(&project.scope, status, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
-        respond::json(&Orders::from(&page))
+        respond::json(&Orders::of(&page, KeyKind::Secret))
     }
 }

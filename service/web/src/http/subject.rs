@@ -3,9 +3,14 @@
 
 mod choice;
 
+use std::sync::Arc;
+
 use actors::Address;
 use catalog::ProjectCatalog;
-use domain::{code::RecoveryCode, id::ProductId, text::ExternalUserId, wallet::ProductRef};
+use domain::{
+    code::RecoveryCode, id::ProductId, session::WalletSession, text::ExternalUserId,
+    wallet::ProductRef,
+};
 use wire::{
     code::ErrorCode,
     error::Error,
@@ -22,6 +27,8 @@ pub(crate) use choice::WalletChoice;
 pub(crate) enum NamedWallet {
     User(ExternalUserId),
     Code(Result<RecoveryCode, MalformedCode>),
+    /// The caller's own, by their session.
+    Own(Arc<WalletSession>),
 }
 
 impl NamedWallet {
@@ -43,14 +50,60 @@ impl NamedWallet {
         Self::of(user, code)?.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
     }
 
+    /// The same of a caller who may have a session, which opens its own wallet alone: that may be left out. Called
+    /// once the body was found valid.
+    pub(crate) fn for_caller(
+        named: Option<Self>,
+        session: Option<&Arc<WalletSession>>,
+    ) -> Result<Option<Self>, Error> {
+        let Some(session) = session else {
+            return Ok(named);
+        };
+        let is_own = match &named {
+            None | Some(Self::Own(_)) => true,
+            Some(Self::User(user)) => session.user() == Some(user),
+            Some(Self::Code(code)) => code.as_ref().is_ok_and(|code| session.code() == Some(code)),
+        };
+        match is_own {
+            true => Ok(Some(Self::Own(Arc::clone(session)))),
+            false => Err(Error::new(ErrorCode::SessionForbidden)),
+        }
+    }
+
+    /// The same where a wallet has to be named, unless it is the session's own.
+    pub(crate) fn needed_by(
+        named: Option<Self>,
+        session: Option<&Arc<WalletSession>>,
+    ) -> Result<Self, Error> {
+        let named = Self::for_caller(named, session)?;
+        named.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
+    }
+
     /// The wallet's address; `wallet_not_found` for a malformed code.
     pub(crate) fn address(self) -> Result<Address, Error> {
         match self {
             Self::User(user) => Ok(Address::External(user)),
             Self::Code(Ok(code)) => Ok(Address::Code(code)),
             Self::Code(Err(_)) => Err(Error::new(ErrorCode::WalletNotFound)),
+            Self::Own(session) => Ok(Address::Session(session)),
         }
     }
+}
+
+/// The address of a user's wallet: the one that is named, or with a session its own.
+pub(crate) fn users_wallet(
+    named: Option<UserText>,
+    session: Option<&Arc<WalletSession>>,
+) -> Result<Address, Error> {
+    let Some(session) = session else {
+        let Text(user) = named.ok_or_else(|| Error::missing("externalUserId"))?;
+        return Ok(Address::External(user));
+    };
+    let own = session.user();
+    if own.is_none() || named.is_some_and(|Text(user)| own != Some(&user)) {
+        return Err(Error::new(ErrorCode::SessionForbidden));
+    }
+    Ok(Address::Session(Arc::clone(session)))
 }
 
 /// The wallet that a command is about, whichever way it was named. A code in the path that opens nothing
@@ -61,6 +114,12 @@ pub(crate) enum Subject {
     Code(CodePath),
     /// Named by its user.
     User(Address),
+}
+
+impl From<Address> for Subject {
+    fn from(of_a_user: Address) -> Self {
+        Self::User(of_a_user)
+    }
 }
 
 impl From<CodePath> for Subject {

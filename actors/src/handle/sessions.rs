@@ -1,0 +1,159 @@
+//! Wallet sessions, and watching a wallet.
+
+use std::sync::Arc;
+
+use domain::{
+    Timestamp,
+    id::{OrderSerial, WalletKey},
+    session::{Permissions, SessionOwner, WalletSession},
+};
+use persistence::OrderPosition;
+
+use super::{Address, Handle, Scope, created, orders::unreadable};
+use crate::{
+    answer::{Error, OrderPage},
+    wallet::{Caller, CheckCaller, ReadWatched, RevokeSessions, StartSession, WatchedView},
+    watches::{NotWatched, WalletWatcher},
+};
+
+/// Positions of a project's orders that are looked through for a page of one wallet's: some milliseconds' work.
+const MAX_POSITIONS: usize = 10_000;
+/// Positions that are read at once.
+const POSITIONS_AT_ONCE: usize = 500;
+
+impl Handle {
+    /// The token of a new session of this wallet; creates a user's wallet if there is none. Nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::WalletNotFound`] for a code that opens none; else see [`Error`].
+    pub async fn start_session(
+        &self,
+        scope: &Scope,
+        owner: SessionOwner,
+        can: Permissions,
+        expires_at: Timestamp,
+    ) -> Result<String, Error> {
+        let address = match &owner {
+            SessionOwner::User(user) => Address::External(user.clone()),
+            SessionOwner::Code(code) => Address::Code(code.clone()),
+        };
+        let start = StartSession(created(scope, &address));
+        let (wallet, epoch) = self.ask_at(scope, &address, start).await?;
+        Ok(self.inner.keyring.seal_session(&WalletSession {
+            project: scope.project,
+            wallet,
+            epoch,
+            can,
+            expires_at,
+            owner,
+        }))
+    }
+
+    /// The session that a token stands for, and a number that no other token has; `None` if it is no token of this
+    /// server. Whether the session has ended is not known by that.
+    #[must_use]
+    pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
+        self.inner.keyring.open_session(token)
+    }
+
+    /// Checks that a session was not revoked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionExpired`] if it was, or its wallet is gone; else see [`Error`].
+    pub async fn check_session(&self, scope: &Scope, session: &WalletSession) -> Result<(), Error> {
+        let place = (session.wallet, Caller::of_session(session));
+        match self.ask(scope, place, CheckCaller).await {
+            // The books are older than the session: a backup was restored.
+            Err(Error::Rejected(_)) => Err(Error::SessionExpired),
+            answer => answer,
+        }
+    }
+
+    /// Ends all sessions of a wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn revoke_sessions(&self, scope: &Scope, address: &Address) -> Result<(), Error> {
+        self.ask_at(scope, address, RevokeSessions).await
+    }
+
+    /// A page of the orders of a session's wallet before a position, newest first. The project's orders are looked
+    /// through for them: where it has many, a page may be short or empty, and still have a next one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionExpired`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn orders_of_session(
+        &self,
+        scope: &Scope,
+        session: &Arc<WalletSession>,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let wallet = self
+            .read(scope, &Address::Session(Arc::clone(session)))
+            .await?;
+        let (project, since) = (scope.project, wallet.created_at);
+        let books = Arc::clone(&self.inner.registry.store.books);
+        let found = move || {
+            let (mut found, mut next, mut looked_at) = (Vec::new(), before, 0_usize);
+            while found.len() <= limit && looked_at < MAX_POSITIONS {
+                let page = books.orders(project, next, POSITIONS_AT_ONCE)?;
+                looked_at = looked_at.saturating_add(page.len());
+                next = page.last().map(OrderPosition::place);
+                // No order of the wallet is older than the wallet.
+                if page.len() < POSITIONS_AT_ONCE || next.is_some_and(|(at, _)| at < since) {
+                    next = None;
+                }
+                let own = page.into_iter().filter(|it| it.order.wallet == wallet.key);
+                found.extend(own);
+                if next.is_none() {
+                    break;
+                }
+            }
+            if found.len() > limit {
+                found.truncate(limit);
+                next = found.last().map(OrderPosition::place);
+            }
+            Ok((found, next))
+        };
+        let found = tokio::task::spawn_blocking(found).await;
+        let found: Result<_, persistence::Error> = found.map_err(|_| Error::Unavailable)?;
+        let (found, next) = found.map_err(|error| unreadable(&error))?;
+        let orders = self.orders_at(scope, found).await?;
+        Ok(OrderPage { orders, next })
+    }
+
+    /// A watcher of this wallet, which has to be asked for with [`Self::read_watched`] to begin.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWatched`] when there are too many.
+    pub fn watch(&self, wallet: WalletKey) -> Result<WalletWatcher, NotWatched> {
+        self.inner.registry.watches.watch(wallet)
+    }
+
+    /// Reads a wallet that is watched. The watcher hears of everything that is not in the answer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::read`].
+    pub async fn read_watched(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        watcher: &mut WalletWatcher,
+    ) -> Result<WatchedView, Error> {
+        watcher.seen();
+        self.ask_at(scope, address, ReadWatched(watcher.watch()))
+            .await
+    }
+
+    /// Ends all watching, so that requests that watch come to an end.
+    pub fn stop_watching(&self) {
+        self.inner.registry.watches.close();
+    }
+}

@@ -1,0 +1,67 @@
+//! Starts and ends a wallet's sessions, and shows the wallet to those who watch it.
+
+use std::sync::Arc;
+
+use domain::{
+    Timestamp,
+    id::WalletKey,
+    wallet::{Change, Created},
+};
+
+use super::{Command, Turn, read::view};
+use crate::{
+    answer::{Error, WalletView},
+    watches::WalletWatch,
+};
+
+/// Asks which sessions of the wallet count now; creates a user's wallet if there is none.
+pub(crate) struct StartSession(pub(crate) Option<Created>);
+
+impl Command for StartSession {
+    type Answer = (WalletKey, u32);
+
+    fn creates(&self) -> Option<&Created> {
+        self.0.as_ref()
+    }
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
+        let wallet = turn.wallet()?;
+        Ok((wallet.key, wallet.session_epoch))
+    }
+}
+
+/// Ends all sessions that there are.
+pub(crate) struct RevokeSessions;
+
+impl Command for RevokeSessions {
+    type Answer = ();
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
+        turn.change(Change::SessionsRevoked)
+    }
+}
+
+/// Reads the wallet, and has these watchers told of what changes from now on.
+pub(crate) struct ReadWatched(pub(crate) Arc<WalletWatch>);
+
+/// A wallet as its owner sees it, and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WatchedView {
+    /// What it holds.
+    pub view: WalletView,
+    /// When it will show something else though nothing is done to it, by the project's clock.
+    pub until: Timestamp,
+}
+
+impl Command for ReadWatched {
+    type Answer = WatchedView;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<WatchedView, Error> {
+        turn.watched_by(self.0);
+        let wallet = turn.wallet()?;
+        Ok(WatchedView {
+            view: view(wallet, turn.now()),
+            until: wallet.changes_by_itself_at(turn.free_grants(), turn.now()),
+        })
+    }
+}

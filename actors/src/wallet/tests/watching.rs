@@ -1,0 +1,107 @@
+//! Whoever watches a wallet hears of each change once it is durable, wherever the wallet is meanwhile.
+
+use futures_util::FutureExt as _;
+
+use super::{House, PRODUCT, applied, external};
+use crate::{Error, WalletWatcher, registry::Sweep, wallet::WatchedView};
+
+impl House {
+    /// Watches a user's wallet.
+    async fn watch(&self, user: &str) -> WalletWatcher {
+        let view = self
+            .handle
+            .read(&self.scope, &external(user))
+            .await
+            .unwrap();
+        let mut watcher = self.handle.watch(view.key).unwrap();
+        self.look(user, &mut watcher).await.unwrap();
+        watcher
+    }
+
+    async fn look(&self, user: &str, watcher: &mut WalletWatcher) -> Result<WatchedView, Error> {
+        let address = external(user);
+        self.handle
+            .read_watched(&self.scope, &address, watcher)
+            .await
+    }
+
+    /// What a watcher sees that has heard of a change.
+    async fn told(&self, user: &str, watcher: &mut WalletWatcher) -> i64 {
+        assert!(watcher.changed().await);
+        let watched = self.look(user, watcher).await.unwrap();
+        let balance = watched
+            .view
+            .balances
+            .iter()
+            .find(|it| it.product == PRODUCT);
+        balance.unwrap().balance
+    }
+}
+
+#[tokio::test]
+async fn a_watcher_is_told_of_nothing_before_it_is_durable() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let mut watcher = house.watch("ann").await;
+    house.journal.hold();
+    let mut deducted = Box::pin(house.deduct("ann", 3, "a"));
+    for _ in 0..100 {
+        assert!(deducted.as_mut().now_or_never().is_none());
+        assert_eq!(watcher.changed().now_or_never(), None);
+        let mut look = Box::pin(house.look("ann", &mut watcher));
+        assert!(look.as_mut().now_or_never().is_none(), "nor shown it");
+        tokio::task::yield_now().await;
+    }
+    house.journal.release();
+    assert_eq!(deducted.await, Ok(applied(7)));
+    assert_eq!(
+        house.look("ann", &mut watcher).await.unwrap().view.balances[0].balance,
+        7
+    );
+    house.deduct("ann", 2, "b").await.unwrap();
+    assert_eq!(house.told("ann", &mut watcher).await, 5);
+    // Reading, and what happens to others, is no change.
+    house.balance("ann").await.unwrap();
+    house.credit("bob", 1).await.unwrap();
+    assert_eq!(watcher.changed().now_or_never(), None);
+}
+
+#[tokio::test]
+async fn a_wallet_that_sleeps_or_is_reloaded_keeps_its_watchers() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let mut watcher = house.watch("ann").await;
+    let registry = &house.handle.inner.registry;
+    assert_eq!(registry.sweep(Sweep::All), 1, "watching keeps nobody awake");
+    house.deduct("ann", 1, "a").await.unwrap();
+    assert_eq!(house.told("ann", &mut watcher).await, 9);
+    super::durability::panic_in(&house, "broken").await;
+    house.deduct("ann", 1, "b").await.unwrap();
+    assert_eq!(house.told("ann", &mut watcher).await, 8);
+}
+
+#[tokio::test]
+async fn a_wallet_forgets_watchers_who_have_gone() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let (one, mut other) = (house.watch("ann").await, house.watch("ann").await);
+    assert_eq!(house.handle.stats().watchers, 2);
+    drop(one);
+    house.deduct("ann", 1, "a").await.unwrap();
+    assert_eq!(house.told("ann", &mut other).await, 9);
+    drop(other);
+    assert_eq!(house.handle.stats().watchers, 0);
+    house.deduct("ann", 1, "b").await.unwrap();
+    let mut new = house.watch("ann").await;
+    house.deduct("ann", 1, "c").await.unwrap();
+    assert_eq!(house.told("ann", &mut new).await, 7);
+}
+
+#[tokio::test]
+async fn a_stop_ends_all_watching() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    let mut watcher = house.watch("ann").await;
+    house.handle.stop_watching();
+    assert!(!watcher.changed().await);
+}

@@ -1,0 +1,149 @@
+//! `POST /sessions` and `POST /sessions/revoke`: lets a user's browser at the user's own wallet for a while, and ends
+//! that.
+
+use axum::{extract::State, response::Response};
+use domain::session::{Permission, SessionOwner};
+use edge::{Body, Context, SecretKey};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{
+    Error, ErrorCode,
+    field::{CodeText, PermissionText, Seconds, Text, UserText},
+    respond,
+    view::Instant,
+};
+
+use crate::{
+    api::App,
+    http::subject::{NamedWallet, WalletChoice},
+};
+
+/// How long a session lasts when nothing else is asked for: an hour.
+const LASTS_SECONDS: i64 = 3600;
+
+/// Whose session, how long, and what for. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+/// made if there is none.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct NewSession {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
+    /// Seconds until it ends, at most a day; an hour when left out.
+    expires_in_seconds: Option<Seconds>,
+    /// What it may do; everything when left out.
+    #[schema(min_items = 1)]
+    can: Option<Vec<PermissionText>>,
+}
+
+/// The schema of the request: one of two fields names the wallet.
+type NewSessionSchema = WalletChoice<NewSession>;
+
+/// The wallet whose sessions end. It is named by exactly one of `externalUserId` and `code`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RevokedSessions {
+    #[schema(ignore)]
+    external_user_id: Option<UserText>,
+    #[schema(ignore)]
+    code: Option<CodeText>,
+}
+
+/// The schema of the request: one of two fields names the wallet.
+type RevokedSessionsSchema = WalletChoice<RevokedSessions>;
+
+/// A session, for the browser of the wallet's owner.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionToken {
+    /// The bearer token. It is shown here alone.
+    #[schema(example = "pay_ws_…")]
+    token: String,
+    /// When it ends.
+    expires_at: Instant,
+}
+
+/// That the sessions have ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Revoked {
+    /// True in every answer.
+    revoked: bool,
+}
+
+/// Start a wallet session
+///
+/// A token that opens this wallet alone, for the browser of its owner: it reads it, buys for it, opens the portal,
+/// cancels and resumes subscriptions, as far as `can` says, and never deducts, grants or holds. Nothing is stored.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sessions",
+    tag = "Sessions",
+    request_body = NewSessionSchema,
+    responses((status = 200, description = "The session", body = SessionToken)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+)]
+pub(super) async fn start_session(
+    State(app): State<App>,
+    key: SecretKey,
+    context: Context,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: NewSession = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let can = request.can.map_or_else(
+        || Permission::ALL.into(),
+        |can| can.into_iter().map(|Text(one)| one).collect::<Vec<_>>(),
+    );
+    if can.is_empty() {
+        return Err(Error::invalid(
+            "can",
+            "A session has to be good for something.",
+        ));
+    }
+    let seconds = request.expires_in_seconds.map_or(LASTS_SECONDS, |it| it.0);
+    let expires_at = context.now.plus_seconds(seconds);
+    let owner = match wallet {
+        NamedWallet::User(user) => SessionOwner::User(user),
+        NamedWallet::Code(Ok(code)) => SessionOwner::Code(code),
+        NamedWallet::Code(Err(_)) | NamedWallet::Own(_) => {
+            return Err(Error::new(ErrorCode::WalletNotFound));
+        }
+    };
+    let can = can.into_iter().collect();
+    let started = app.handle.start_session(&key.scope, owner, can, expires_at);
+    let token = started
+        .await
+        .map_err(|error| Error::from_wallet(error, &key))?;
+    respond::json(&SessionToken {
+        token,
+        expires_at: Instant(expires_at),
+    })
+}
+
+/// Revoke a wallet's sessions
+///
+/// All that were started so far end at once, and the streams opened with them. Replacing a recovery code does the
+/// same.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sessions/revoke",
+    tag = "Sessions",
+    request_body = RevokedSessionsSchema,
+    responses((status = 200, description = "The sessions have ended", body = Revoked)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+)]
+pub(super) async fn revoke_sessions(
+    State(app): State<App>,
+    key: SecretKey,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: RevokedSessions = body.parse()?;
+    let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
+    let wallet = wallet.address()?;
+    let revoked = app.handle.revoke_sessions(&key.scope, &wallet).await;
+    revoked.map_err(|error| Error::from_wallet(error, &key))?;
+    respond::json(&Revoked { revoked: true })
+}
