@@ -57,7 +57,10 @@ export interface components {
             /** @description Its first instant, UTC. */
             start: components["schemas"]["Instant"];
         };
-        /** @description The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`. */
+        /**
+         * @description The subscription to cancel. The wallet is named by exactly one of `externalUserId` and `code`; with a session both
+         *     may be left out.
+         */
         CancelSubscription: {
             /**
              * @description Whether it ends with its period, and can be resumed until then, rather than at once; true when left
@@ -78,7 +81,7 @@ export interface components {
         /**
          * @description What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
          *     the code whose wallet to fill. With neither the payment makes an anonymous wallet, and the order
-         *     shows its code.
+         *     shows its code; with a session it fills the session's own wallet.
          */
         Checkout: {
             /** @description Whether the buyer may enter one of the provider's promotion codes. */
@@ -86,6 +89,7 @@ export interface components {
             cancelUrl?: components["schemas"]["RedirectUrl"] | null;
             customerEmail?: components["schemas"]["Email"] | null;
             discountCode?: components["schemas"]["DiscountCode"] | null;
+            idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
             locale?: components["schemas"]["Locale"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
             /** @description An active price of an active product. */
@@ -540,13 +544,15 @@ export interface components {
          * @example order-7-refill
          */
         IdempotencyKey: string;
-        /** @description A key's project and kind. */
+        /** @description Whose key or session it is. */
         Identity: {
+            /** @description The key's identifier: `key_…`; left out for a session. */
+            keyId?: string | null;
             /**
-             * @description `publishable` or `secret`
+             * @description `publishable`, `secret` or `session`
              * @example publishable
              */
-            keyKind: "publishable" | "secret" | (string & {});
+            keyKind: "publishable" | "secret" | "session" | (string & {});
             /**
              * @description `credit_codes` or `external_users`
              * @example credit_codes
@@ -556,6 +562,7 @@ export interface components {
             project: string;
             /** @description The project's identifier: `proj_…` */
             projectId: string;
+            session?: components["schemas"]["Session"] | null;
         };
         /**
          * Format: date-time
@@ -607,6 +614,21 @@ export interface components {
         Metadata: {
             [key: string]: string;
         };
+        /**
+         * @description Whose session, how long, and what for. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
+         *     made if there is none.
+         */
+        NewSession: {
+            /** @description What it may do; everything when left out. */
+            can?: components["schemas"]["SessionPermission"][] | null;
+            expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
         /** @description Credits that will expire. */
         NextExpiry: {
             /** Format: int64 */
@@ -635,7 +657,7 @@ export interface components {
         };
         /** @description Where a portal leads back to. */
         OpenPortalExternal: {
-            externalUserId: components["schemas"]["ExternalUserId"];
+            externalUserId?: components["schemas"]["ExternalUserId"] | null;
             /** @description The address that the portal leads back to. */
             returnUrl: components["schemas"]["RedirectUrl"];
         };
@@ -882,13 +904,29 @@ export interface components {
              */
             balance: number;
         };
-        /** @description The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`. */
+        /**
+         * @description The subscription to resume. The wallet is named by exactly one of `externalUserId` and `code`; with a session both
+         *     may be left out.
+         */
         ResumeSubscription: {
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
             /** @description The product that is subscribed to. */
             productId: components["schemas"]["ProductId"];
         } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
+        /** @description That the sessions have ended. */
+        Revoked: {
+            /** @description True in every answer. */
+            revoked: boolean;
+        };
+        /** @description The wallet whose sessions end. It is named by exactly one of `externalUserId` and `code`. */
+        RevokedSessions: Record<string, never> & ({
             code?: null;
             externalUserId: components["schemas"]["ExternalUserId"];
         } | {
@@ -906,6 +944,27 @@ export interface components {
              * @example OLIVE-7K2M-9QXP-4TBD
              */
             code: string;
+        };
+        /** @description A session of a wallet. */
+        Session: {
+            /** @description What it may do: `read`, `checkout`, `portal`, `subscriptions` */
+            can: string[];
+            /** @description When it ends. */
+            expiresAt: components["schemas"]["Instant"];
+            /** @description The caller's own id of the user; null where a recovery code opens the wallet. */
+            externalUserId: string | null;
+        };
+        /** @enum {string} */
+        SessionPermission: "read" | "checkout" | "portal" | "subscriptions" | (string & {});
+        /** @description A session, for the browser of the wallet's owner. */
+        SessionToken: {
+            /** @description When it ends. */
+            expiresAt: components["schemas"]["Instant"];
+            /**
+             * @description The bearer token. It is shown here alone.
+             * @example pay_ws_…
+             */
+            token: string;
         };
         /**
          * @description A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
@@ -1072,18 +1131,24 @@ export interface queries {
         returnUrl: string;
     };
     read_external_wallet: {
-        externalUserId: string;
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
     };
     read_external_ledger: {
         /** @description A page's `nextCursor`. */
         cursor?: string;
-        externalUserId: string;
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
         /** @description Entries on a page. */
         limit?: number;
         /** @description Only this product's entries. */
         productId?: string;
         /** @description Only entries with this reason. */
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
+    };
+    stream_external_wallet: {
+        /** @description The user, unless it is the session's own. */
+        externalUserId?: string;
     };
 }
 
@@ -1118,6 +1183,8 @@ export type ServiceErrorCode =
     | "rate_limited"
     | "redirect_not_allowed"
     | "secret_key_required"
+    | "session_expired"
+    | "session_forbidden"
     | "subscription_not_found"
     | "too_many_holds"
     | "too_many_invalid_codes"
@@ -1159,6 +1226,8 @@ export const statuses: Readonly<Record<string, number>> = {
     rate_limited: 429,
     redirect_not_allowed: 403,
     secret_key_required: 403,
+    session_expired: 401,
+    session_forbidden: 403,
     subscription_not_found: 404,
     too_many_holds: 409,
     too_many_invalid_codes: 429,
@@ -1187,4 +1256,6 @@ export type DescribedEventType =
     | "wallet.credited"
     | "wallet.balance_low"
     | "wallet.depleted"
+    | "wallet.owing"
+    | "wallet.repaid"
     | "features.changed";

@@ -9,17 +9,34 @@ from ._holdings import Holdings
 
 
 @dataclass(frozen=True)
+class Session:
+    """A session of a wallet."""
+
+    can: list[str]
+    """What it may do: `read`, `checkout`, `portal`, `subscriptions`"""
+    expires_at: datetime
+    """When it ends."""
+    external_user_id: Optional[str]
+    """The caller's own id of the user; null where a recovery code opens the wallet."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Identity:
-    """A key's project and kind."""
+    """Whose key or session it is."""
 
     key_kind: str
-    """`publishable` or `secret`"""
+    """`publishable`, `secret` or `session`"""
     mode: str
     """`credit_codes` or `external_users`"""
     project: str
     """The project's name."""
     project_id: str
     """The project's identifier: `proj_…`"""
+    key_id: Optional[str] = None
+    """The key's identifier: `key_…`; left out for a session."""
+    session: Optional[Session] = None
+    """The session; left out for a key."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -106,6 +123,7 @@ class Balance:
     next_expiry: Optional[NextExpiry] = None
     """What expires next; left out when nothing will."""
     owed: int = 0
+    """Credits that are owed: whatever is credited pays them first. Left out when there are none."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -250,7 +268,7 @@ class LedgerEntry:
 
     balance_after: int
     """The sum of all deltas of this product up to and with this one: credits that can be spent and those that
-    are held.
+    are held, less those that are owed.
     """
     created_at: datetime
     delta: int
@@ -273,16 +291,24 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Deduction:
-    """The result of a deduction or of settling a hold."""
+    """The result of a deduction or of settling a hold. What became of the cost is told where the request said
+    what to do with a shortfall, and where there was one.
+    """
 
     balance: int
     """Credits that can be spent now."""
     deducted: bool
     """Whether this very request took credits; false on a repeat."""
     charged: Optional[int] = None
+    """Credits that were charged, those drawn from the hold before included. With the next two it adds up to the
+    amount.
+    """
     late: bool = False
-    owed: int = 0
-    uncovered: int = 0
+    """Whether the hold had expired, and this was done as a deduction under its key; left out where it had not."""
+    owed: Optional[int] = None
+    """Credits that are owed for it: what it added to the debt."""
+    uncovered: Optional[int] = None
+    """Credits that could neither be charged nor owed."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -322,24 +348,34 @@ class Hold:
     """The hold's identifier: `hold_…`"""
     product_id: str
     settled_amount: int
-    """Credits deducted when it was settled, else 0."""
+    """Credits deducted when it was settled, those that are owed and those that were drawn included; else 0."""
     status: str
     """`open`, `settled`, `released` or `expired`"""
     drawn: int = 0
+    """Credits that were drawn from it while it was open: they stay charged however it ends. Left out when there
+    are none.
+    """
     max_overrun: int = 0
+    """How much the work may come to owe; left out when nothing."""
     owed: int = 0
+    """What of the settlement is owed; left out when nothing."""
     uncovered: int = 0
+    """What of the cost the settlement could not take; left out when nothing."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """"""
+    """What a draw left of its hold."""
 
     balance: int
+    """Credits that can be spent now."""
     deducted: bool
+    """Whether this very request charged credits; false on a repeat."""
     drawn: int
+    """Credits drawn from the hold so far."""
     held: int
+    """Credits that the hold still sets aside."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -354,23 +390,33 @@ class Released:
 
 @dataclass(frozen=True)
 class Debt:
-    """"""
+    """What is owed, and may be."""
 
     balance: int
+    """Credits that can be spent now."""
     credit_available: int
+    """How much more may come to be owed: the limit less what is owed and what open holds reserve."""
     debt_limit: int
+    """The limit in force."""
     owed: int
+    """Credits that are owed."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Forgiveness:
-    """"""
+    """The debt afterwards."""
 
     amount: int
+    """Credits that were forgiven, at most what was owed; on a repeat, those of the first request."""
     balance: int
+    """Credits that can be spent now."""
     forgiven: bool
+    """Whether this very request forgave them; false on a repeat, and where nothing was owed: then the key is not
+    used up.
+    """
     owed: int
+    """Credits that are still owed."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -389,10 +435,12 @@ class Checkout:
 
 @dataclass(frozen=True)
 class SessionToken:
-    """"""
+    """A session, for the browser of the wallet's owner."""
 
     expires_at: datetime
+    """When it ends."""
     token: str
+    """The bearer token. It is shown here alone."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -476,6 +524,8 @@ ServiceErrorCode = Literal[
     "rate_limited",
     "redirect_not_allowed",
     "secret_key_required",
+    "session_expired",
+    "session_forbidden",
     "subscription_not_found",
     "too_many_holds",
     "too_many_invalid_codes",
