@@ -40,19 +40,6 @@ OPTIONAL = {("ExternalWallet", "walletId"), ("Deducted", "charged")}
 # Classes with methods of their own.
 BASES = {"CodeWallet": "Holdings", "ExternalWallet": "Holdings"}
 
-# What the service is about to answer, until its description says so itself.
-_INT = {"type": "integer"}
-_INSTANT = {"$ref": "#/components/schemas/Instant"}
-AHEAD: dict[str, dict[str, Any]] = {
-    "Balance": {"owed": _INT},
-    "Deducted": {"charged": _INT, "owed": _INT, "uncovered": _INT, "late": {"type": "boolean"}},
-    "Hold": {"drawn": _INT, "maxOverrun": _INT, "owed": _INT, "uncovered": _INT},
-    "DrawnHold": {"balance": _INT, "deducted": {"type": "boolean"}, "drawn": _INT, "held": _INT},
-    "DebtState": {"balance": _INT, "owed": _INT, "debtLimit": _INT, "creditAvailable": _INT},
-    "Forgiven": {"balance": _INT, "owed": _INT, "forgiven": {"type": "boolean"}, "amount": _INT},
-    "SessionToken": {"token": {"type": "string"}, "expiresAt": _INSTANT},
-}
-
 MODELS = '''
 """What the service answers. Fields that a newer server adds are in `raw`, where all is as it was sent."""
 
@@ -72,9 +59,6 @@ class Models:
     def __init__(self, api: dict[str, Any]) -> None:
         self.api = api
         self.schemas: dict[str, Any] = api["components"]["schemas"]
-        for name, ahead in AHEAD.items():
-            known = self.schemas.setdefault(name, {"properties": {}, "required": list(ahead)})
-            known["properties"] = {**ahead, **known["properties"]}
         self.done: set[str] = set()
         self.classes: list[str] = []
 
