@@ -1,9 +1,8 @@
-//! What an operator may set. `config.toml` at the root of the repository, compiled in, is the list
-//! of all keys with their defaults; a file, the environment and the flags are laid over it in that
-//! order, and the result is checked as a whole before anything is started.
+//! What an operator may set. `config.toml` at the root of the repository, compiled in, is the list of all keys with
+//! their defaults; a file, the environment and the flags are laid over it in that order, and the result is checked as a
+//! whole before anything is started.
 //!
-//! The service's own secrets are never part of it: see `secrets.rs`. The password of a mail server may
-//! be, and is never shown.
+//! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be; it is never shown.
 
 mod environment;
 mod layers;
@@ -45,7 +44,7 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The data directory.
     pub data_dir: PathBuf,
-    /// A folder with the clients' npm packages to hand out; only `scrip dev` does.
+    /// A folder of npm packages to hand out; only `scrip dev` does.
     #[serde(skip)]
     pub packages: Option<PathBuf>,
     /// Proxies whose `X-Forwarded-For` is believed.

@@ -54,12 +54,12 @@ fn applied() -> Vec<view::Product> {
     serde_json::from_value(json!([
         {
             "id": "prod_1", "name": "Images", "description": null, "type": "credits",
-            "creditUnit": "images", "freeGrant": {"credits": 10, "period": "monthly"},
+            "creditUnit": "images", "freeGrant": {"credits": 10, "period": "monthly"}, "debtLimit": 0,
             "active": true, "createdAt": "", "prices": [price("price_1", "prod_1", "Small")],
         },
         {
             "id": "prod_2", "name": "Pro", "description": null, "type": "subscription",
-            "creditUnit": null, "freeGrant": null, "active": true, "createdAt": "",
+            "creditUnit": null, "freeGrant": null, "debtLimit": 0, "active": true, "createdAt": "",
             "prices": [{
                 "id": "price_2", "productId": "prod_2", "label": null, "amountCents": 1500,
                 "currency": "EUR", "creditsGranted": 400, "creditsProductId": "prod_1",
