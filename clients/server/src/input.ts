@@ -25,20 +25,9 @@ export interface DrawInput {
   idempotencyKey?: string | undefined;
 }
 /** What becomes of a settlement: `charged`, `owed` and `uncovered` are its amount together. */
-export interface Settled extends Deduction {
-  charged?: number;
-  owed?: number;
-  uncovered?: number;
-  /** The hold had expired, and its cost was taken all the same. */
-  late?: boolean;
-}
+export type Settled = Omit<Deduction, 'charged' | 'owed' | 'uncovered'> & { charged?: number; owed?: number; uncovered?: number };
 /** What became of a draw. */
-export interface Drawn extends Deduction {
-  /** All that was drawn of the hold. */
-  drawn: number;
-  /** What is left of it. */
-  held: number;
-}
+export type Drawn = Schemas['DrawnHold'];
 export type ExtendInput = Schemas['ExtendHold'];
 /** Its key is yours to choose: a grant that is made twice for want of one is money given away. */
 export type CreditInput = Schemas['Credit'];

@@ -319,7 +319,7 @@ export class ScripServer {
   }
 
   /** A key that was made up here was seen by nobody else: what it says of a repeat is this call's own doing. */
-  async #once<T extends Settled>(input: { idempotencyKey?: string | null | undefined }, ask: (call: Call) => Promise<T>): Promise<T> {
+  async #once<T extends { deducted: boolean; charged?: number; owed?: number }>(input: { idempotencyKey?: string | null | undefined }, ask: (call: Call) => Promise<T>): Promise<T> {
     let replayed = false;
     const answer = await ask({ onHeaders: (headers) => (replayed = headers.get('idempotency-replayed') === 'true') });
     if (!replayed || input.idempotencyKey != null) return answer;
