@@ -243,6 +243,9 @@ impl World {
         let hold = holds
             .get(self.rng.below(holds.len().max(1) as u64) as usize)
             .copied();
+        // Its own product's credits, once nothing is left of what was set aside.
+        let held = hold.and_then(|id| wallet.hold(&id));
+        let drawable = held.is_some_and(|held| wallet.available(held.product) > 0);
         let name = self.text();
         let id = IdempotencyKey::new(name.as_str()).unwrap();
         let meta = (self.rng.below(4) == 0).then(|| Meta::new("{\"a\":1}").unwrap());
@@ -272,7 +275,7 @@ impl World {
                 expires_at: Timestamp(1 << 51),
             },
             (7, Some(hold)) => Change::HoldExpired { hold },
-            (19, Some(hold)) if available >= amount.get() => Change::HoldDrawn {
+            (19, Some(hold)) if drawable => Change::HoldDrawn {
                 hold,
                 amount: Amount::new(1).unwrap(),
                 key: id,
