@@ -31,8 +31,9 @@ def entry(body):
 
 
 def product(body, method):
-    # Credits are called something, and go on being.
+    # Credits are called something, and go on being; a product that has prices keeps its type.
     if method == "PATCH":
+        body.pop("type", None)
         if not body.get("creditUnit"):
             body.pop("creditUnit", None)
     elif body.get("type") == "credits" and not body.get("creditUnit"):
