@@ -95,9 +95,24 @@ it('one press is one good: a second one while the first is under way takes and g
     const [goods, setGoods] = useState(0);
     return <button type="button" onClick={() => void deduct({ amount: 1 }).then((taken) => taken && setGoods((n) => n + 1))}>{`${goods} goods`}</button>;
   }
+  // The answer to the first press is not there before the second one, however quick the service is.
+  let pressedTwice = () => {};
+  const pressed = new Promise<void>((resolve) => (pressedTwice = resolve));
+  const ask = globalThis.fetch;
+  const deductions = vi.fn();
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (address, init) => {
+    const answer = await ask(address, init);
+    if (String(address).endsWith('/deduct')) {
+      deductions();
+      await pressed;
+    }
+    return answer;
+  });
   visit(shop, <Draw />, { code });
   await userEvent.dblClick(screen.getByRole('button'));
+  pressedTwice();
   await screen.findByText('1 goods');
+  expect(deductions).toHaveBeenCalledOnce();
   expect((await walletOf(shop, code)).balances[0]?.balance).toBe(9);
 });
 
