@@ -96,10 +96,10 @@ pub struct OrderAnswer {
     pub external_user: Option<ExternalUserId>,
     /// The recovery code that opens an anonymous wallet now.
     pub code: Option<RecoveryCode>,
-    /// Whether the code is still the one that the order was placed under or minted. If not, only the
-    /// project's own servers may see it: a rotation may be meant to lock out somebody who knows the
+    /// Whether the code is still the one that the order was placed under, or that its payment minted. If not, only
+    /// the project's own servers may see it: the code may have been replaced to lock out somebody who knows the
     /// order.
-    pub code_of_the_order: bool,
+    pub is_original_code: bool,
     /// Credits of the order's product that can be spent now.
     pub balance: i64,
 }

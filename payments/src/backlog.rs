@@ -15,13 +15,13 @@ use super::{
 const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
 /// The longest pause while the provider does not answer, in seconds: buyers who paid meanwhile wait for its return,
 /// and a sweep sends it only a few requests before it stops.
-const LONGEST_WHILE_SILENT: i64 = 120;
+const LONGEST_IN_OUTAGE: i64 = 120;
 /// Attempts for an object that the provider does not have, which take a day: an event may come before its
 /// object can be fetched.
 const MOST_UNKNOWN: usize = 29;
 /// How often, and for how long, a payment is checked that has not settled yet.
-const ON_ITS_WAY_SECONDS: i64 = 3600;
-const LONGEST_WAY_SECONDS: i64 = 30 * 24 * 3600;
+const SETTLEMENT_SECONDS: i64 = 3600;
+const LONGEST_SETTLEMENT_SECONDS: i64 = 30 * 24 * 3600;
 /// How often a missing permission of the key is probed.
 const PROBE_SECONDS: i64 = 30;
 /// Events that [`Backlog::due`] returns at most.
@@ -34,7 +34,7 @@ pub(crate) struct BacklogEntry {
     /// Failed attempts so far.
     attempts: usize,
     /// Whether it only waits for its payment to settle.
-    is_on_its_way: bool,
+    waits_for_settlement: bool,
     due: Timestamp,
 }
 
@@ -59,7 +59,7 @@ impl BacklogEntry {
         Self {
             event,
             attempts: 0,
-            is_on_its_way: false,
+            waits_for_settlement: false,
             due: Timestamp(0),
         }
     }
@@ -71,11 +71,15 @@ impl BacklogEntry {
 
     /// Whether its payment has not settled for 30 days.
     pub(crate) fn never_settled(&self, now: Timestamp, error: &Error) -> bool {
-        let end = self.event.content.at.plus_seconds(LONGEST_WAY_SECONDS);
-        matches!(error, Error::OnItsWay) && end <= now
+        let end = self
+            .event
+            .content
+            .at
+            .plus_seconds(LONGEST_SETTLEMENT_SECONDS);
+        matches!(error, Error::NotSettled) && end <= now
     }
 
-    const fn place(&self) -> (Timestamp, EventKey) {
+    const fn position(&self) -> (Timestamp, EventKey) {
         (self.due, self.event.key)
     }
 }
@@ -83,22 +87,22 @@ impl BacklogEntry {
 impl Backlog {
     /// Schedules the next attempt after a failed one.
     pub(crate) fn add(&self, mut waiting: BacklogEntry, now: Timestamp, error: &Error) {
-        waiting.is_on_its_way = matches!(error, Error::OnItsWay);
+        waiting.waits_for_settlement = matches!(error, Error::NotSettled);
         let last = PAUSES.last().copied().unwrap_or_default();
-        let mut pause = match waiting.is_on_its_way {
-            true => ON_ITS_WAY_SECONDS,
+        let mut pause = match waiting.waits_for_settlement {
+            true => SETTLEMENT_SECONDS,
             false => PAUSES.get(waiting.attempts).copied().unwrap_or(last),
         };
         if error.is_silence() {
-            pause = pause.min(LONGEST_WHILE_SILENT);
+            pause = pause.min(LONGEST_IN_OUTAGE);
         }
         waiting.attempts = waiting.attempts.saturating_add(1);
         let Error::Provider(port::Error::Permission { permission, .. }) = error else {
             return self.put(waiting, now.plus_seconds(pause));
         };
         let mut projects = self.0.lock();
-        let of = projects.entry(waiting.event.key.project).or_default();
-        let blocked = of.blocked.entry(permission.clone()).or_default();
+        let backlog = projects.entry(waiting.event.key.project).or_default();
+        let blocked = backlog.blocked.entry(permission.clone()).or_default();
         blocked.waiting.push(waiting);
         blocked.probe = blocked.probe.max(now.plus_seconds(PROBE_SECONDS));
     }
@@ -107,8 +111,8 @@ impl Backlog {
     pub(crate) fn put(&self, waiting: BacklogEntry, due: Timestamp) {
         let waiting = BacklogEntry { due, ..waiting };
         let mut projects = self.0.lock();
-        let of = projects.entry(waiting.event.key.project).or_default();
-        of.by_time.insert(waiting.place(), waiting);
+        let backlog = projects.entry(waiting.event.key.project).or_default();
+        backlog.by_time.insert(waiting.position(), waiting);
     }
 
     /// Events that are due, the longest overdue first. They stay until they are removed.
@@ -119,34 +123,41 @@ impl Backlog {
         missing: &[String],
     ) -> Vec<BacklogEntry> {
         let mut projects = self.0.lock();
-        let Some(of) = projects.get_mut(&project) else {
+        let Some(backlog) = projects.get_mut(&project) else {
             return Vec::new();
         };
-        if !of.blocked.is_empty() {
-            of.unblock(now, missing);
+        if !backlog.blocked.is_empty() {
+            backlog.unblock(now, missing);
         }
-        let due = of.by_time.values().take_while(|waiting| waiting.due <= now);
+        let due = backlog
+            .by_time
+            .values()
+            .take_while(|waiting| waiting.due <= now);
         due.take(PAGE).cloned().collect()
     }
 
     pub(crate) fn remove(&self, waiting: &BacklogEntry) {
-        if let Some(of) = self.0.lock().get_mut(&waiting.event.key.project) {
-            of.by_time.remove(&waiting.place());
+        if let Some(backlog) = self.0.lock().get_mut(&waiting.event.key.project) {
+            backlog.by_time.remove(&waiting.position());
         }
     }
 
     /// Whether any event of a project waits.
     pub(crate) fn has(&self, project: ProjectId) -> bool {
         let projects = self.0.lock();
-        let of = projects.get(&project);
-        of.is_some_and(|of| !of.by_time.is_empty() || !of.blocked.is_empty())
+        let backlog = projects.get(&project);
+        backlog.is_some_and(|backlog| !backlog.by_time.is_empty() || !backlog.blocked.is_empty())
     }
 
     /// How many events only wait for their payment to settle.
-    pub(crate) fn on_their_way(&self) -> usize {
+    pub(crate) fn waiting_for_settlement(&self) -> usize {
         let projects = self.0.lock();
-        let waiting = projects.values().flat_map(|of| of.by_time.values());
-        waiting.filter(|waiting| waiting.is_on_its_way).count()
+        let waiting = projects
+            .values()
+            .flat_map(|backlog| backlog.by_time.values());
+        waiting
+            .filter(|waiting| waiting.waits_for_settlement)
+            .count()
     }
 
     pub(crate) fn forget(&self, project: ProjectId) {
@@ -171,7 +182,7 @@ impl ProjectBacklog {
                 due: now,
                 ..waiting
             };
-            self.by_time.insert(waiting.place(), waiting);
+            self.by_time.insert(waiting.position(), waiting);
         }
     }
 }

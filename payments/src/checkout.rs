@@ -52,7 +52,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         new: NewCheckout,
     ) -> Result<(OrderId, CheckoutPage), Error> {
-        // A caller who goes away in the middle must not leave a page without its order.
+        // A caller who disconnects in the middle must not leave a page without its order.
         let (payments, id) = (self.clone(), project.project.id);
         let work = async move { payments.opened(&project, &new).await };
         self.0.checkouts.carry_out(id, work).await
@@ -106,7 +106,7 @@ impl Payments {
         };
         let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
         if let Err(error) = placed.await {
-            call_off(&*provider, &page.id, order).await;
+            close_page(&*provider, &page.id, order).await;
             return Err(error.into());
         }
         failpoint::reached("checkout.placed");
@@ -117,7 +117,7 @@ impl Payments {
 
 /// Closes the page of an order that was refused. If that fails, the page expires by itself; if it is paid before
 /// that, the order is fulfilled.
-async fn call_off(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
+async fn close_page(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
     if let Err(error) = provider.close_checkout(checkout, order).await {
         tracing::warn!(%error, %order, "The page of a refused checkout could not be closed");
     }

@@ -15,22 +15,23 @@ pub enum Error {
     /// The wallet refused the request, or could not be reached.
     #[error(transparent)]
     Wallet(#[from] actors::Error),
-    /// Money went back for an order that is not known yet.
-    #[error("money went back for an order that is not known yet")]
+    /// A payment was refunded or disputed before its order is known.
+    #[error("the payment was refunded or disputed, and its order is not known yet")]
     TooEarly,
     /// The buyer has finished the checkout, and the payment has not settled yet.
-    #[error("the money is on its way")]
-    OnItsWay,
+    #[error("the payment has not settled yet")]
+    NotSettled,
     /// No such payment is on the list of unfulfilled payments.
     #[error("no such unfulfilled payment")]
     NoSuchPayment,
     /// An earlier decision about the payment differs.
-    #[error("the payment was already decided otherwise")]
+    #[error("an earlier decision about the payment differs")]
     Decided,
     /// A payment is to be assigned to a price that does not exist.
     #[error("no such price")]
     NoSuchPrice,
-    /// A subscription is billed by other terms than the price that it is to be imported under; both in words.
+    /// A subscription is billed by other terms than those of the price that it is to be imported under. The text
+    /// names both.
     #[error("the provider charges {0}")]
     OtherTerms(String),
     /// A payment that is not for a subscription is to be assigned to a subscription's price.

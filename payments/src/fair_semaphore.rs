@@ -52,9 +52,9 @@ impl FairSemaphore {
         project: ProjectId,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
-        let place = self.take(project).ok_or(actors::Error::Overloaded)?;
+        let permit = self.take(project).ok_or(actors::Error::Overloaded)?;
         let work = async move {
-            let _place = place;
+            let _permit = permit;
             work.await
         };
         detached(work)

@@ -1,6 +1,5 @@
-//! Fetches the state of an object at the provider and applies to the wallet what follows from it. Every report
-//! carries the time at which it was requested: of two reports about one object the later one wins, in whichever
-//! order they arrive.
+//! Fetches an object's present state from the provider, and applies it to the wallet. Every report carries the time
+//! at which it was requested: of two reports about one object the later one wins, in whichever order they arrive.
 
 use actors::{Handle, Scope};
 use catalog::ProjectCatalog;
@@ -41,7 +40,7 @@ pub(crate) struct Fulfilment {
     provider_locks: ProviderLocks,
     outages: Outages,
     unfulfilled: List,
-    /// At most one look at a payment at a time, by the provider's id of it.
+    /// Fetches of payments under way, by the provider's id of the payment: one at a time.
     payments: NamedLocks,
 }
 
@@ -76,7 +75,7 @@ impl Fulfilment {
     ///
     /// # Errors
     ///
-    /// See [`Error`]: part of it may have been applied, and the same call goes on.
+    /// See [`Error`]: part of the state may have been applied, and a repeated call applies the rest.
     pub(crate) async fn refresh(
         &self,
         account: ProjectAccount<'_>,
@@ -108,12 +107,13 @@ impl Fulfilment {
         Ok(progress)
     }
 
-    /// Places an order that was paid before it was known here, with its subscription. Repeating it changes nothing.
+    /// Places an order that was paid before it was known here, and begins its subscription. Repeating it changes
+    /// nothing.
     ///
     /// # Errors
     ///
     /// The same as [`Fulfilment::refresh`].
-    pub(crate) async fn place(
+    pub(crate) async fn place_paid_order(
         &self,
         account: ProjectAccount<'_>,
         subject: &ObjectRef,
@@ -121,7 +121,7 @@ impl Fulfilment {
     ) -> Result<(), Error> {
         let _at_work = self.provider_locks.begin(account.project).await?;
         let applier = self.applier(account, subject);
-        applier.paid(paid).await
+        applier.paid_order(paid).await
     }
 
     fn applier<'a>(
@@ -210,22 +210,23 @@ impl ReportApplier<'_> {
     async fn apply(&self, report: Report) -> Result<(), Error> {
         match report {
             Report::Open(_) => Ok(()),
-            Report::Processing(order) => self.tell(order, Purchase::Process(order.serial)).await,
-            Report::Paid(paid) => self.paid(*paid).await,
-            Report::Failed(order) => self.tell(order, Purchase::Fail(order.serial)).await,
-            Report::Expired(order) => self.tell(order, Purchase::Expire(order.serial)).await,
-            Report::Subscription(now) => self.subscription(*now).await,
+            Report::Processing(order) => self.report(order, Purchase::Process(order.serial)).await,
+            Report::Paid(paid) => self.paid_order(*paid).await,
+            Report::Failed(order) => self.report(order, Purchase::Fail(order.serial)).await,
+            Report::Expired(order) => self.report(order, Purchase::Expire(order.serial)).await,
+            Report::Subscription(state) => self.subscription(*state).await,
             Report::Reversed(reversal) => {
                 failpoint::reached("money.asked");
-                self.reversed(reversal).await?;
+                self.reversal(reversal).await?;
                 failpoint::reached("money.told");
                 Ok(())
             }
-            Report::Unplaced(unplaced) => self.unplaced(*unplaced).await,
+            Report::Unplaced(payment) => self.keep_unfulfilled(*payment).await,
         }
     }
 
-    async fn paid(&self, report: PaidOrder) -> Result<(), Error> {
+    /// Has the wallet fulfil a paid order. A payment that cannot be fulfilled goes to the unfulfilled payments.
+    async fn paid_order(&self, report: PaidOrder) -> Result<(), Error> {
         let PaidOrder {
             order,
             price,
@@ -236,12 +237,12 @@ impl ReportApplier<'_> {
             billing,
             subscription,
         } = report;
-        let ours = price.and_then(|price| self.project.any_price(&price));
+        let price = price.and_then(|price| self.project.any_price(&price));
         // Somebody added a currency at the provider: what was charged cannot be compared with our price.
-        let other = currency.zip(ours).is_some_and(|(charged, price)| {
-            Currency::new(&price.currency).is_some_and(|meant| meant != charged)
+        let in_other_currency = currency.zip(price).is_some_and(|(charged, price)| {
+            Currency::new(&price.currency).is_some_and(|expected| expected != charged)
         });
-        let placed = ours.map(|price| PlaceOrder {
+        let missing_order = price.map(|price| PlaceOrder {
             order: order.serial,
             terms: Terms::from(price),
             quantity,
@@ -254,7 +255,7 @@ impl ReportApplier<'_> {
         let pay = Pay {
             order: order.serial,
             code: self.handle.mint_code(scope),
-            placed,
+            missing_order,
             payment,
             billing: billing.map(|billing| PaidCycle {
                 reported_at: self.at,
@@ -262,39 +263,41 @@ impl ReportApplier<'_> {
             }),
         };
         let mut unplaced = PaymentWithoutOrder {
-            why: match ours {
-                Some(_) if other => NoOrderReason::OtherCurrency,
+            reason: match price {
+                Some(_) if in_other_currency => NoOrderReason::OtherCurrency,
                 Some(_) => NoOrderReason::UnknownWallet,
                 None => NoOrderReason::UnknownPrice,
             },
             payment: pay.payment.clone(),
             billing: pay.billing.clone(),
         };
-        let Some(_turn) = self.lock(&unplaced, order).await? else {
+        let Some(_lock) = self.lock(&unplaced, order).await? else {
             return Ok(());
         };
-        if other {
-            return self.unplaced(unplaced).await;
+        if in_other_currency {
+            return self.keep_unfulfilled(unplaced).await;
         }
-        let done = self.handle.pay(scope, order.wallet, user, pay).await;
-        if matches!(done, Ok(false)) {
+        let outcome = self.handle.pay(scope, order.wallet, user, pay).await;
+        if matches!(outcome, Ok(false)) {
+            // The order was paid before: by this payment, or by another one.
             let stored = self.handle.order(scope, order).await?.order;
             let billing = unplaced.billing.as_ref();
             let subscription = billing.map(|billing| &billing.subscription);
             if stored.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
-                unplaced.why = NoOrderReason::AlreadyPaid;
-                return self.unplaced(unplaced).await;
+                unplaced.reason = NoOrderReason::AlreadyPaid;
+                return self.keep_unfulfilled(unplaced).await;
             }
         }
-        self.settle(order, done, unplaced).await?;
+        self.settle(order, outcome, unplaced).await?;
         match subscription {
             // It may have changed since the checkout, in an event that came before the order was known.
-            Some(now) => self.subscription(now).await,
+            Some(state) => self.subscription(state).await,
             None => Ok(()),
         }
     }
 
-    async fn bill(&self, first: OrderId, paid: PaidInvoice) -> Result<(), Error> {
+    /// Makes an order of a subscription's paid invoice, in the wallet of the subscription's first order.
+    async fn paid_invoice(&self, first_order: OrderId, paid: PaidInvoice) -> Result<(), Error> {
         let PaidInvoice {
             invoice,
             pays,
@@ -305,34 +308,38 @@ impl ReportApplier<'_> {
         } = paid;
         // The provider's clock may be ahead of ours, and everything else is dated by ours.
         billing.reported_at = billing.reported_at.min(self.at);
-        let carried = matches!(pays, Some(Pays::Carried(_)));
-        let [whole, switches] = orders_of(self.handle, &self.project.scope, &invoice);
-        let order = if carried { switches } else { whole };
+        let is_of_prior_switches = matches!(pays, Some(Pays::PriorSwitches(_)));
+        let [of_cycle, of_switches] = orders_of(self.handle, &self.project.scope, &invoice);
+        let order = match is_of_prior_switches {
+            true => of_switches,
+            false => of_cycle,
+        };
         let mut unplaced = PaymentWithoutOrder {
-            why: NoOrderReason::UnknownOrder,
+            reason: NoOrderReason::UnknownOrder,
             payment: payment.clone(),
             billing: Some(billing.clone()),
         };
-        let made = OrderId {
+        let order_id = OrderId {
             serial: order,
-            wallet: first.wallet,
+            wallet: first_order.wallet,
         };
-        // The payment belongs to the order of the cycle; the order of its switches comes on top.
-        let _turn = match carried {
+        // The look-ups name the order of the cycle for this payment: to the order of the switches it would seem to
+        // belong to another order.
+        let _lock = match is_of_prior_switches {
             true => None,
-            false => match self.lock(&unplaced, made).await? {
+            false => match self.lock(&unplaced, order_id).await? {
                 Some(lock) => lock,
                 None => return Ok(()),
             },
         };
         let terms = price.and_then(|price| terms_of(self.project, price));
         if terms.is_none() {
-            tracing::warn!(order = %first, "A subscription was billed under a price that is not ours");
+            tracing::warn!(order = %first_order, "A subscription was billed under a price that is not ours");
         }
         // A switch from a tier that is not ours has no price to compute a proration from.
         let Some(pays) = pays else {
-            unplaced.why = NoOrderReason::UnknownPrice;
-            return self.unplaced(unplaced).await;
+            unplaced.reason = NoOrderReason::UnknownPrice;
+            return self.keep_unfulfilled(unplaced).await;
         };
         let bill = Purchase::Bill(Box::new(Bill {
             order,
@@ -343,8 +350,8 @@ impl ReportApplier<'_> {
             billing,
         }));
         let scope = &self.project.scope;
-        let outcome = self.handle.report(scope, first.wallet, bill).await;
-        self.settle(first, outcome, unplaced).await
+        let outcome = self.handle.report(scope, first_order.wallet, bill).await;
+        self.settle(first_order, outcome, unplaced).await
     }
 
     /// Waits for the lock of a payment. The outer `None` means that there is nothing to do: by now the payment
@@ -352,92 +359,101 @@ impl ReportApplier<'_> {
     /// order that cost nothing has no payment.
     async fn lock(
         &self,
-        of: &PaymentWithoutOrder,
+        unplaced: &PaymentWithoutOrder,
         order: OrderId,
     ) -> Result<Option<Option<NamedLock>>, Error> {
-        let Some(payment) = &of.payment.payment else {
+        let Some(payment) = &unplaced.payment.payment else {
             return Ok(Some(None));
         };
         let lock = self
             .unfulfilled
             .lock(self.project.project.id, payment)
             .await;
-        let elsewhere = self
+        let is_taken = self
             .unfulfilled
             .belongs_to_other_order(self.project, payment, order)?;
-        Ok((!elsewhere).then_some(Some(lock)))
+        Ok((!is_taken).then_some(Some(lock)))
     }
 
-    /// Takes a payment off the list of unfulfilled payments once it has its order, or puts it there if the wallet
-    /// refused the order.
+    /// Takes a payment off the list of unfulfilled payments once its order is paid, or puts it on the list if the
+    /// wallet rejected the order.
     async fn settle(
         &self,
         order: OrderId,
-        done: Result<bool, actors::Error>,
+        outcome: Result<bool, actors::Error>,
         unplaced: PaymentWithoutOrder,
     ) -> Result<(), Error> {
-        match (done, &unplaced.payment.payment) {
+        match (outcome, &unplaced.payment.payment) {
             (Ok(_), Some(payment)) => {
                 let project = self.project.project.id;
-                self.unfulfilled.placed(project, payment).await
+                self.unfulfilled.remove(project, payment).await
             }
             (Ok(_), None) => Ok(()),
             (Err(actors::Error::Rejected(rejection)), _) => {
-                tracing::warn!(%order, reason = %rejection, "A payment could not be placed");
-                self.unplaced(unplaced).await
+                tracing::warn!(%order, reason = %rejection, "A wallet rejected the order of a payment");
+                self.keep_unfulfilled(unplaced).await
             }
             (Err(error), _) => Err(error.into()),
         }
     }
 
-    async fn unplaced(&self, unplaced: PaymentWithoutOrder) -> Result<(), Error> {
+    async fn keep_unfulfilled(&self, payment: PaymentWithoutOrder) -> Result<(), Error> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
-        list.keep(self.account, unplaced, checkout).await
+        list.keep(self.account, payment, checkout).await
     }
 
-    /// Applies the paid invoices first, so that the rest of the report is about a cycle that the wallet knows. An
-    /// invoice that cannot be placed does not hold up the others.
-    async fn subscription(&self, now: SubscriptionState) -> Result<(), Error> {
-        for paid in now.paid {
+    /// Applies a subscription's paid invoices, then its state, which is about a cycle that the wallet knows by then.
+    /// An invoice that the wallet rejects does not hold up the others.
+    async fn subscription(&self, state: SubscriptionState) -> Result<(), Error> {
+        for paid in state.paid_invoices {
             failpoint::reached("cycle.asked");
-            self.bill(now.first, paid).await?;
+            self.paid_invoice(state.first_order, paid).await?;
             failpoint::reached("cycle.told");
         }
-        let Some(status) = now.status else {
+        let Some(status) = state.status else {
             return Ok(());
         };
-        let terms = now.price.and_then(|price| terms_of(self.project, price));
+        let terms = state.price.and_then(|price| terms_of(self.project, price));
         let report = UpdateSubscription {
-            subscription: now.id,
-            first: Some(now.first.serial).filter(|_| status == SubscriptionStatus::PastDue),
-            terms: terms.map(|terms| terms.many(now.quantity)),
+            subscription: state.id,
+            first: Some(state.first_order.serial).filter(|_| status == SubscriptionStatus::PastDue),
+            terms: terms.map(|terms| terms.many(state.quantity)),
             status,
-            open_invoice: now.open_invoice.map(Box::new),
-            collection_paused: now.collection_paused,
-            // The provider named no end: it counts as ended now until the next report.
-            current_period_end: now.current_period_end.unwrap_or(self.at),
-            cancel_at_period_end: now.cancel_at_period_end,
+            open_invoice: state.open_invoice.map(Box::new),
+            collection_paused: state.collection_paused,
+            // Where the provider names no end, the period counts as ended until the next report.
+            current_period_end: state.current_period_end.unwrap_or(self.at),
+            cancel_at_period_end: state.cancel_at_period_end,
             grace_days: self.project.project.subscription_grace_days,
             reported_at: self.at,
         };
-        self.tell(now.first, Purchase::Update(Box::new(report)))
+        self.report(state.first_order, Purchase::Update(Box::new(report)))
             .await
     }
 
     /// Applies refunds and disputes of a payment.
-    async fn reversed(&self, money: PaymentReversal) -> Result<(), Error> {
-        let mut placed = None;
+    async fn reversal(&self, report: PaymentReversal) -> Result<(), Error> {
+        let PaymentReversal {
+            target,
+            reversal,
+            prior_switches,
+        } = report;
+        let reversal = Reversal {
+            as_of: self.at,
+            ..reversal
+        };
+        let mut known_order = None;
         if let ObjectRef::Payment(payment) = self.subject {
             let (project, list) = (self.project.project.id, self.unfulfilled);
             if list.is_listed(project, payment) {
                 return list
-                    .went_back(project, payment, money.away.refunded_cents, self.at)
+                    .refunded(project, payment, reversal.refunded_cents, self.at)
                     .await;
             }
-            placed = self.handle.order_of_payment(&self.project.scope, payment)?;
-            // This payment carries the metadata of an order that another payment paid ("duplicate" in Stripe's
-            // dashboard): a refund of it takes nothing from that order.
-            if let (None, PaymentTarget::Order(order)) = (placed, &money.of) {
+            known_order = self.handle.order_of_payment(&self.project.scope, payment)?;
+            // A payment may carry the metadata of an order that another payment paid ("duplicate" in Stripe's
+            // dashboard): refunding it takes nothing from that order.
+            if let (None, PaymentTarget::Order(order)) = (known_order, &target) {
                 let answer = self.handle.order(&self.project.scope, *order).await;
                 if answer.is_ok_and(|answer| {
                     let subscription = answer.order.subscription.as_ref();
@@ -447,37 +463,37 @@ impl ReportApplier<'_> {
                 }
             }
         }
-        let all = Reversal {
-            as_of: self.at,
-            ..money.away
-        };
-        let (first, invoice) = match money.of {
+        let (first_order, invoice) = match target {
             // The look-up wins over the metadata, which somebody may have changed.
-            PaymentTarget::Order(order) => return self.reverse(placed.unwrap_or(order), all).await,
-            PaymentTarget::Invoice(first, invoice) => (first, invoice),
+            PaymentTarget::Order(order) => {
+                return self.reverse(known_order.unwrap_or(order), reversal).await;
+            }
+            PaymentTarget::Invoice(first_order, invoice) => (first_order, invoice),
         };
-        let orders = orders_of(self.handle, &self.project.scope, &invoice);
-        let [whole, switches] = orders.map(|serial| OrderId { serial, ..first });
-        let elsewhere = placed.filter(|placed| *placed != whole && *placed != switches);
-        match (elsewhere, money.carried) {
-            // A person assigned the whole payment to one order.
-            (Some(order), _) => self.reverse(order, all).await,
-            (None, None) => self.reverse(whole, all).await,
-            // Both orders of the invoice give back their share.
-            (None, Some(part)) => {
+        let orders = orders_of(self.handle, &self.project.scope, &invoice).map(|serial| OrderId {
+            serial,
+            ..first_order
+        });
+        let [cycle_order, switch_order] = orders;
+        match (known_order, prior_switches) {
+            // A person assigned the whole payment to an order of their choice.
+            (Some(order), _) if !orders.contains(&order) => self.reverse(order, reversal).await,
+            (_, None) => self.reverse(cycle_order, reversal).await,
+            // Each of the invoice's two orders gives back its share.
+            (_, Some(switches)) => {
                 let of_switches = Reversal {
-                    refunded_cents: part.share(all.refunded_cents),
-                    disputed_cents: part.share(all.disputed_cents),
-                    ..all
+                    refunded_cents: switches.share(reversal.refunded_cents),
+                    disputed_cents: switches.share(reversal.disputed_cents),
+                    ..reversal
                 };
-                let rest = |all: i64, part: i64| all.saturating_sub(part);
+                let rest = |whole: i64, part: i64| whole.saturating_sub(part);
                 let of_cycle = Reversal {
-                    refunded_cents: rest(all.refunded_cents, of_switches.refunded_cents),
-                    disputed_cents: rest(all.disputed_cents, of_switches.disputed_cents),
-                    ..all
+                    refunded_cents: rest(reversal.refunded_cents, of_switches.refunded_cents),
+                    disputed_cents: rest(reversal.disputed_cents, of_switches.disputed_cents),
+                    ..reversal
                 };
-                self.reverse(whole, of_cycle).await?;
-                self.reverse(switches, of_switches).await
+                self.reverse(cycle_order, of_cycle).await?;
+                self.reverse(switch_order, of_switches).await
             }
         }
     }
@@ -491,31 +507,27 @@ impl ReportApplier<'_> {
         match self.handle.report(scope, order.wallet, report).await {
             // Nothing was refunded or disputed, so nothing is lost without the order.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
+            // The event of the payment is yet to come, and makes the order.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
-            outcome => self.unless_rejected(order, outcome).map(drop),
+            outcome => drop_rejected(order, outcome),
         }
     }
 
-    async fn tell(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
+    async fn report(&self, order: OrderId, report: Purchase) -> Result<(), Error> {
         let scope = &self.project.scope;
         let outcome = self.handle.report(scope, order.wallet, report).await;
-        self.unless_rejected(order, outcome).map(drop)
+        drop_rejected(order, outcome)
     }
+}
 
-    /// Whether a report changed anything. One that the wallet rejects is logged and dropped: sending it again would
-    /// not help.
-    fn unless_rejected(
-        &self,
-        order: OrderId,
-        done: Result<bool, actors::Error>,
-    ) -> Result<bool, Error> {
-        match done {
-            Ok(changed) => Ok(changed),
-            Err(actors::Error::Rejected(rejection)) => {
-                tracing::warn!(%order, reason = %rejection, "A wallet rejected a report of the payment provider");
-                Ok(false)
-            }
-            Err(error) => Err(error.into()),
+/// Logs and drops a report that the wallet rejects: reporting it again would not help.
+fn drop_rejected(order: OrderId, outcome: Result<bool, actors::Error>) -> Result<(), Error> {
+    match outcome {
+        Ok(_) => Ok(()),
+        Err(actors::Error::Rejected(rejection)) => {
+            tracing::warn!(%order, reason = %rejection, "A wallet rejected a report of the payment provider");
+            Ok(())
         }
+        Err(error) => Err(error.into()),
     }
 }

@@ -58,11 +58,11 @@ struct Inner {
     state: Mutex<State>,
     /// Events that buyers wait for. They have a lane of their own, since thousands of others may wait for the
     /// provider's rate limit.
-    waited_for: Lane,
+    urgent: Lane,
     others: Lane,
     backlog: Backlog,
     /// Events of an earlier process; queued once the service runs.
-    left: Mutex<Vec<StoredEvent>>,
+    unqueued: Mutex<Vec<StoredEvent>>,
 }
 
 /// Limits how many events are processed at once.
@@ -100,10 +100,11 @@ struct State {
     current: HashMap<EventKey, Current>,
     /// How many of them may be about purchases, by project.
     purchases: HashMap<ProjectId, usize>,
-    done: HashSet<EventKey>,
-    in_order: VecDeque<EventKey>,
-    /// Projects that a webhook has come in for since the start.
-    came: HashSet<ProjectId>,
+    processed: HashSet<EventKey>,
+    /// The same, the oldest first.
+    processed_in_order: VecDeque<EventKey>,
+    /// Projects whose provider has sent a webhook since the start.
+    heard_from: HashSet<ProjectId>,
 }
 
 struct Current {
@@ -139,31 +140,31 @@ impl State {
 
     fn finished(&mut self, key: EventKey) {
         self.end(key);
-        if self.done.insert(key) {
-            self.in_order.push_back(key);
+        if self.processed.insert(key) {
+            self.processed_in_order.push_back(key);
         }
-        if self.in_order.len() > REMEMBERED
-            && let Some(oldest) = self.in_order.pop_front()
+        if self.processed_in_order.len() > REMEMBERED
+            && let Some(oldest) = self.processed_in_order.pop_front()
         {
-            self.done.remove(&oldest);
+            self.processed.remove(&oldest);
         }
     }
 }
 
 impl Inbox {
     /// Takes the unprocessed events of an earlier process.
-    pub(crate) fn new(context: Context, left: Vec<StoredEvent>) -> Self {
+    pub(crate) fn new(context: Context, events: Vec<StoredEvent>) -> Self {
         let mut state = State::default();
-        for event in &left {
+        for event in &events {
             state.begin(event, watch::channel(true).1);
         }
         Self(Arc::new(Inner {
             context,
             state: Mutex::new(state),
-            waited_for: Lane::default(),
+            urgent: Lane::default(),
             others: Lane::default(),
             backlog: Backlog::default(),
-            left: Mutex::new(left),
+            unqueued: Mutex::new(events),
         }))
     }
 
@@ -171,19 +172,19 @@ impl Inbox {
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
-        let waiting = current.saturating_sub(self.0.backlog.on_their_way());
+        let waiting = current.saturating_sub(self.0.backlog.waiting_for_settlement());
         u64::try_from(waiting).unwrap_or(u64::MAX)
     }
 
     /// Whether a webhook of the project's provider has come in since the start.
     pub(crate) fn hears(&self, project: ProjectId) -> bool {
-        self.0.state.lock().came.contains(&project)
+        self.0.state.lock().heard_from.contains(&project)
     }
 
     /// Whether this event was processed or is being processed.
     pub(crate) fn knows(&self, key: EventKey) -> bool {
         let state = self.0.state.lock();
-        state.done.contains(&key) || state.current.contains_key(&key)
+        state.processed.contains(&key) || state.current.contains_key(&key)
     }
 
     /// Remembers an event that was processed elsewhere.
@@ -229,7 +230,7 @@ impl Inbox {
                 ReceiveError::Malformed
             }
         })?;
-        self.0.state.lock().came.insert(project);
+        self.0.state.lock().heard_from.insert(project);
         match event {
             None => Ok(()),
             Some(event) => {
@@ -239,7 +240,7 @@ impl Inbox {
                     self.remember(key);
                     return Ok(());
                 }
-                self.take_in(StoredEvent {
+                self.store_once(StoredEvent {
                     key,
                     content: event,
                 })
@@ -264,25 +265,25 @@ impl Inbox {
         self.0.context.is_foreign(project, event)
     }
 
-    async fn take_in(&self, event: StoredEvent) -> Result<(), ReceiveError> {
+    async fn store_once(&self, event: StoredEvent) -> Result<(), ReceiveError> {
         let key = event.key;
         let begun = {
             let mut state = self.0.state.lock();
-            if state.done.contains(&key) {
+            if state.processed.contains(&key) {
                 return Ok(());
             }
             match state.current.get(&key) {
                 Some(other) => Err(other.stored.clone()),
                 None if state.current.len() >= WAITING => return Err(ReceiveError::Unavailable),
                 None => {
-                    let (tell, stored) = watch::channel(false);
+                    let (mark_stored, stored) = watch::channel(false);
                     state.begin(&event, stored);
-                    Ok(tell)
+                    Ok(mark_stored)
                 }
             }
         };
-        let tell = match begun {
-            Ok(tell) => tell,
+        let mark_stored = match begun {
+            Ok(mark_stored) => mark_stored,
             // The same event is being stored already: both may be acknowledged then.
             Err(mut other) => {
                 return match other.wait_for(|stored| *stored).await {
@@ -293,14 +294,14 @@ impl Inbox {
         };
         let inbox = self.clone();
         // A sender that disconnects must not leave it half done.
-        let work = detached(async move { inbox.store_and_work(event, tell).await });
+        let work = detached(async move { inbox.store_and_work(event, mark_stored).await });
         work.await.unwrap_or(Err(ReceiveError::Unavailable))
     }
 
     async fn store_and_work(
         &self,
         stored: StoredEvent,
-        tell: watch::Sender<bool>,
+        mark_stored: watch::Sender<bool>,
     ) -> Result<(), ReceiveError> {
         failpoint::reached("inbox.received");
         let outcome = self.0.context.handle.put_notes(vec![stored.put()]).await;
@@ -310,10 +311,10 @@ impl Inbox {
             return Err(ReceiveError::Unavailable);
         }
         failpoint::reached("inbox.stored");
-        tell.send_replace(true);
+        mark_stored.send_replace(true);
         let inbox = self.clone();
         let work = detached(async move {
-            let _tell = tell;
+            let _sender = mark_stored;
             match inbox.attempt(stored.key.project, &stored.content).await {
                 Ok(()) => inbox.finish(stored.key),
                 Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
@@ -401,7 +402,7 @@ impl Inbox {
             self.0.context.give_up();
             state.end(*key);
         } else if error.is_passing() {
-            if !matches!(error, Error::OnItsWay) {
+            if !matches!(error, Error::NotSettled) {
                 tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be processed yet; trying again later");
             }
             self.0.backlog.add(waiting, now, error);
@@ -415,7 +416,7 @@ impl Inbox {
     /// any more.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.0
-            .left
+            .unqueued
             .lock()
             .retain(|event| event.key.project != project);
         let keys: Vec<EventKey> = {
@@ -426,7 +427,7 @@ impl Inbox {
             for key in &keys {
                 state.end(*key);
             }
-            state.came.remove(&project);
+            state.heard_from.remove(&project);
             self.0.backlog.forget(project);
             keys
         };
@@ -437,20 +438,20 @@ impl Inbox {
 
     async fn attempt(&self, project: ProjectId, event: &ProviderEvent) -> Result<(), Error> {
         // A buyer waits for the checkout that was just paid; nobody waits for other events.
-        let is_waited_for = matches!(
+        let is_urgent = matches!(
             (&event.about, &event.origin),
             (ObjectRef::Checkout(_), Origin::Ours)
         );
-        let lane = match is_waited_for {
-            true => &self.0.waited_for,
+        let lane = match is_urgent {
+            true => &self.0.urgent,
             false => &self.0.others,
         };
-        let _places = lane.enter(project).await;
+        let _permits = lane.enter(project).await;
         let context = &self.0.context;
         let project = context.catalog.project(project);
         let project = project.map_err(|_| Error::Defect("the project no longer exists"))?;
         let mut provider = context.providers.of(&project)?;
-        if !is_waited_for {
+        if !is_urgent {
             provider = provider.in_background();
         }
         let account = ProjectAccount::new(&project, &*provider);
@@ -461,7 +462,7 @@ impl Inbox {
     /// Queues the unprocessed events of an earlier process.
     pub(crate) fn queue_stored(&self) {
         let now = self.0.context.handle.now();
-        for event in std::mem::take(&mut *self.0.left.lock()) {
+        for event in std::mem::take(&mut *self.0.unqueued.lock()) {
             self.0.backlog.put(BacklogEntry::new(event), now);
         }
     }
@@ -497,7 +498,7 @@ impl Source for Inbox {
         let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
         let progress = fulfilment.refresh(account, about).await?;
         if progress == CheckoutProgress::Processing {
-            return Err(Error::OnItsWay);
+            return Err(Error::NotSettled);
         }
         self.0.backlog.remove(waiting);
         self.finish(waiting.event.key);

@@ -37,7 +37,7 @@ impl Payments {
         context.provider_locks.settled(project).await;
         // First the sweeps forget the project, so that they ask about nothing that is being ended.
         self.0.backlog.forget(project).await?;
-        self.0.reconciler.forget(project).await?;
+        self.0.pending_orders.forget(project).await?;
         self.0.overdue.forget(project).await?;
         self.0.event_poller.forget(project).await?;
         let ended = self.end_all(&current).await?;

@@ -28,8 +28,8 @@ mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
 mod portal;
-mod proof;
 mod provider_locks;
+mod reconciliation;
 mod refund;
 mod repeated_checkouts;
 mod scheduler;
@@ -59,8 +59,9 @@ pub use self::{
     note_kinds::{EventKey, EventNote, KINDS as NOTE_KINDS},
     order_refresh::OrderRefresh,
     pending_orders::PendingOrderSweep,
-    proof::{
-        CurrencySum, DAYS as PROOF_DAYS, Difference, DifferenceKind, Proof, ProofStatus, Proofs,
+    reconciliation::{
+        CurrencySum, DAYS as RECONCILIATION_DAYS, Difference, DifferenceKind, Reconciliation,
+        ReconciliationStatus, Reconciliations,
     },
     repeated_checkouts::CheckoutKey,
     scheduler::Scheduler,
@@ -74,7 +75,7 @@ use self::{
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
     fulfilment::Fulfilment,
-    note_kinds::{CheckoutNote, PositionNote, ProofNote, StoredEvent, UnfulfilledNote},
+    note_kinds::{CheckoutNote, PositionNote, ReconciliationNote, StoredEvent, UnfulfilledNote},
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
     provider_locks::ProviderLocks,
@@ -83,10 +84,10 @@ use self::{
 pub use port::NoOrderReason;
 use tokio::sync::Semaphore;
 
-/// Checkouts that may be opened at once, over all projects; and as many instructions.
+/// Checkouts that may be opened at the same time, over all projects; also instructions that may be under way.
 const AT_ONCE: usize = 256;
-/// Orders that callers may have refreshed at once; more are refused.
-const ASKED_AT_ONCE: usize = 4;
+/// Orders that callers may have refreshed at the same time; more requests are refused.
+const REFRESHES_AT_ONCE: usize = 4;
 
 /// The payments of all projects. Cheap to clone.
 #[derive(Clone)]
@@ -95,18 +96,18 @@ pub struct Payments(Arc<Inner>);
 struct Inner {
     context: Context,
     checkouts: FairSemaphore,
-    /// Bounds the orders that callers have refreshed.
-    asking: Semaphore,
+    /// Bounds the orders that callers have refreshed at the same time.
+    refreshes: Semaphore,
     leaving: NamedLocks,
     /// Bounds refunds, cancellations and resumptions under way.
     instructions: FairSemaphore,
     named_locks: NamedLocks,
     inbox: Inbox,
     event_poller: Arc<EventPoller>,
-    reconciler: Arc<PendingOrderSweep>,
+    pending_orders: Arc<PendingOrderSweep>,
     overdue: Arc<Sweep<OverdueSubscriptions>>,
     backlog: Arc<Sweep<Inbox>>,
-    proofs: Proofs,
+    reconciliations: Reconciliations,
     repeated_checkouts: RepeatedCheckouts,
 }
 
@@ -136,13 +137,13 @@ impl Payments {
             missing: Arc::default(),
             given_up: Arc::default(),
         };
-        let proofs = Proofs::new(context.clone());
+        let reconciliations = Reconciliations::new(context.clone());
         let handle = &context.handle;
         for ((project, _), payment) in notes::all::<UnfulfilledNote>(handle)? {
             unfulfilled.restore(project, payment);
         }
-        for (project, proof) in notes::all::<ProofNote>(handle)? {
-            proofs.restore(project, proof);
+        for (project, reconciliation) in notes::all::<ReconciliationNote>(handle)? {
+            reconciliations.restore(project, reconciliation);
         }
         let events = notes::all::<EventNote>(handle)?.into_iter();
         let events = events.map(|(key, content)| StoredEvent { key, content });
@@ -151,25 +152,25 @@ impl Payments {
         for (project, position) in notes::all::<PositionNote>(handle)? {
             list.restore(project, position);
         }
-        let orders = PendingOrders::new(context.clone(), inbox.clone());
+        let pending_orders = PendingOrders::new(context.clone(), inbox.clone());
         let overdue = OverdueSubscriptions::new(context.clone(), inbox.clone());
         let opened = notes::all::<CheckoutNote>(handle)?;
         let repeated_checkouts = RepeatedCheckouts::restored(opened);
         let event_poller = Sweep::new(context.clone(), list);
-        let reconciler = Sweep::new(context.clone(), orders);
+        let pending_orders = Sweep::new(context.clone(), pending_orders);
         let overdue = Sweep::new(context.clone(), overdue);
         let backlog = Sweep::new(context.clone(), inbox.clone());
         Ok(Self(Arc::new(Inner {
             leaving: NamedLocks::default(),
             checkouts: FairSemaphore::new(AT_ONCE),
-            asking: Semaphore::new(ASKED_AT_ONCE),
+            refreshes: Semaphore::new(REFRESHES_AT_ONCE),
             instructions: FairSemaphore::new(AT_ONCE),
             named_locks: NamedLocks::default(),
-            proofs,
+            reconciliations,
             repeated_checkouts,
             inbox,
             event_poller,
-            reconciler,
+            pending_orders,
             overdue,
             backlog,
             context,
@@ -184,8 +185,8 @@ impl Payments {
 
     /// The reconciliation of the provider's lists with the orders.
     #[must_use]
-    pub fn proofs(&self) -> &Proofs {
-        &self.0.proofs
+    pub fn reconciliations(&self) -> &Reconciliations {
+        &self.0.reconciliations
     }
 
     /// The receiver of webhooks.
@@ -202,8 +203,8 @@ impl Payments {
 
     /// The sweep over orders that stay pending.
     #[must_use]
-    pub fn reconciler(&self) -> &PendingOrderSweep {
-        &self.0.reconciler
+    pub fn pending_orders(&self) -> &PendingOrderSweep {
+        &self.0.pending_orders
     }
 
     /// Has the list of events of a project's provider read often for a minute, since somebody waits for a payment.

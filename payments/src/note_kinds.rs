@@ -10,14 +10,14 @@ use port::ProviderEvent;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{proof::Proof, unfulfilled::UnfulfilledPayment};
+use crate::{reconciliation::Reconciliation, unfulfilled::UnfulfilledPayment};
 
 /// All kinds of notes that payments store.
 pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<EventNote>(),
     ErasedKind::of::<PositionNote>(),
     ErasedKind::of::<UnfulfilledNote>(),
-    ErasedKind::of::<ProofNote>(),
+    ErasedKind::of::<ReconciliationNote>(),
     ErasedKind::of::<CheckoutNote>(),
 ];
 
@@ -73,13 +73,13 @@ impl NoteKind for UnfulfilledNote {
 }
 
 /// The result of a project's last reconciliation.
-pub(crate) struct ProofNote;
+pub(crate) struct ReconciliationNote;
 
-impl NoteKind for ProofNote {
+impl NoteKind for ReconciliationNote {
     const NUMBER: u8 = 8;
-    const NAME: &'static str = "proof";
+    const NAME: &'static str = "reconciliation";
     type Key = ProjectId;
-    type Body = Proof;
+    type Body = Reconciliation;
 }
 
 /// A checkout that was opened under a key.
@@ -198,7 +198,7 @@ mod tests {
         let position = r#"{"until":1795000000000,"heard":true}"#;
         is_on_the_disk_as::<PositionNote>(&format!("06{project}"), position);
         is_on_the_disk_as::<UnfulfilledNote>(&format!("07{project}70695f31"), UNFULFILLED);
-        is_on_the_disk_as::<ProofNote>(&format!("08{project}"), PROOF);
+        is_on_the_disk_as::<ReconciliationNote>(&format!("08{project}"), PROOF);
         let checkout = format!("09{project}{}", "2a".repeat(16));
         is_on_the_disk_as::<CheckoutNote>(&checkout, CHECKOUT);
     }

@@ -35,7 +35,7 @@ impl Payments {
         project: &ProjectCatalog,
         order: OrderId,
     ) -> Result<Option<OrderRefresh>, Error> {
-        let Ok(_place) = self.0.asking.try_acquire() else {
+        let Ok(_permit) = self.0.refreshes.try_acquire() else {
             return Err(Error::Wallet(actors::Error::Overloaded));
         };
         let Context {

@@ -38,18 +38,18 @@ pub type PendingOrderSweep = Sweep<PendingOrders>;
 pub struct PendingOrders {
     context: Context,
     inbox: Inbox,
-    projects: DashMap<ProjectId, SweepPass>,
+    projects: DashMap<ProjectId, Walk>,
 }
 
 /// One walk over a project's pending orders, by the time at which they expire.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SweepPass {
+pub(crate) struct Walk {
     /// When the last finished walk began.
     from: Timestamp,
     /// When this walk began.
     to: Timestamp,
-    /// How many of the ages are done.
-    done: usize,
+    /// How many of [`BEFORE_THEY_EXPIRE`] it has come through.
+    stages: usize,
     /// The last order that was asked about.
     after: Option<(Timestamp, OrderSerial)>,
 }
@@ -65,14 +65,14 @@ impl PendingOrders {
 
     /// The unfinished walk, or a new one. A clock that went back (the project went from the sandbox to Stripe)
     /// begins a new walk from the start.
-    fn walk(&self, project: ProjectId, now: Timestamp) -> SweepPass {
-        let pass = self.projects.get(&project).map(|pass| *pass);
-        match pass.filter(|pass| pass.to <= now) {
-            Some(begun) if begun.after.is_some() => begun,
-            pass => SweepPass {
-                from: pass.map_or(now.plus_seconds(-FIRST_SECONDS), |pass| pass.from),
+    fn walk(&self, project: ProjectId, now: Timestamp) -> Walk {
+        let walk = self.projects.get(&project).map(|walk| *walk);
+        match walk.filter(|walk| walk.to <= now) {
+            Some(walk) if walk.after.is_some() => walk,
+            ended => Walk {
+                from: ended.map_or(now.plus_seconds(-FIRST_SECONDS), |walk| walk.from),
                 to: now,
-                done: 0,
+                stages: 0,
                 after: None,
             },
         }
@@ -114,19 +114,19 @@ impl PendingOrders {
 
 impl Source for PendingOrders {
     type Candidate = OrderId;
-    type Run = Option<SweepPass>;
+    type Run = Option<Walk>;
 
     const AT_ONCE: usize = 16;
 
     async fn next(
         &self,
         account: ProjectAccount<'_>,
-        run: &mut Option<SweepPass>,
+        run: &mut Option<Walk>,
     ) -> Result<Option<Vec<OrderId>>, Error> {
         let (handle, scope) = (&self.context.handle, &account.project.scope);
         let id = account.project.project.id;
         let walk = run.get_or_insert_with(|| self.walk(id, handle.now_in(scope)));
-        while let Some(before) = BEFORE_THEY_EXPIRE.get(walk.done) {
+        while let Some(before) = BEFORE_THEY_EXPIRE.get(walk.stages) {
             let first = (walk.from.plus_seconds(*before), OrderSerial(u128::MAX));
             let after = walk.after.map_or(first, |after| after.max(first));
             let until = walk.to.plus_seconds(*before);
@@ -135,11 +135,11 @@ impl Source for PendingOrders {
                 walk.after = Some(last.place());
                 return Ok(Some(pending.iter().map(|place| place.order).collect()));
             }
-            walk.done = walk.done.saturating_add(1);
+            walk.stages = walk.stages.saturating_add(1);
         }
-        let ended = SweepPass {
+        let ended = Walk {
             from: walk.to,
-            done: 0,
+            stages: 0,
             after: None,
             ..*walk
         };
@@ -154,8 +154,8 @@ impl Source for PendingOrders {
         let subject = ObjectRef::Checkout(checkout);
         let fulfilment = &self.context.fulfilment;
         match fulfilment.refresh(account, &subject).await {
-            Ok(CheckoutProgress::Processing) => Err(Error::OnItsWay),
-            // A checkout of the project's former provider.
+            Ok(CheckoutProgress::Processing) => Err(Error::NotSettled),
+            // It was opened at the project's former provider.
             Err(Error::Provider(port::Error::Missing(what))) => {
                 tracing::warn!(%order, what, "The payment provider does not have an order's checkout; it is not asked about again");
                 self.context.give_up();
@@ -181,7 +181,7 @@ impl Source for PendingOrders {
     async fn advance(
         &self,
         account: ProjectAccount<'_>,
-        run: &mut Option<SweepPass>,
+        run: &mut Option<Walk>,
     ) -> Result<(), Error> {
         if let Some(walk) = *run {
             self.projects.insert(account.project.project.id, walk);

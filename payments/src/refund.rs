@@ -36,14 +36,14 @@ impl Payments {
         key: IdempotencyKey,
     ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let payments = self.clone();
-        let of = project.project.id;
+        let id = project.project.id;
         let refund = Refund {
             order: order.serial,
             amount_cents,
             key,
         };
         let work = async move { payments.refunded(&project, order, refund).await };
-        self.0.instructions.carry_out(of, work).await
+        self.0.instructions.carry_out(id, work).await
     }
 
     async fn refunded(
@@ -104,7 +104,7 @@ impl Payments {
                 return Err(error.into());
             }
             if left == 0 || !std::mem::take(&mut asks_again) {
-                return Err(already(left));
+                return Err(already_refunded(left));
             }
         }
     }
@@ -149,7 +149,7 @@ impl Payments {
     }
 }
 
-fn already(refundable_cents: i64) -> Error {
+fn already_refunded(refundable_cents: i64) -> Error {
     let rejection = Rejection::AlreadyRefunded { refundable_cents };
     Error::Wallet(rejection.into())
 }

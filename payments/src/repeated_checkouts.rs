@@ -1,6 +1,6 @@
-//! Checkouts under a caller's key: for a day, a repeat answers the same one. The page's address is known only to the
-//! provider and to whoever asked, so each is noted before it is answered. Without its note, as after a crash in
-//! between, a repeat opens another one, and the buyer pays the one that they were sent to.
+//! Checkouts under a caller's key: for a day, a repeated call returns the same checkout. The provider tells the page's
+//! address only once, so a note keeps it, written before the call is answered. After a crash before that, a repeated
+//! call opens another page; the buyer pays the one that they are sent to.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -19,23 +19,23 @@ use crate::{
     note_kinds::{CheckoutNote, KeyedCheckout, ScopedKey},
 };
 
-/// For how long a repeat is recognised.
+/// For how long a repeated call is recognised.
 const SECONDS: i64 = 86_400;
-/// Checkouts of all projects that are remembered; beyond, the oldest are forgotten.
+/// Checkouts of all projects that are remembered; beyond that number, the oldest are forgotten.
 const REMEMBERED: usize = 50_000;
-/// Notes that are deleted with one that is written.
+/// The most notes that are deleted together when one is written.
 const FORGOTTEN_AT_ONCE: usize = 64;
 
-/// A caller's key of a checkout.
+/// The hash of a caller's idempotency key for a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckoutKey([u8; 16]);
 
 impl CheckoutKey {
-    /// The key of a checkout for a wallet, or of a stranger: keys of others are other keys.
+    /// The hash of a key, which each owner (a wallet, or an anonymous caller) has for itself.
     #[must_use]
-    pub fn new(whose: &str, key: &IdempotencyKey) -> Self {
+    pub fn new(owner: &str, key: &IdempotencyKey) -> Self {
         let mut digest = Sha256::new();
-        digest.update(whose.as_bytes());
+        digest.update(owner.as_bytes());
         // A separator: neither names nor keys contain a NUL.
         digest.update([0]);
         digest.update(key.as_str().as_bytes());
@@ -56,7 +56,7 @@ struct CheckoutsByKey {
 }
 
 impl RepeatedCheckouts {
-    /// Takes what an earlier process noted.
+    /// Restores the checkouts that an earlier process noted.
     pub(crate) fn restored(notes: notes::Notes<CheckoutNote>) -> Self {
         let mut notes = notes;
         notes.sort_by_key(|(_, opened)| opened.at);
@@ -68,29 +68,33 @@ impl RepeatedCheckouts {
     }
 
     fn find(&self, key: &ScopedKey, now: Timestamp) -> Option<KeyedCheckout> {
-        let known = self.0.lock();
-        let opened = known.by_key.get(key)?;
+        let checkouts = self.0.lock();
+        let opened = checkouts.by_key.get(key)?;
         (now < opened.at.plus_seconds(SECONDS)).then(|| opened.clone())
     }
 
-    /// Remembers a checkout; returns the keys of those that are forgotten for it.
+    /// Remembers a checkout; returns the keys of older ones, which are forgotten.
     fn keep(&self, key: ScopedKey, opened: KeyedCheckout, now: Timestamp) -> Vec<ScopedKey> {
-        let mut known = self.0.lock();
-        known.oldest_first.push_back((opened.at, key));
-        known.by_key.insert(key, opened);
+        let mut checkouts = self.0.lock();
+        checkouts.oldest_first.push_back((opened.at, key));
+        checkouts.by_key.insert(key, opened);
         let mut forgotten = Vec::new();
         while forgotten.len() < FORGOTTEN_AT_ONCE {
-            let crowded = known.by_key.len() > REMEMBERED;
-            let Some(&(at, oldest)) = known.oldest_first.front() else {
+            let is_full = checkouts.by_key.len() > REMEMBERED;
+            let Some(&(at, oldest)) = checkouts.oldest_first.front() else {
                 break;
             };
-            if !crowded && now < at.plus_seconds(SECONDS) {
+            if !is_full && now < at.plus_seconds(SECONDS) {
                 break;
             }
-            known.oldest_first.pop_front();
-            // Under the same key there may be a newer one by now.
-            if known.by_key.get(&oldest).is_some_and(|it| it.at == at) {
-                known.by_key.remove(&oldest);
+            checkouts.oldest_first.pop_front();
+            // The key may have opened a newer checkout since.
+            if checkouts
+                .by_key
+                .get(&oldest)
+                .is_some_and(|checkout| checkout.at == at)
+            {
+                checkouts.by_key.remove(&oldest);
                 forgotten.push(oldest);
             }
         }
@@ -99,11 +103,12 @@ impl RepeatedCheckouts {
 }
 
 impl Payments {
-    /// As [`Self::open_checkout`], once for each key within a day. True: an earlier call opened it.
+    /// Like [`Self::open_checkout`], but once for each key within a day. The last value tells whether an earlier call
+    /// opened it.
     ///
     /// # Errors
     ///
-    /// As there; [`Rejection::KeyReused`] when the key was used with another price or quantity.
+    /// The same as there; [`Rejection::KeyReused`] when the key was used with another price or quantity.
     pub async fn open_checkout_once(
         &self,
         project: Arc<ProjectCatalog>,
@@ -111,7 +116,7 @@ impl Payments {
         key: CheckoutKey,
     ) -> Result<(OrderId, CheckoutPage, bool), Error> {
         let payments = self.clone();
-        // A caller who goes away in the middle comes again with the same key.
+        // A caller who disconnects in the middle calls again with the same key.
         let work = async move { payments.opened_once(project, new, key).await };
         let defect = Error::Defect("a checkout under a key panicked");
         detached(work).await.unwrap_or(Err(defect))
@@ -123,11 +128,11 @@ impl Payments {
         new: NewCheckout,
         CheckoutKey(key): CheckoutKey,
     ) -> Result<(OrderId, CheckoutPage, bool), Error> {
-        let (known, handle) = (&self.0.repeated_checkouts, &self.0.context.handle);
+        let (checkouts, handle) = (&self.0.repeated_checkouts, &self.0.context.handle);
         let key = (project.project.id, key);
         let name = format!("checkout {} {:032x}", key.0, u128::from_be_bytes(key.1));
-        let _alone = self.0.named_locks.take(&name).await;
-        if let Some(opened) = known.find(&key, handle.now()) {
+        let _lock = self.0.named_locks.take(&name).await;
+        if let Some(opened) = checkouts.find(&key, handle.now()) {
             if (opened.price, opened.quantity) != (new.price, new.quantity.get()) {
                 return Err(actors::Error::from(Rejection::KeyReused).into());
             }
@@ -149,10 +154,11 @@ impl Payments {
             at,
         };
         let note = notes::put::<CheckoutNote>(&key, &opened);
-        let forgotten = known.keep(key, opened, at).into_iter();
+        let forgotten = checkouts.keep(key, opened, at).into_iter();
         let forgotten = forgotten.map(|key| notes::forget::<CheckoutNote>(&key));
-        let noted = handle.put_notes([note].into_iter().chain(forgotten).collect());
-        noted.await?;
+        handle
+            .put_notes([note].into_iter().chain(forgotten).collect())
+            .await?;
         Ok((order, page, false))
     }
 }

@@ -34,7 +34,7 @@ enum Task {
     Orders,
     Subscriptions,
     Backlog,
-    Proof,
+    Reconciliation,
 }
 
 impl Task {
@@ -44,7 +44,7 @@ impl Task {
         Self::Orders,
         Self::Subscriptions,
         Self::Backlog,
-        Self::Proof,
+        Self::Reconciliation,
     ];
 }
 
@@ -91,7 +91,7 @@ impl Payments {
     pub async fn round(&self, project: &Arc<ProjectCatalog>) {
         self.run_task(project, Task::Provider).await;
         let sweeps = Task::ALL.into_iter();
-        let sweeps = sweeps.filter(|task| !matches!(task, Task::Provider | Task::Proof));
+        let sweeps = sweeps.filter(|task| !matches!(task, Task::Provider | Task::Reconciliation));
         join_all(sweeps.map(|task| self.run_task(project, task))).await;
     }
 
@@ -104,9 +104,9 @@ impl Payments {
             _ if is_leaving => {}
             Task::Events => self.0.event_poller.tick(project).await,
             Task::Orders => {
-                self.0.reconciler.tick(project).await;
+                self.0.pending_orders.tick(project).await;
                 // Only after the sweep asked about them: it does not find expired orders.
-                let until = self.0.reconciler.source().expire_until(project);
+                let until = self.0.pending_orders.source().expire_until(project);
                 let expired = self.0.context.handle.expire_due(&project.scope, until);
                 if let Err(error) = expired.await {
                     tracing::warn!(%error, project = %project.project.id, "Overdue orders could not be expired yet");
@@ -119,7 +119,7 @@ impl Payments {
                 }
             }
             Task::Backlog => self.0.backlog.tick(project).await,
-            Task::Proof => self.0.proofs.tick(self, project).await,
+            Task::Reconciliation => self.0.reconciliations.tick(self, project).await,
         }
         true
     }
@@ -150,7 +150,7 @@ impl Payments {
         let handle = &self.0.context.handle;
         // Orders of the last seconds are not folded yet, and may be due by this clock.
         handle.fold_all().await?;
-        self.0.reconciler.run(project).await?;
+        self.0.pending_orders.run(project).await?;
         self.0.overdue.run(project).await?;
         let until = handle.now_in(&project.scope);
         handle.expire_due(&project.scope, until).await?;

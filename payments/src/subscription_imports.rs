@@ -86,7 +86,9 @@ impl Payments {
             Err(port::Error::Missing(_)) => None,
             running => running?,
         };
-        let running = running.filter(|running| running.runs).ok_or_else(missing)?;
+        let running = running
+            .filter(|running| running.is_running)
+            .ok_or_else(missing)?;
         let ours = project.any_price(&price);
         let ours = ours.ok_or(Error::Defect("the price is not this project's"))?;
         if let Some(mismatch) = mismatch(&running, ours) {
@@ -98,7 +100,7 @@ impl Payments {
             .draft_order(scope, Some(&address), &terms, Quantity::ONE)
             .await?;
         // Derived from its newest invoice, as events about it derive it: it stays one order.
-        let (name, made) = match running.newest {
+        let (name, made) = match running.newest_invoice {
             Some(newest) => (newest.id, newest.created),
             None => {
                 let name = InvoiceId::new(format!("adopt/{}", subscription.as_str()));
@@ -121,7 +123,7 @@ impl Payments {
         let subject = ObjectRef::Subscription(subscription.clone());
         let account = ProjectAccount::new(&project, &*provider);
         let fulfilment = &self.0.context.fulfilment;
-        fulfilment.place(account, &subject, paid).await?;
+        fulfilment.place_paid_order(account, &subject, paid).await?;
         handle.order(scope, order).await?;
         failpoint::reached("subscription.placed");
         provider.mark_subscription(&subscription, order).await?;
@@ -131,16 +133,16 @@ impl Payments {
 
 /// How the provider's billing terms differ from our price's, in words: the payer would get credits for another amount.
 fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
-    let ours = BillingTerms::by(ours);
-    if running.charged.is_some() && running.charged == ours {
+    let ours = BillingTerms::of_price(ours);
+    if running.terms.is_some() && running.terms == ours {
         return None;
     }
-    let words = |charged: Option<BillingTerms>| {
-        charged.map_or_else(
+    let words = |terms: Option<BillingTerms>| {
+        terms.map_or_else(
             || "otherwise than by one price a month or a year".to_owned(),
-            |charged| charged.to_string(),
+            |terms| terms.to_string(),
         )
     };
-    let (theirs, ours) = (words(running.charged), words(ours));
+    let (theirs, ours) = (words(running.terms), words(ours));
     Some(format!("{theirs}, and this price {ours} (in minor units)"))
 }

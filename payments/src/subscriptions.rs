@@ -46,15 +46,16 @@ impl SubscriptionInstruction {
     }
 
     /// Whether the subscription already is in the wanted state, for whatever reason.
-    fn holds(&self, now: &SubscriptionSnapshot) -> bool {
-        let is_over = now.status == SubscriptionStatus::Canceled;
+    fn is_met_by(&self, current: &SubscriptionSnapshot) -> bool {
+        let is_over = current.status == SubscriptionStatus::Canceled;
         match self {
             Self::Cancel(Cancel { at_period_end, .. }) => {
-                is_over || *at_period_end && now.cancel_at_period_end
+                is_over || *at_period_end && current.cancel_at_period_end
             }
             Self::Resume(_) => {
-                let is_paused = now.collection_paused || now.status == SubscriptionStatus::Paused;
-                !is_over && !is_paused && !now.cancel_at_period_end
+                let is_paused =
+                    current.collection_paused || current.status == SubscriptionStatus::Paused;
+                !is_over && !is_paused && !current.cancel_at_period_end
             }
         }
     }
@@ -75,9 +76,9 @@ impl Payments {
         wanted: SubscriptionInstruction,
     ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
         let payments = self.clone();
-        let of = project.project.id;
+        let id = project.project.id;
         let work = async move { payments.instructed(&project, &address, &wanted).await };
-        self.0.instructions.carry_out(of, work).await
+        self.0.instructions.carry_out(id, work).await
     }
 
     async fn instructed(
@@ -131,7 +132,7 @@ impl Payments {
                 let result = self
                     .instruction_result(project, address, subscription.clone(), false)
                     .await?;
-                if wanted.holds(&result.after) {
+                if wanted.is_met_by(&result.after) {
                     close(InstructionStage::Done).await?;
                     return Ok(result);
                 }

@@ -1,8 +1,8 @@
 //! Goes over objects whose state at the provider may be newer than in the wallets. A sweep has a source of
-//! candidates, with its own pace and its own way to look at one. Sweeps are independent of each other: each rests
-//! for a while where its requests get no answer, and the others go on.
+//! candidates, with its own pace and its own way to refresh one. Sweeps are independent of each other: one whose
+//! requests get no answer rests for a while, and the others go on.
 //!
-//! A single candidate that cannot be refreshed at becomes a stored event of the [`Inbox`], which retries it for as
+//! A single candidate that cannot be refreshed becomes a stored event of the [`Inbox`], which retries it for as
 //! long as it takes, and the sweep goes on. Several in a row without an answer mean that the provider is in trouble:
 //! then the sweep stops, and goes on from there later. No candidate is skipped for good, and none is noted as
 //! done before it is.
@@ -27,14 +27,14 @@ const UNANSWERED_IN_A_ROW: u32 = 3;
 const REST_SECONDS: i64 = 30;
 const LONGEST_REST_SECONDS: i64 = 600;
 
-/// Where candidates come from, and how one is refreshed at.
+/// Where candidates come from, and how one is refreshed.
 pub(crate) trait Source: Send + Sync {
-    /// One thing to look at.
+    /// An object to refresh.
     type Candidate: fmt::Debug + Send + Sync;
     /// The progress of one run.
     type Run: Default + Send;
 
-    /// Candidates that are refreshed at concurrently.
+    /// How many candidates are refreshed concurrently.
     const AT_ONCE: usize;
 
     /// Whether it is time for another run.
@@ -56,7 +56,7 @@ pub(crate) trait Source: Send + Sync {
         candidate: &Self::Candidate,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Stores a candidate that could not be refreshed at, so that it is retried.
+    /// Stores a candidate that could not be refreshed, so that it is retried.
     fn keep(
         &self,
         account: ProjectAccount<'_>,
@@ -64,7 +64,7 @@ pub(crate) trait Source: Send + Sync {
         error: Error,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Notes that every candidate of the page was refreshed at or stored.
+    /// Notes that every candidate of the page was refreshed or stored.
     fn advance(
         &self,
         _account: ProjectAccount<'_>,
@@ -118,7 +118,7 @@ impl<S: Source> Sweep<S> {
         }
     }
 
-    /// Runs over all candidates that are due now; how many were refreshed at.
+    /// Runs over all candidates that are due now; how many were refreshed.
     ///
     /// # Errors
     ///

@@ -82,7 +82,7 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
         let paid = Pay {
             order: order.serial,
             code: handle.mint_code(scope),
-            placed: None,
+            missing_order: None,
             payment: Payment {
                 amount_cents: 500,
                 payment: None,

@@ -105,11 +105,14 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
     audit.shows("Dismissed unfulfilled payment pi_3: A test of ours");
 
     browser
-        .submit(&format!("{list}/prove"), &[])
+        .submit(&format!("{list}/reconcile"), &[])
         .await
         .shows("is running");
-    kit::deadline::answered("a proof", kit::deadline::SOON, async || {
-        let status = service.payments.proofs().status(service.project.id);
+    kit::deadline::answered("a reconciliation", kit::deadline::SOON, async || {
+        let status = service
+            .payments
+            .reconciliations()
+            .status(service.project.id);
         status.last.filter(|_| status.running.is_none())
     })
     .await;

@@ -62,7 +62,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "payments/src/proof/mod.rs",
+        "payments/src/reconciliation/mod.rs",
         "the steps of one reconciliation, in their order",
     ),
     (

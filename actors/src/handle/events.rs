@@ -125,7 +125,7 @@ impl Handle {
             wallet: is_usable.then_some(project_event.wallet),
             external_user: project_event.user.clone(),
             code: code.and_then(|sealed| self.inner.keyring.unseal(sealed)),
-            code_of_the_order: true,
+            is_original_code: true,
             balance: facts.balance,
         }
     }

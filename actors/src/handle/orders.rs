@@ -103,7 +103,7 @@ impl Handle {
             wallet,
         };
         let created = pay
-            .placed
+            .missing_order
             .as_ref()
             .and_then(|_| self.creation_of_order_wallet(scope, order, user));
         let pay = Purchase::Pay(Box::new(pay));

@@ -40,7 +40,7 @@ impl Command for FindOrder {
             wallet: id,
             external_user,
             code: None,
-            code_of_the_order: wallet.has_code_of_order(order),
+            is_original_code: wallet.has_code_of_order(order),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
         };

@@ -26,7 +26,7 @@ impl Command for Rotate {
     /// from the owner for a day. If the process dies in between, the old code is still valid
     /// and the call can be repeated.
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
-        turn.release_holds_of_the_code()
+        turn.release_publishable_holds()
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {

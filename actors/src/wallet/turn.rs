@@ -145,8 +145,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Releases holds that end with the wallet's code, at most [`MAX_EVENTS_PER_TURN`] of them.
-    pub(super) fn release_holds_of_the_code(&mut self) -> Result<CatchUp, Error> {
-        let holds = self.wallet()?.holds_of_the_code();
+    pub(super) fn release_publishable_holds(&mut self) -> Result<CatchUp, Error> {
+        let holds = self.wallet()?.publishable_holds();
         let holds: Vec<_> = holds.take(MAX_EVENTS_PER_TURN).collect();
         for &hold in &holds {
             self.change(Change::HoldReleased { hold })?;

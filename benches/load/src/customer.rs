@@ -167,7 +167,7 @@ pub(crate) async fn buy(
     let paid = Pay {
         order: order.serial,
         code: handle.mint_code(scope),
-        placed: None,
+        missing_order: None,
         payment: Payment {
             amount_cents: 100,
             payment: None,

@@ -48,7 +48,7 @@ impl Error {
             payments::Error::OtherTerms(how) => {
                 Self::invalid("priceId", format!("The provider charges {how}."))
             }
-            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::OnItsWay => {
+            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::NotSettled => {
                 Self::new(ErrorCode::InternalError)
             }
             payments::Error::Defect(what) => {

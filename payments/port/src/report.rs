@@ -123,7 +123,7 @@ pub enum NoOrderReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentWithoutOrder {
     /// Why it leads to no order.
-    pub why: NoOrderReason,
+    pub reason: NoOrderReason,
     /// The provider's payment, with its amount and receipt.
     pub payment: Payment,
     /// The subscription that it is for, and the cycle that it pays.
@@ -155,7 +155,7 @@ pub struct PaidOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionState {
     /// The order that began it.
-    pub first: OrderId,
+    pub first_order: OrderId,
     /// The provider's id of the subscription.
     pub id: SubscriptionId,
     /// Its status; `None`: it has not begun, and nothing changes for the wallet.
@@ -174,7 +174,7 @@ pub struct SubscriptionState {
     pub cancel_at_period_end: bool,
     /// The paid invoices of its current cycle, and the invoice that was fetched, the oldest first. The first
     /// invoice of all is reported as the order that it pays.
-    pub paid: Vec<PaidInvoice>,
+    pub paid_invoices: Vec<PaidInvoice>,
 }
 
 /// An invoice's id and creation time, which its order's id is derived from.
@@ -216,12 +216,12 @@ pub enum PaymentTarget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentReversal {
     /// What the payment was for.
-    pub of: PaymentTarget,
+    pub target: PaymentTarget,
     /// The reversed amounts, dated by the request to the provider.
-    pub away: Reversal,
-    /// The part of the payment that settles switches of the cycle before, where its invoice does so: they
-    /// are an order of their own.
-    pub carried: Option<Share>,
+    pub reversal: Reversal,
+    /// The part of the payment that is for switches of the cycle before, if its invoice settles any: those
+    /// switches have an order of their own.
+    pub prior_switches: Option<Share>,
 }
 
 /// A part of a sum, in the currency's minor unit.
@@ -257,7 +257,7 @@ pub struct BillingTerms {
 impl BillingTerms {
     /// The terms of a catalog price; `None` where its currency is not a valid code.
     #[must_use]
-    pub fn by(price: &Price) -> Option<Self> {
+    pub fn of_price(price: &Price) -> Option<Self> {
         Some(Self {
             amount_cents: price.amount_cents,
             currency: Currency::new(&price.currency)?,
@@ -290,13 +290,13 @@ pub struct RunningSubscription {
     /// The provider's id of its price.
     pub price: String,
     /// What one unit costs; `None`: it is not billed by one price a month or a year.
-    pub charged: Option<BillingTerms>,
+    pub terms: Option<BillingTerms>,
     /// Whether it is paid up or in its trial.
-    pub runs: bool,
+    pub is_running: bool,
     /// When it began.
     pub created: Timestamp,
     /// Its newest invoice, known only where the subscription was fetched alone.
-    pub newest: Option<InvoiceName>,
+    pub newest_invoice: Option<InvoiceName>,
     /// When its current period ends.
     pub current_period_end: Option<Timestamp>,
     /// The metadata of the customer.

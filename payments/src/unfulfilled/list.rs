@@ -125,7 +125,7 @@ impl List {
         checkout: Option<CheckoutId>,
     ) -> Result<(), Error> {
         let Some(payment) = unplaced.payment.payment.clone() else {
-            tracing::warn!(why = ?unplaced.why, "A purchase that took no money leads to no order");
+            tracing::warn!(reason = ?unplaced.reason, "A purchase that took no money leads to no order");
             return Ok(());
         };
         let id = project.project.id;
@@ -171,8 +171,8 @@ impl List {
         Ok(entry)
     }
 
-    /// Takes a payment off the list: it has its order, or no event names it any more.
-    pub(crate) async fn placed(
+    /// Takes a payment off the list, because it has its order or no event names it any more.
+    pub(crate) async fn remove(
         &self,
         project: ProjectId,
         payment: &PaymentId,
@@ -189,7 +189,7 @@ impl List {
     }
 
     /// Closes a payment once all of it is refunded, and opens it again when the refund failed.
-    pub(crate) async fn went_back(
+    pub(crate) async fn refunded(
         &self,
         project: ProjectId,
         payment: &PaymentId,
@@ -199,8 +199,8 @@ impl List {
         let Some(entry) = self.get(project, payment) else {
             return Ok(());
         };
-        let back = refunded_cents >= entry.paid.amount_cents;
-        let (state, came_back) = match (&entry.state, back) {
+        let is_refunded = refunded_cents >= entry.paid.amount_cents;
+        let (state, came_back) = match (&entry.state, is_refunded) {
             (State::Open, true) => (State::Refunded, entry.came_back),
             (State::Refunded, false) => (State::Open, once_more(entry.came_back)),
             _ => return Ok(()),
@@ -221,7 +221,7 @@ impl List {
             old.map(|entry| entry.payment.clone()).collect()
         };
         for payment in old {
-            self.placed(id, &payment).await?;
+            self.remove(id, &payment).await?;
         }
         Ok(())
     }

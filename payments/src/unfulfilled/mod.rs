@@ -112,7 +112,7 @@ impl Payments {
         let pay = Pay {
             order: order.serial,
             code: handle.mint_code(scope),
-            placed: Some(PlaceOrder {
+            missing_order: Some(PlaceOrder {
                 order: order.serial,
                 terms,
                 quantity: Quantity::ONE,
@@ -128,7 +128,7 @@ impl Payments {
             .await?;
         failpoint::reached("unfulfilled.assigned");
         let list = self.unfulfilled();
-        list.placed(project.project.id, &entry.payment).await
+        list.remove(project.project.id, &entry.payment).await
     }
 
     /// Refunds all that is left of a payment, once however often it is called; returns the payment with the
@@ -231,7 +231,7 @@ impl Payments {
                 self.refresh_quietly(account, &entry.subject()).await;
                 if let Some(charge) = provider.charge(&entry.payment).await? {
                     let refunded = charge.refunded_cents;
-                    list.went_back(id, &entry.payment, refunded, now).await?;
+                    list.refunded(id, &entry.payment, refunded, now).await?;
                 }
             }
             open = list.open(id, Some(last.place()), AT_ONCE);

@@ -80,7 +80,7 @@ impl UnfulfilledPayment {
         seen_at: Timestamp,
     ) -> Self {
         let PaymentWithoutOrder {
-            why,
+            reason,
             payment: mut paid,
             mut billing,
         } = unplaced;
@@ -101,7 +101,7 @@ impl UnfulfilledPayment {
             billing,
             currency: charge.currency,
             paid_at: charge.at,
-            reason: why,
+            reason,
             seen_at,
             state: State::Open,
             decided_at: None,

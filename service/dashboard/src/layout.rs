@@ -58,7 +58,7 @@ const DONE: [(&str, &str); 22] = [
     ("assigned", "The payment now belongs to this order."),
     ("dismissed", "The payment was dismissed."),
     (
-        "proving",
+        "reconciling",
         "The reconciliation is running. Reload this page to see its result.",
     ),
     (

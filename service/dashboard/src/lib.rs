@@ -108,8 +108,8 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_order("/subscription"), post(orders::subscription))
         .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
         .route(
-            &of_project("/unfulfilled-payments/prove"),
-            post(unfulfilled::prove),
+            &of_project("/unfulfilled-payments/reconcile"),
+            post(unfulfilled::reconcile),
         )
         .route(&of_payment(""), get(unfulfilled::show))
         .route(&of_payment("/assign"), post(unfulfilled::assign))

@@ -11,7 +11,7 @@ use domain::{
     text::{ExternalUserId, PaymentId},
 };
 use maud::{Markup, html};
-use payments::{NoOrderReason, Proof, UnfulfilledPayment};
+use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
@@ -68,7 +68,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             } }
         }
         @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
-        (proof(&request, &app, &project))
+        (last_reconciliation(&request, &app, &project))
     };
     let title = "Unfulfilled payments";
     Ok(Tab::Orders.page(&request, &project, title, &body))
@@ -85,19 +85,19 @@ fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
 }
 
 /// The card with the last reconciliation.
-fn proof(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
-    let status = app.payments.proofs().status(project.project.id);
+fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
+    let status = app.payments.reconciliations().status(project.project.id);
     html! {
         section.card {
             h2 { "Daily reconciliation" }
             p { "Once a day the provider's lists of charges, refunds and disputes are compared with the orders." }
             @match &status.last {
-                Some(last) => (came_to(last)),
+                Some(last) => (result(last)),
                 None => p.empty { "There was none yet." },
             }
             @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
             @if status.running.is_some() { p { "One is running." } } @else {
-                form method="post" action={ (here(project)) "/prove" } {
+                form method="post" action={ (here(project)) "/reconcile" } {
                     (form::token(request))
                     button type="submit" { "Compare them now" }
                 }
@@ -106,7 +106,7 @@ fn proof(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
     }
 }
 
-fn came_to(last: &Proof) -> Markup {
+fn result(last: &Reconciliation) -> Markup {
     html! {
         p {
             @if last.adds_up() { span class="badge good" { "Adds up" } } @else { span class="badge bad" { (last.differences) " differences" } }
@@ -140,14 +140,14 @@ fn came_to(last: &Proof) -> Markup {
     }
 }
 
-/// `POST …/unfulfilled-payments/prove`: starts a reconciliation.
-pub(super) async fn prove(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+/// `POST …/unfulfilled-payments/reconcile`: starts a reconciliation.
+pub(super) async fn reconcile(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
     let FormPost { request, .. } = posted;
     let project = request.project(&app)?;
-    let begun = app.payments.proofs().begin_daily(&project);
+    let begun = app.payments.reconciliations().begin_daily(&project);
     begun.map_err(|error| Error::from_payments(error, &project))?;
     let what = "Started a reconciliation of the provider's books with the orders";
-    Ok(request.done(&here(&project), "proving", what.to_owned()))
+    Ok(request.done(&here(&project), "reconciling", what.to_owned()))
 }
 
 fn payment(

@@ -73,8 +73,8 @@ pub struct Metrics {
     given_up: Gauge<i64>,
     missing_permissions: Gauge<i64>,
     unfulfilled: Gauge<i64>,
-    proof_age: Family<NoLabels, Gauge<i64>>,
-    proof_differences: Gauge<i64>,
+    reconciliation_age: Family<NoLabels, Gauge<i64>>,
+    reconciliation_differences: Gauge<i64>,
     backup_age: Family<NoLabels, Gauge<i64>>,
     backup_running: Gauge<i64>,
     backup_kept: Gauge<i64>,
@@ -138,11 +138,11 @@ impl Metrics {
             "Seconds since the last good backup began; missing where there is none",
             backup_age.clone(),
         );
-        let proof_age = Family::<NoLabels, Gauge<i64>>::default();
+        let reconciliation_age = Family::<NoLabels, Gauge<i64>>::default();
         registry.register(
             "reconciliation_age_seconds",
             "Seconds since the oldest of the projects' last reconciliations ended; missing where there is none",
-            proof_age.clone(),
+            reconciliation_age.clone(),
         );
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
@@ -185,11 +185,11 @@ impl Metrics {
                 "unfulfilled_payments",
                 "Payments that lead to no order and wait for somebody to decide",
             ),
-            proof_differences: gauge(
+            reconciliation_differences: gauge(
                 "reconciliation_differences",
                 "What differs between payment providers' books and orders, by the projects' last reconciliations",
             ),
-            proof_age,
+            reconciliation_age,
             backup_running: gauge("backup_running", "Whether a backup is being made"),
             backup_kept: gauge(
                 "backup_kept_bytes",
@@ -312,11 +312,13 @@ impl Metrics {
         let waiting = payments.unfulfilled().count(None);
         self.unfulfilled
             .set(i64::try_from(waiting).unwrap_or(i64::MAX));
-        let (oldest, differences) = payments.proofs().oldest();
-        self.proof_differences.set(signed(differences));
+        let (oldest, differences) = payments.reconciliations().oldest();
+        self.reconciliation_differences.set(signed(differences));
         if let Some(ended) = oldest {
             let age = handle.now().0.saturating_sub(ended.0).div_euclid(1000);
-            self.proof_age.get_or_create(&NoLabels::new()).set(age);
+            self.reconciliation_age
+                .get_or_create(&NoLabels::new())
+                .set(age);
         }
         if let Some(age) = backups.age_seconds() {
             self.backup_age.get_or_create(&NoLabels::new()).set(age);

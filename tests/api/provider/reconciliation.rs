@@ -248,8 +248,8 @@ async fn a_span_has_a_beginning_and_there_is_one_at_a_time() {
         .catalog
         .project(shop.service.project.id)
         .unwrap();
-    let (proofs, now) = (shop.service.payments.proofs().clone(), shop.now());
-    let begin = || proofs.begin(&project, Timestamp(0), now).unwrap();
+    let (reconciliations, now) = (shop.service.payments.reconciliations().clone(), shop.now());
+    let begin = || reconciliations.begin(&project, Timestamp(0), now).unwrap();
     assert!(begin());
     // Its task cannot have run on this thread yet.
     assert!(!begin());

@@ -164,7 +164,7 @@ impl Service {
     /// Asks the provider about pending orders, as each round does.
     pub async fn ask_about_pending(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
-        self.payments.reconciler().run(&project).await.unwrap();
+        self.payments.pending_orders().run(&project).await.unwrap();
     }
 
     /// Adds a product that holds credits.

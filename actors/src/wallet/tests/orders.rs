@@ -62,7 +62,7 @@ fn paid(house: &House, order: OrderId) -> Pay {
     Pay {
         order: order.serial,
         code: house.handle.mint_code(&house.scope),
-        placed: None,
+        missing_order: None,
         payment: Payment {
             amount_cents: 500,
             payment: None,
@@ -115,7 +115,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     placed.await.unwrap();
     let shown = handle.order(scope, first).await.unwrap();
     assert_eq!(
-        (shown.code.as_ref(), shown.code_of_the_order),
+        (shown.code.as_ref(), shown.is_original_code),
         (Some(&code), true)
     );
 
@@ -127,7 +127,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     assert_eq!(unknown, Err(Rejection::OrderNotFound.into()));
     let shown = handle.order(scope, first).await.unwrap();
     assert_eq!(
-        (shown.code.as_ref(), shown.code_of_the_order),
+        (shown.code.as_ref(), shown.is_original_code),
         (Some(&new), false)
     );
 }

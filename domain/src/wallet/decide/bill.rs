@@ -55,14 +55,14 @@ pub enum Pays {
         at: Timestamp,
     },
     /// Switches within the cycle before, which the invoice of this cycle settles.
-    Carried(Vec<Proration>),
+    PriorSwitches(Vec<Proration>),
 }
 
 impl Pays {
     const fn kind(&self) -> OrderKind {
         match self {
             Self::Cycle => OrderKind::Renewal,
-            Self::Anew | Self::Switch { .. } | Self::Carried(_) => OrderKind::Switch,
+            Self::Anew | Self::Switch { .. } | Self::PriorSwitches(_) => OrderKind::Switch,
         }
     }
 }
@@ -74,7 +74,7 @@ impl Bill {
             Pays::Cycle | Pays::Anew => return None,
             Pays::Switch { old, at } => (old, *at),
             // Nothing is left of the cycle that the switches were made in.
-            Pays::Carried(_) => (terms, self.billing.cycle_start),
+            Pays::PriorSwitches(_) => (terms, self.billing.cycle_start),
         };
         // Credits of different products cannot be compared: all of the new tier's count.
         let same = old.fills == terms.fills;
@@ -91,7 +91,7 @@ impl Bill {
     fn credits(&self, terms: &Terms, cycle: Option<&Subscription>) -> i64 {
         let free = self.billing.paused && self.payment.amount_cents <= 0;
         match (&self.pays, self.step(terms)) {
-            (Pays::Carried(switches), _) => Proration::credits(switches, terms),
+            (Pays::PriorSwitches(switches), _) => Proration::credits(switches, terms),
             (_, None) => credits(terms, &self.payment, &self.billing),
             (_, Some(_)) if self.billing.trial || free => 0,
             (_, Some(step)) => step.credits(self.billing.cycle(), cycle),
@@ -175,7 +175,7 @@ impl DecisionBuilder {
         let (order, billing) = (bill.order, &bill.billing);
         let base = match &bill.pays {
             Pays::Switch { old, .. } => old,
-            Pays::Cycle | Pays::Anew | Pays::Carried(_) => &terms,
+            Pays::Cycle | Pays::Anew | Pays::PriorSwitches(_) => &terms,
         };
         let low = base.clone();
         // As the end of its former cycle left it.

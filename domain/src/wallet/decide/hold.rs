@@ -1,5 +1,5 @@
-//! Holds: credits are set aside for work whose cost is known only afterwards. A hold is closed by settling it for
-//! that cost, by releasing it, or by expiring.
+//! Holds: credits that are set aside for work whose cost is known only afterwards. A hold is closed when it is settled
+//! for that cost, when it is released, or when it expires.
 
 use super::{Decision, ProductRef, debt_limit::DebtLimit};
 use crate::{
@@ -25,14 +25,14 @@ pub struct PlaceHold {
     pub expires_at: Timestamp,
     /// The idempotency key: a repeat with it answers the original hold.
     pub key: IdempotencyKey,
-    /// The caller's note; it is written on the ledger entry that settling makes.
+    /// The caller's note, for the ledger entry that settling the hold writes.
     pub meta: Option<Meta>,
-    /// Whether a publishable key places it. Then anyone who knows the recovery code may have: the hold is released
-    /// when that code is replaced.
+    /// Whether a publishable key places it. Anyone who knows the wallet's recovery code can do that, so the hold is
+    /// released when the code is replaced.
     pub publishable: bool,
     /// The most holds of this wallet that may be open at once, this one included.
     pub most_open: usize,
-    /// How much the work may come to owe, 0 or more: as much of the limit of debt is reserved.
+    /// By how much the cost may exceed the held credits, 0 or more. So much of the debt limit is reserved.
     pub max_overrun: i64,
 }
 
@@ -41,7 +41,7 @@ pub const OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
     /// Decides whether a hold may be placed, on a wallet that has caught up with its clock. `prior` is the record of
-    /// the hold that this key placed before, if it did: a repeat answers that hold, even if it is closed.
+    /// the hold that this key has placed before, if any: a repeated command answers that hold, even if it is closed.
     ///
     /// # Errors
     ///
@@ -56,9 +56,9 @@ impl Wallet {
         if let Some(RecordContent::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
             let same =
                 command.product.matches(original.product) && original.amount == command.amount;
-            let now = self.open_hold(&original.id).unwrap_or(*original);
+            let current = self.open_hold(&original.id).unwrap_or(*original);
             return if same {
-                Ok(Decision::Replay(now))
+                Ok(Decision::Replay(current))
             } else {
                 Err(Rejection::KeyReused)
             };
@@ -99,9 +99,9 @@ impl Wallet {
         }))
     }
 
-    /// Open holds that were placed with a publishable key: a replaced recovery code releases them, because whoever
-    /// placed them may have found the leaked code.
-    pub fn holds_of_the_code(&self) -> impl Iterator<Item = HoldId> {
+    /// Open holds that were placed with a publishable key. They are released when the recovery code is replaced: a
+    /// thief of the former code may have placed them.
+    pub fn publishable_holds(&self) -> impl Iterator<Item = HoldId> {
         let holds = self.holds().iter();
         holds
             .filter(|(_, hold)| hold.publishable)
@@ -119,11 +119,11 @@ impl Wallet {
         closed: Option<&Record>,
     ) -> Result<HoldSnapshot, Rejection> {
         self.open_hold(id)
-            .or_else(|| closed_facts(closed))
+            .or_else(|| closed_hold(closed))
             .ok_or(Rejection::HoldNotFound)
     }
 
-    /// Decides to release a hold: all its credits return to the balance, but for those that were drawn.
+    /// Decides to release a hold: its credits return to the balance, except for those already drawn.
     ///
     /// # Errors
     ///
@@ -141,8 +141,7 @@ impl Wallet {
         }
     }
 
-    /// Decides to move the expiry of a hold to a later time. It is never moved to an earlier one, so that a retry is
-    /// harmless.
+    /// Decides to let a hold expire later. A hold never comes to expire earlier, so that a retry is harmless.
     ///
     /// # Errors
     ///
@@ -169,9 +168,9 @@ impl Wallet {
     }
 }
 
-fn closed_facts(closed: Option<&Record>) -> Option<HoldSnapshot> {
+fn closed_hold(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
-        Some(RecordContent::HoldClosed(facts, _)) => Some(*facts),
+        Some(RecordContent::HoldClosed(hold, _)) => Some(*hold),
         Some(RecordContent::HoldExpired(expired)) => Some(expired.hold),
         _ => None,
     }

@@ -38,8 +38,8 @@ pub struct MintedCode {
 pub struct Pay {
     /// The order that it pays.
     pub order: OrderSerial,
-    /// The order itself, as the provider kept it, in case it was never placed here.
-    pub placed: Option<PlaceOrder>,
+    /// The order itself, by the provider's copy, in case it was never placed here.
+    pub missing_order: Option<PlaceOrder>,
     /// The payment that completed it.
     pub payment: Payment,
     /// The subscription that it starts.
@@ -54,7 +54,7 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::OrderNotFound`] if the order is not known and [`Pay::placed`] does not contain it.
+    /// [`Rejection::OrderNotFound`] if the order is not known and [`Pay::missing_order`] does not contain it.
     pub fn pay(
         &self,
         command: Pay,
@@ -63,7 +63,7 @@ impl Wallet {
     ) -> Result<Vec<Event>, Rejection> {
         let Pay {
             order,
-            placed,
+            missing_order,
             payment,
             billing,
             code,
@@ -76,8 +76,11 @@ impl Wallet {
         let id = id.as_ref();
         let mut decision = DecisionBuilder::on(self, Some(order), id, archived, now);
         if existing.is_none() {
-            let placed = placed.filter(|placed| placed.order == order);
-            decision.place(OrderKind::Checkout, placed.ok_or(Rejection::OrderNotFound)?);
+            let missing = missing_order.filter(|missing| missing.order == order);
+            decision.place(
+                OrderKind::Checkout,
+                missing.ok_or(Rejection::OrderNotFound)?,
+            );
         }
         let late = billing.as_ref().is_some_and(|billing| billing.after_end);
         let subscription = id.and_then(|id| decision.wallet.subscription(id));

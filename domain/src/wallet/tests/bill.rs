@@ -124,7 +124,7 @@ fn proration(terms: Terms, given_back: bool, at: Timestamp, teller: &Teller) -> 
 
 #[test]
 fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
-    for carried_first in [false, true] {
+    for prior_switches_first in [false, true] {
         let mut teller = subscribed();
         teller.pass_seconds(10 * DAY);
         let at = teller.now;
@@ -143,14 +143,14 @@ fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
         ];
         teller.pass_seconds(20 * DAY);
         let renewal = teller.renewal(2, 1, plus());
-        let carried = Bill {
+        let prior_switches = Bill {
             order: OrderSerial(3),
-            pays: Pays::Carried(lines),
+            pays: Pays::PriorSwitches(lines),
             payment: payment(3, 750),
             ..renewal.clone()
         };
-        let mut bills = [renewal, carried.clone()];
-        if carried_first {
+        let mut bills = [renewal, prior_switches.clone()];
+        if prior_switches_first {
             bills.reverse();
         }
         for bill in bills {
@@ -182,12 +182,12 @@ fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
     ];
     teller.pass_seconds(MONTH);
     let renewal = teller.renewal(2, 1, basic());
-    let carried = Bill {
+    let prior_switches = Bill {
         order: OrderSerial(3),
-        pays: Pays::Carried(lines),
+        pays: Pays::PriorSwitches(lines),
         ..renewal.clone()
     };
-    assert!(teller.renew_with(renewal) && teller.renew_with(carried));
+    assert!(teller.renew_with(renewal) && teller.renew_with(prior_switches));
     assert_eq!(
         (teller.gold(), teller.placed_order(3).granted_credits),
         (100, 0)
@@ -270,7 +270,7 @@ fn a_first_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
     };
     teller.pass_seconds(DAY);
     let pay = Pay {
-        placed: Some(placed(1, basic())),
+        missing_order: Some(placed(1, basic())),
         billing: Some(billing),
         ..paying(1, 1000)
     };

@@ -39,7 +39,7 @@ fn tell(teller: &mut Teller, report: Report) {
         Paid => {
             let placed = Some(placed(1, terms()));
             let pay = Pay {
-                placed,
+                missing_order: placed,
                 ..super::shop::paying(1, 1000)
             };
             teller.pay_with(pay).unwrap();

@@ -134,7 +134,7 @@ impl Story {
                     ..self.billing(of, 0, CYCLE, 0)
                 };
                 Purchase::Pay(Box::new(Pay {
-                    placed: Some(placed(serial(1), terms)),
+                    missing_order: Some(placed(serial(1), terms)),
                     billing: Some(billing),
                     ..paying(serial(1), 1000)
                 }))

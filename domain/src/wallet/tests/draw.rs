@@ -285,7 +285,7 @@ fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
         ..draw("one", 15)
     };
     teller.draw(drawn).unwrap();
-    let released: Vec<_> = teller.wallet.holds_of_the_code().collect();
+    let released: Vec<_> = teller.wallet.publishable_holds().collect();
     for id in released {
         teller.release(id).unwrap();
     }

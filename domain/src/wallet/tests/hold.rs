@@ -314,7 +314,7 @@ fn holds_of_a_publishable_key_are_told_from_others_until_they_are_closed() {
         });
         assert_eq!(placed, Ok(Done::Applied));
     }
-    let found = |teller: &Teller| teller.wallet.holds_of_the_code().collect::<Vec<_>>();
+    let found = |teller: &Teller| teller.wallet.publishable_holds().collect::<Vec<_>>();
     assert_eq!(found(&teller), [hold_id(2), hold_id(3)]);
     teller.extend(hold_id(3), teller.after_seconds(90)).unwrap();
     // A repeat by a secret key leaves it as it was placed.

@@ -158,7 +158,7 @@ fn a_report_that_changes_nothing_recalls_nothing() {
     let before = (teller.wallet.clone(), teller.events.len());
     assert_eq!(teller.pay(1, 1000), Ok(false), "paid twice");
     let placed_along = Pay {
-        placed: Some(placed(1, pack())),
+        missing_order: Some(placed(1, pack())),
         ..paying(1, 1000)
     };
     assert_eq!(teller.pay_with(placed_along), Ok(false));

@@ -416,7 +416,7 @@ fn a_quantity_past_all_bounds_is_refused_and_what_is_paid_is_fulfilled() {
         "a cycle is paid once"
     );
     let pay = Pay {
-        placed: Some(PlaceOrder {
+        missing_order: Some(PlaceOrder {
             quantity: three,
             ..placed(1, huge)
         }),

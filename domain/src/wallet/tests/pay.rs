@@ -120,12 +120,12 @@ fn a_payment_that_completes_after_all_is_never_discarded() {
 fn an_order_that_never_became_visible_is_fulfilled_all_the_same() {
     let mut teller = Teller::new();
     let stranger = Pay {
-        placed: Some(placed(2, pack())),
+        missing_order: Some(placed(2, pack())),
         ..paying(1, 500)
     };
     assert_eq!(teller.pay_with(stranger), Err(Rejection::OrderNotFound));
     let unseen = Pay {
-        placed: Some(placed(1, pack())),
+        missing_order: Some(placed(1, pack())),
         ..paying(1, 500)
     };
     assert_eq!(teller.pay_with(unseen.clone()), Ok(true));

@@ -99,7 +99,7 @@ pub(super) fn payment(serial: u128, amount_cents: i64) -> Payment {
 pub(super) fn paying(serial: u128, amount_cents: i64) -> Pay {
     Pay {
         order: OrderSerial(serial),
-        placed: None,
+        missing_order: None,
         payment: payment(serial, amount_cents),
         billing: None,
         code: MintedCode {

@@ -323,7 +323,7 @@ fn a_switch_heard_of_before_the_first_payment_comes_to_the_same() {
     assert!(teller.switch_with(switch));
     assert_eq!((teller.gold(), unlocked(&teller)), (75, vec!["plus"]));
     let pay = Pay {
-        placed: Some(placed(1, basic())),
+        missing_order: Some(placed(1, basic())),
         billing: Some(first),
         ..super::shop::paying(1, 1000)
     };

@@ -86,7 +86,7 @@ pub(super) struct Payment {
 }
 
 impl Payment {
-    /// The payment's ids; `None` before the order is paid.
+    /// What is known of an order's payment; `None` before the order is paid.
     fn of(order: &domain::wallet::Order) -> Option<Self> {
         let provider = order.receipt.provider?;
         let id = |text: Option<&str>| text.map(str::to_owned);
@@ -114,14 +114,14 @@ impl Order {
     /// The order as a key of this kind may read it.
     pub fn of(answer: &OrderAnswer, kind: KeyKind) -> Self {
         let order = &answer.order;
-        let page = |url: Option<&PageUrl>| url.map(|url| url.as_str().to_owned());
+        let link = |url: Option<&PageUrl>| url.map(|url| url.as_str().to_owned());
         let email = || order.email.as_ref().map(|email| email.as_str().to_owned());
         Self {
             id: answer.id.to_string(),
             status: order.status(),
             processing: order.is_processing(),
             kind: order.kind,
-            code: code(answer, kind).map(|code| code.reveal().to_owned()),
+            code: readable_code(answer, kind).map(|code| code.reveal().to_owned()),
             balance: answer.balance,
             amount_cents: order.amount_cents,
             currency: order.terms.currency.to_string(),
@@ -145,8 +145,8 @@ impl Order {
                 .iter()
                 .map(|(key, value)| (key.to_owned(), value.to_owned()))
                 .collect(),
-            receipt_url: page(order.receipt.receipt_url.as_ref()),
-            invoice_url: page(order.receipt.invoice_url.as_ref()),
+            receipt_url: link(order.receipt.receipt_url.as_ref()),
+            invoice_url: link(order.receipt.invoice_url.as_ref()),
             payment: (kind == KeyKind::Secret).then(|| Payment::of(order)),
             customer_email: match kind {
                 KeyKind::Secret => Some(email()),
@@ -154,20 +154,19 @@ impl Order {
             },
         }
     }
-}
 
-/// The recovery code that a key may read. A publishable key does not get a code that replaced a leaked one.
-fn code(answer: &OrderAnswer, kind: KeyKind) -> Option<&RecoveryCode> {
-    let code = answer.code.as_ref();
-    code.filter(|_| kind == KeyKind::Secret || answer.code_of_the_order)
-}
-
-impl Order {
-    /// Without its recovery code, for a publishable key that reads it by its checkout a day after the payment: the
-    /// checkout's id was in the address of the success page.
+    /// The order without its recovery code, for a publishable key that looks it up by its checkout more than a day
+    /// after the payment: others may have seen the checkout's id, in the address of the success page.
     pub fn without_code(self) -> Self {
         Self { code: None, ..self }
     }
+}
+
+/// The recovery code that a key of this kind may read: a publishable key does not learn a code that replaced a leaked
+/// one.
+fn readable_code(answer: &OrderAnswer, kind: KeyKind) -> Option<&RecoveryCode> {
+    let code = answer.code.as_ref();
+    code.filter(|_| kind == KeyKind::Secret || answer.is_original_code)
 }
 
 impl Orders {

@@ -131,13 +131,13 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         customer: subscription.customer.id().clone(),
         email: customer.and_then(Customer::email),
         price,
-        charged: charged(&subscription),
-        runs: matches!(
+        terms: billing_terms(&subscription),
+        is_running: matches!(
             subscription.status,
             SubscriptionStatus::Active | SubscriptionStatus::Trialing
         ),
         created: instant(subscription.created),
-        newest: newest.and_then(Expandable::object).map(name_of),
+        newest_invoice: newest.and_then(Expandable::object).map(name_of),
         current_period_end: ends.map(instant),
         customer_metadata: customer
             .map(|customer| customer.metadata.clone())
@@ -148,7 +148,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
 }
 
 /// What it is billed, where that is a single price each month or year.
-fn charged(subscription: &Subscription) -> Option<BillingTerms> {
+fn billing_terms(subscription: &Subscription) -> Option<BillingTerms> {
     let [item] = subscription.items() else {
         return None;
     };

@@ -30,14 +30,13 @@ impl Stripe {
         let own = self.own_line(invoice.cycle_lines()).await?;
         // Without a line of ours the price was changed by hand in Stripe: the cycle is paid all the same.
         let cycle = own.or_else(|| Some((invoice.cycle_lines().next()?, None)));
-        let reason = invoice.billing_reason;
-        let (line, price, pays) = match (reason, cycle) {
+        let (line, price, pays) = match (invoice.billing_reason, cycle) {
             (Some(BillingReason::SubscriptionCycle), Some((line, price))) => {
                 (line, price, Some(Pays::Cycle))
             }
             (Some(BillingReason::SubscriptionCycle), None) => {
                 return Ok(Err(PaymentWithoutOrder {
-                    why: NoOrderReason::UnclearBill,
+                    reason: NoOrderReason::UnclearBill,
                     payment: self.payment_of(&invoice).await?,
                     billing: Some(PaidCycle {
                         paused: false,
@@ -57,7 +56,7 @@ impl Stripe {
             _ => return Ok(Ok(Vec::new())),
         };
         let cycle_start = match &pays {
-            Some(Pays::Cycle | Pays::Anew | Pays::Carried(_)) => line.period.start,
+            Some(Pays::Cycle | Pays::Anew | Pays::PriorSwitches(_)) => line.period.start,
             // The lines of a switch do not say when its cycle began.
             Some(Pays::Switch { .. }) | None => subscription.start_of(tier.item, line.period.end),
         };
@@ -70,7 +69,7 @@ impl Stripe {
             pays,
         };
         if paid.pays == Some(Pays::Cycle)
-            && let Some((cents, lines)) = self.carried(&invoice).await?
+            && let Some((cents, lines)) = self.prior_switches(&invoice).await?
         {
             let mut switch = paid.clone();
             switch.payment.amount_cents = cents;
@@ -83,7 +82,7 @@ impl Stripe {
                     cycle_end: instant(line.period.end),
                 })
             });
-            switch.pays = Some(Pays::Carried(settled.collect()));
+            switch.pays = Some(Pays::PriorSwitches(settled.collect()));
             paid.payment.amount_cents = paid.payment.amount_cents.saturating_sub(cents);
             return Ok(Ok(vec![paid, switch]));
         }
@@ -138,7 +137,7 @@ impl Stripe {
 
     /// The switches of the previous cycle that a cycle's invoice settles, where they cost something: the
     /// amount, and their lines.
-    pub(super) async fn carried<'a>(
+    pub(super) async fn prior_switches<'a>(
         &self,
         invoice: &'a Invoice,
     ) -> Result<Option<(i64, Vec<(&'a InvoiceLine, PriceId)>)>, Error> {

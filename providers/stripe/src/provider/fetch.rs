@@ -186,13 +186,13 @@ impl Stripe {
         let named = self.ours(&subscription.metadata);
         let placed = owners.order_of(&ObjectRef::Subscription(subscription.id.clone()))?;
         let billed = || snapshot.as_ref().and_then(|metadata| self.ours(metadata));
-        let Some(first) = placed.or(named).or_else(billed) else {
+        let Some(first_order) = placed.or(named).or_else(billed) else {
             return Ok(Vec::new());
         };
         if named.is_none() {
-            self.mark(&subscription, first).await;
+            self.mark(&subscription, first_order).await;
         }
-        let (mut state, tier) = self.subscription_state(first, &subscription).await?;
+        let (mut state, tier) = self.subscription_state(first_order, &subscription).await?;
         let mut reports = Vec::new();
         for invoice in self.invoices(&subscription, invoice).await? {
             let is_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
@@ -201,7 +201,7 @@ impl Stripe {
                 let began = subscription.status != SubscriptionStatus::IncompleteExpired;
                 state.open_invoice = invoice.waiting().or(state.open_invoice);
                 if is_first && began && late.contains(&state.status) {
-                    reports.push(Report::Failed(first));
+                    reports.push(Report::Failed(first_order));
                 }
                 continue;
             }
@@ -210,16 +210,16 @@ impl Stripe {
                 continue;
             }
             if is_first {
-                let report = self.first_invoice(first, &state, &subscription, &invoice);
+                let report = self.first_invoice(first_order, &state, &subscription, &invoice);
                 reports.push(Report::Paid(Box::new(report.await?)));
                 continue;
             }
             match self.bill(&subscription, &tier, invoice, owners).await? {
-                Ok(paid) => state.paid.extend(paid),
+                Ok(paid) => state.paid_invoices.extend(paid),
                 Err(unplaced) => reports.push(Report::Unplaced(Box::new(unplaced))),
             }
         }
-        state.paid.sort_by_key(|paid| paid.invoice.created);
+        state.paid_invoices.sort_by_key(|paid| paid.invoice.created);
         reports.push(Report::Subscription(Box::new(state)));
         Ok(reports)
     }
@@ -258,14 +258,14 @@ impl Stripe {
     /// never reported as paid.
     async fn first_invoice(
         &self,
-        first: OrderId,
+        first_order: OrderId,
         state: &SubscriptionState,
         subscription: &Subscription,
         invoice: &Invoice,
     ) -> Result<PaidOrder, Error> {
         let metadata = &subscription.metadata;
         Ok(PaidOrder {
-            order: first,
+            order: first_order,
             price: metadata.price.or(state.price),
             user: metadata.user.clone(),
             quantity: metadata.quantity,
@@ -297,13 +297,13 @@ impl Stripe {
     /// A subscription's present state, without its invoices, and the item that our price bills.
     pub(super) async fn subscription_state<'a>(
         &self,
-        first: OrderId,
+        first_order: OrderId,
         subscription: &'a Subscription,
     ) -> Result<(SubscriptionState, Tier<'a>), Error> {
         let tier = self.tier_of(subscription).await?;
         let period_end = tier.item.and_then(|item| item.current_period_end);
         let state = SubscriptionState {
-            first,
+            first_order,
             id: subscription.id.clone(),
             status: status(subscription),
             open_invoice: None,
@@ -315,7 +315,7 @@ impl Stripe {
                 .unwrap_or_default(),
             current_period_end: period_end.map(instant),
             cancel_at_period_end: subscription.is_ending(period_end),
-            paid: Vec::new(),
+            paid_invoices: Vec::new(),
         };
         Ok((state, tier))
     }
@@ -364,18 +364,18 @@ impl Stripe {
 
     /// Writes our metadata on a subscription again after it was replaced. A failure does no harm: the key may lack
     /// the permission.
-    async fn mark(&self, subscription: &Subscription, first: OrderId) {
+    async fn mark(&self, subscription: &Subscription, first_order: OrderId) {
         let id = &subscription.id;
         if subscription.metadata.project.is_some() {
-            tracing::warn!(subscription = id.as_str(), order = %first, "A subscription of ours is marked as another project's");
+            tracing::warn!(subscription = id.as_str(), order = %first_order, "A subscription of ours is marked as another project's");
             return;
         }
-        match self.write_on(id, first).await {
+        match self.write_on(id, first_order).await {
             Ok(()) => {
-                tracing::warn!(subscription = id.as_str(), order = %first, "A subscription's metadata had been replaced; ours was put back");
+                tracing::warn!(subscription = id.as_str(), order = %first_order, "A subscription's metadata had been replaced; ours was put back");
             }
             Err(error) => {
-                tracing::warn!(subscription = id.as_str(), order = %first, %error, "A subscription's metadata was replaced, and ours cannot be put back");
+                tracing::warn!(subscription = id.as_str(), order = %first_order, %error, "A subscription's metadata was replaced, and ours cannot be put back");
             }
         }
     }

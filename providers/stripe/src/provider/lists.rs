@@ -1,4 +1,4 @@
-//! Stripe's lists of money that moved, as the daily proof reads them.
+//! Stripe's lists of money that moved, as the daily reconciliation reads them.
 
 use domain::{text::PaymentId, time::Timestamp};
 use port::{ListPage, Movement, ProviderList, ProviderListItem};

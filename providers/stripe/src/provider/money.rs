@@ -31,7 +31,7 @@ pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
 }
 
 /// The sum of two payments' reversals.
-fn both(one: Reversal, other: Reversal) -> Reversal {
+fn sum(one: Reversal, other: Reversal) -> Reversal {
     let disputes = [one.dispute, other.dispute].into_iter().flatten();
     Reversal {
         refunded_cents: one.refunded_cents.saturating_add(other.refunded_cents),
@@ -61,12 +61,12 @@ impl Stripe {
             };
         }
         if let Some(order) = order {
-            let away = self.away(&intent, None).await?;
-            let report = away.map(|away| {
+            let reversal = self.reversal(&intent, None).await?;
+            let report = reversal.map(|reversal| {
                 Report::Reversed(PaymentReversal {
-                    of: PaymentTarget::Order(order),
-                    away,
-                    carried: None,
+                    target: PaymentTarget::Order(order),
+                    reversal,
+                    prior_switches: None,
                 })
             });
             return Ok(report.into_iter().collect());
@@ -78,7 +78,7 @@ impl Stripe {
         let Some(first) = self.first_of(&invoice, owners)? else {
             return Ok(Vec::new());
         };
-        let of = match invoice.billing_reason {
+        let target = match invoice.billing_reason {
             Some(BillingReason::SubscriptionCreate) => PaymentTarget::Order(first),
             Some(
                 BillingReason::SubscriptionCycle
@@ -88,28 +88,28 @@ impl Stripe {
             _ => return Ok(Vec::new()),
         };
         let billed_in = Some(invoice.currency.as_str());
-        let mut away = self.away(&intent, billed_in).await?;
+        let mut reversal = self.reversal(&intent, billed_in).await?;
         let payments = invoice.payments().into_iter().flatten();
         let intents = payments.filter_map(|payment| payment.intent().map(Expandable::id));
         for other in intents.filter(|other| *other != id) {
             let other = self.client.read(other).await?;
-            let more = self.away(&other, billed_in).await?;
-            away = away.into_iter().chain(more).reduce(both);
+            let more = self.reversal(&other, billed_in).await?;
+            reversal = reversal.into_iter().chain(more).reduce(sum);
         }
-        let Some(away) = away else {
+        let Some(reversal) = reversal else {
             return Ok(Vec::new());
         };
-        let mut carried = None;
+        let mut prior_switches = None;
         if invoice.may_settle_prior_switches() {
             let invoice = self.client.complete(invoice).await?;
             let of_cents = invoice.amount_paid;
-            let switches = self.carried(&invoice).await?;
-            carried = switches.map(|(cents, _)| Share { cents, of_cents });
+            let switches = self.prior_switches(&invoice).await?;
+            prior_switches = switches.map(|(cents, _)| Share { cents, of_cents });
         }
         Ok(vec![Report::Reversed(PaymentReversal {
-            of,
-            away,
-            carried,
+            target,
+            reversal,
+            prior_switches,
         })])
     }
 
@@ -127,7 +127,7 @@ impl Stripe {
     /// The reversal of one payment; `None`: it was never charged. A dispute in another currency than the charge
     /// cannot be added up: it counts as what is left of the charge. Of a charge in another currency than the
     /// invoice, the share is taken of what was received.
-    async fn away(
+    async fn reversal(
         &self,
         intent: &PaymentIntent,
         billed_in: Option<&str>,
@@ -146,18 +146,18 @@ impl Stripe {
             Err(error) if error.is_forbidden() && !charge.disputed => Vec::new(),
             Err(error) => return Err(error),
         };
-        let away = reversal_of(&charge, &disputes);
+        let reversal = reversal_of(&charge, &disputes);
         if billed_in.is_none_or(|billed| billed == charge.currency) {
-            return Ok(Some(away));
+            return Ok(Some(reversal));
         }
         let part = Share {
             cents: intent.amount_received,
             of_cents: charge.amount,
         };
         Ok(Some(Reversal {
-            refunded_cents: part.share(away.refunded_cents),
-            disputed_cents: part.share(away.disputed_cents),
-            ..away
+            refunded_cents: part.share(reversal.refunded_cents),
+            disputed_cents: part.share(reversal.disputed_cents),
+            ..reversal
         }))
     }
 
@@ -193,8 +193,7 @@ impl Stripe {
                 Err(failure) => return Err(failure.error),
             }
         }
-        let why = "it only repeats earlier answers";
-        Err(Error::unavailable(why, None))
+        Err(Error::unavailable("it only repeats earlier answers", None))
     }
 }
 

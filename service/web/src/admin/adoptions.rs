@@ -142,7 +142,7 @@ impl From<ImportCandidate> for RunningSubscription {
             customer_id: running.customer.as_str().to_owned(),
             customer_email: running.email.map(|email| email.as_str().to_owned()),
             provider_price_id: running.price,
-            runs: running.runs,
+            runs: running.is_running,
             current_period_end: running.current_period_end.map(|at| Instant(at).to_string()),
             customer_metadata: running.customer_metadata,
             metadata: running.metadata,

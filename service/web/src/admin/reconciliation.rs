@@ -4,7 +4,7 @@ use axum::{Json, extract::State, http::StatusCode};
 use catalog::ProjectCatalog;
 use domain::Timestamp;
 use edge::{auth::Administrator, body::Body};
-use payments::{self, PROOF_DAYS, Proof};
+use payments::RECONCILIATION_DAYS;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -106,17 +106,17 @@ pub struct ReconciliationDifference {
     pub currency: String,
 }
 
-impl From<Proof> for Reconciliation {
-    fn from(proof: Proof) -> Self {
+impl From<payments::Reconciliation> for Reconciliation {
+    fn from(result: payments::Reconciliation) -> Self {
         let at = |millis: i64| Instant(Timestamp(millis)).to_string();
-        let sums = proof.sums.into_iter().map(|sum| ReconciledSum {
+        let sums = result.sums.into_iter().map(|sum| ReconciledSum {
             currency: sum.currency.into(),
             orders_cents: sum.orders_cents,
             unfulfilled_cents: sum.unfulfilled_cents,
             other_cents: sum.other_cents,
             differing_cents: sum.differing_cents,
         });
-        let found = proof
+        let found = result
             .found
             .into_iter()
             .map(|found| ReconciliationDifference {
@@ -129,16 +129,16 @@ impl From<Proof> for Reconciliation {
                 currency: found.currency.into(),
             });
         Self {
-            from: at(proof.from),
-            to: at(proof.until),
-            started_at: at(proof.began_at),
-            ended_at: (proof.ended_at != 0).then(|| at(proof.ended_at)),
-            adds_up: proof.differences == 0,
-            charges: proof.charges,
-            refunds: proof.refunds,
-            disputes: proof.disputes,
-            mended: proof.mended,
-            differences: proof.differences,
+            from: at(result.from),
+            to: at(result.until),
+            started_at: at(result.began_at),
+            ended_at: (result.ended_at != 0).then(|| at(result.ended_at)),
+            adds_up: result.differences == 0,
+            charges: result.charges,
+            refunds: result.refunds,
+            disputes: result.disputes,
+            mended: result.mended,
+            differences: result.differences,
             sums: sums.collect(),
             found: found.collect(),
         }
@@ -170,13 +170,13 @@ pub(super) async fn create(
     let now = app.handle.now_in(&project.scope);
     let until = to.map_or(now, |Text(to)| to);
     let from = from.map_or(
-        until.plus_seconds(PROOF_DAYS.saturating_mul(DAY).saturating_neg()),
+        until.plus_seconds(RECONCILIATION_DAYS.saturating_mul(DAY).saturating_neg()),
         |Text(from)| from,
     );
     if from >= until {
         return Err(Error::invalid("from", "from has to be before to."));
     }
-    let begun = app.payments.proofs().begin(&project, from, until);
+    let begun = app.payments.reconciliations().begin(&project, from, until);
     match begun.map_err(|error| Error::from_payments(error, &project))? {
         true => Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project)))),
         false => Err(Error::new(ErrorCode::ReconciliationRunning)),
@@ -203,7 +203,7 @@ pub(super) async fn show(
 }
 
 fn status(payments: &payments::Payments, project: &ProjectCatalog) -> Reconciliations {
-    let status = payments.proofs().status(project.project.id);
+    let status = payments.reconciliations().status(project.project.id);
     Reconciliations {
         running: status.running.map(Reconciliation::from),
         last: status.last.map(Reconciliation::from),

@@ -81,9 +81,9 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
     let now = json!({"created": billed.shop.seconds() - 60, "status": "succeeded"});
     let charge = billed.shop.stripe.set(place, now);
     billed.shop.stripe.put(place, charge);
-    let proof = billed.shop.reconciled().await;
+    let result = billed.shop.reconciled().await;
     assert_eq!(
-        (&proof["found"], &proof["mended"], &proof["charges"]),
+        (&result["found"], &result["mended"], &result["charges"]),
         (&json!([]), &json!(0), &json!(1)),
         "one charge for two orders"
     );

@@ -12,7 +12,7 @@ const MOST_KEPT: usize = 100;
 /// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Proof {
+pub struct Reconciliation {
     /// The start of the span whose items were read, in milliseconds since 1970, by the project's clock.
     pub from: i64,
     /// The end of that span, exclusive.
@@ -106,7 +106,7 @@ pub struct Difference {
     pub currency: Box<str>,
 }
 
-impl Proof {
+impl Reconciliation {
     /// Whether every cent is accounted for.
     #[must_use]
     pub const fn adds_up(&self) -> bool {

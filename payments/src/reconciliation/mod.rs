@@ -26,12 +26,12 @@ use port::{
 };
 
 use self::judge::{Attribution, OrderAmounts, judge};
-pub use self::result::{CurrencySum, Difference, DifferenceKind, Proof};
+pub use self::result::{CurrencySum, Difference, DifferenceKind, Reconciliation};
 use crate::{
     Error, Payments,
     context::{Context, ProjectAccount},
     fulfilment::orders_of,
-    note_kinds::ProofNote,
+    note_kinds::ReconciliationNote,
 };
 
 /// How many days back the lists are read: an event that takes longer counts as lost.
@@ -48,18 +48,18 @@ const AT_ONCE: usize = 16;
 
 /// The reconciliations of all projects. Cheap to clone.
 #[derive(Clone)]
-pub struct Proofs(Arc<Inner>);
+pub struct Reconciliations(Arc<Inner>);
 
 struct Inner {
     context: Context,
-    projects: DashMap<ProjectId, ProofState>,
+    projects: DashMap<ProjectId, ReconciliationState>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct ProofState {
-    last: Option<Proof>,
+struct ReconciliationState {
+    last: Option<Reconciliation>,
     /// The result so far of the one under way.
-    running: Option<Arc<Mutex<Proof>>>,
+    running: Option<Arc<Mutex<Reconciliation>>>,
     error: Option<String>,
     /// When the last one began, by Scrip's clock.
     began: Option<Timestamp>,
@@ -68,16 +68,16 @@ struct ProofState {
 
 /// The state of a project's reconciliations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProofStatus {
+pub struct ReconciliationStatus {
     /// The result so far of the one under way.
-    pub running: Option<Proof>,
+    pub running: Option<Reconciliation>,
     /// The last one that ended.
-    pub last: Option<Proof>,
+    pub last: Option<Reconciliation>,
     /// Why a later one failed.
     pub error: Option<String>,
 }
 
-impl Proofs {
+impl Reconciliations {
     pub(crate) fn new(context: Context) -> Self {
         Self(Arc::new(Inner {
             context,
@@ -85,20 +85,20 @@ impl Proofs {
         }))
     }
 
-    pub(crate) fn restore(&self, project: ProjectId, proof: Proof) {
+    pub(crate) fn restore(&self, project: ProjectId, result: Reconciliation) {
         let mut state = self.0.projects.entry(project).or_default();
-        state.began = Some(Timestamp(proof.began_at));
-        state.last = Some(proof);
+        state.began = Some(Timestamp(result.began_at));
+        state.last = Some(result);
     }
 
     /// The state of a project's reconciliations.
     #[must_use]
-    pub fn status(&self, project: ProjectId) -> ProofStatus {
+    pub fn status(&self, project: ProjectId) -> ReconciliationStatus {
         let state = self.0.projects.get(&project);
         let Some(state) = state.map(|state| state.clone()) else {
-            return ProofStatus::default();
+            return ReconciliationStatus::default();
         };
-        ProofStatus {
+        ReconciliationStatus {
             running: state.running.map(|running| running.lock().clone()),
             last: state.last,
             error: state.error,
@@ -122,7 +122,7 @@ impl Proofs {
     ///
     /// # Errors
     ///
-    /// The same as [`Proofs::begin`].
+    /// The same as [`Reconciliations::begin`].
     pub fn begin_daily(&self, project: &Arc<ProjectCatalog>) -> Result<bool, Error> {
         let until = self.0.context.handle.now_in(&project.scope);
         let from = until.plus_seconds(DAYS.saturating_mul(DAY_SECONDS).saturating_neg());
@@ -144,11 +144,11 @@ impl Proofs {
         let id = project.project.id;
         let provider = self.0.context.providers.of(project)?.in_background();
         let handle = &self.0.context.handle;
-        let running = Arc::new(Mutex::new(Proof {
+        let running = Arc::new(Mutex::new(Reconciliation {
             from: from.0,
             until: until.0,
             began_at: handle.now().0,
-            ..Proof::default()
+            ..Reconciliation::default()
         }));
         {
             let mut state = self.0.projects.entry(id).or_default();
@@ -158,26 +158,26 @@ impl Proofs {
             state.running = Some(Arc::clone(&running));
             state.began = Some(handle.now());
         }
-        let (proofs, project) = (self.clone(), Arc::clone(project));
+        let (reconciliations, project) = (self.clone(), Arc::clone(project));
         let ending = RunningGuard(self.clone(), id);
         tokio::spawn(async move {
             let _ending = ending;
             let account = ProjectAccount::new(&project, &*provider);
-            proofs.run(account, &running).await;
+            reconciliations.run(account, &running).await;
         });
         Ok(true)
     }
 
-    async fn run(&self, account: ProjectAccount<'_>, proof: &Mutex<Proof>) {
+    async fn run(&self, account: ProjectAccount<'_>, result: &Mutex<Reconciliation>) {
         let id = account.project.project.id;
-        let ended = match self.read(account, proof).await {
+        let ended = match self.read(account, result).await {
             Ok(()) => {
-                proof.lock().ended_at = self.0.context.handle.now().0;
-                let ended = proof.lock().clone();
+                result.lock().ended_at = self.0.context.handle.now().0;
+                let ended = result.lock().clone();
                 if !ended.adds_up() {
                     tracing::error!(project = %id, differences = ended.differences, "The payment provider's books and the orders do not add up");
                 }
-                let note = notes::put::<ProofNote>(&id, &ended);
+                let note = notes::put::<ReconciliationNote>(&id, &ended);
                 let outcome = self.0.context.handle.put_notes(vec![note]).await;
                 outcome.map(|()| ended).map_err(Error::from)
             }
@@ -193,10 +193,14 @@ impl Proofs {
         }
     }
 
-    async fn read(&self, account: ProjectAccount<'_>, proof: &Mutex<Proof>) -> Result<(), Error> {
+    async fn read(
+        &self,
+        account: ProjectAccount<'_>,
+        result: &Mutex<Reconciliation>,
+    ) -> Result<(), Error> {
         let (from, until) = {
-            let proof = proof.lock();
-            (Timestamp(proof.from), Timestamp(proof.until))
+            let result = result.lock();
+            (Timestamp(result.from), Timestamp(result.until))
         };
         // Invoices first: their orders exist by the time their charges are compared.
         for list in [
@@ -210,7 +214,7 @@ impl Proofs {
                 let read = account.provider.list(list, from, until, page.as_deref());
                 let entries = read.await?;
                 let comparisons = stream::iter(entries.items)
-                    .map(|entry| self.compare(account, list, entry, proof));
+                    .map(|entry| self.compare(account, list, entry, result));
                 let mut comparisons = comparisons.buffer_unordered(AT_ONCE);
                 while let Some(outcome) = comparisons.next().await {
                     outcome?;
@@ -229,7 +233,7 @@ impl Proofs {
         account: ProjectAccount<'_>,
         list: ProviderList,
         entry: ProviderListItem,
-        proof: &Mutex<Proof>,
+        result: &Mutex<Reconciliation>,
     ) -> Result<(), Error> {
         let mut attribution = self.attribution(account.project, &entry.charge).await?;
         if list == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
@@ -241,21 +245,21 @@ impl Proofs {
             attribution = self.refetch(account, &entry).await?;
             difference = judge(&entry, &attribution);
         }
-        let mut proof = proof.lock();
+        let mut result = result.lock();
         match list {
-            ProviderList::Charges => proof.charges = proof.charges.saturating_add(1),
-            ProviderList::Refunds => proof.refunds = proof.refunds.saturating_add(1),
-            ProviderList::Disputes => proof.disputes = proof.disputes.saturating_add(1),
+            ProviderList::Charges => result.charges = result.charges.saturating_add(1),
+            ProviderList::Refunds => result.refunds = result.refunds.saturating_add(1),
+            ProviderList::Disputes => result.disputes = result.disputes.saturating_add(1),
             ProviderList::Bills => {}
         }
         if differed && difference.is_none() {
-            proof.mended = proof.mended.saturating_add(1);
+            result.mended = result.mended.saturating_add(1);
         }
         if list == ProviderList::Charges {
-            proof.add_charge(&entry.charge, &attribution, difference.is_some());
+            result.add_charge(&entry.charge, &attribution, difference.is_some());
         }
         if let Some(difference) = difference {
-            proof.differs(difference);
+            result.differs(difference);
         }
         Ok(())
     }
@@ -315,7 +319,7 @@ impl Proofs {
             let Report::Reversed(reversal) = report else {
                 continue;
             };
-            let paid_object = match reversal.of {
+            let paid_object = match reversal.target {
                 PaymentTarget::Order(order) => {
                     paid_order = Some(order);
                     let stored = order_of(&context.handle, project, order).await?;
@@ -348,7 +352,7 @@ impl Proofs {
             return Ok(Attribution::Order(facts));
         }
         let unplaced = PaymentWithoutOrder {
-            why: NoOrderReason::UnknownOrder,
+            reason: NoOrderReason::UnknownOrder,
             payment: Payment {
                 amount_cents: charge.amount_cents,
                 payment: Some(payment.clone()),
@@ -387,7 +391,7 @@ impl Proofs {
         if past(state.rechecked, LOOK_AGAIN_SECONDS) {
             self.0.projects.entry(id).or_default().rechecked = Some(now);
             if let Err(error) = payments.recheck(project).await {
-                tracing::warn!(%error, project = %id, "Unfulfilled payments could not be rechecked at again");
+                tracing::warn!(%error, project = %id, "Unfulfilled payments could not be checked again");
             }
             // A permission that no request needs would stay listed as missing, even if the key has it by now.
             if let Ok(provider) = self.0.context.providers.of(project)
@@ -468,7 +472,7 @@ async fn order_of(
 }
 
 /// Lets the next reconciliation begin, however this one ends.
-struct RunningGuard(Proofs, ProjectId);
+struct RunningGuard(Reconciliations, ProjectId);
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {

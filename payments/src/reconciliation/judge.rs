@@ -42,7 +42,7 @@ pub(super) fn judge(entry: &ProviderListItem, attribution: &Attribution) -> Opti
             let unplaced = (DifferenceKind::Unplaced, charge.amount_cents, None);
             (*order, unplaced)
         }
-        Attribution::Order(facts) => (Some(facts.order), misfit(entry, facts)?),
+        Attribution::Order(facts) => (Some(facts.order), compare(entry, facts)?),
     };
     let currency = match (&entry.movement, kind) {
         (Movement::Disputed { currency, .. }, DifferenceKind::Dispute) => currency,
@@ -59,21 +59,21 @@ pub(super) fn judge(entry: &ProviderListItem, attribution: &Attribution) -> Opti
     })
 }
 
-/// How an item differs from its order, with the provider's amount and the order's.
-fn misfit(
+/// How an item differs from its order, with the amounts that differ: the provider's and the order's.
+fn compare(
     entry: &ProviderListItem,
     facts: &OrderAmounts,
 ) -> Option<(DifferenceKind, i64, Option<i64>)> {
     use DifferenceKind::{Amount, Currency, Dispute, Refund, Unpaid};
     let charge = &entry.charge;
-    let (took, back) = (charge.amount_cents, charge.refunded_cents);
+    let (taken, refunded) = (charge.amount_cents, charge.refunded_cents);
     if !facts.paid {
-        return Some((Unpaid, took, None));
+        return Some((Unpaid, taken, None));
     }
     if facts.currency != charge.currency {
-        return Some((Currency, took, Some(facts.amount_cents)));
+        return Some((Currency, taken, Some(facts.amount_cents)));
     }
-    // Each of several payments of one order is at most the whole.
+    // One of several payments of an order is at most the order's amount.
     let fits = |part: i64, all: i64| {
         if facts.whole {
             part == all
@@ -81,11 +81,11 @@ fn misfit(
             part <= all
         }
     };
-    if !fits(took, facts.amount_cents) {
-        return Some((Amount, took, Some(facts.amount_cents)));
+    if !fits(taken, facts.amount_cents) {
+        return Some((Amount, taken, Some(facts.amount_cents)));
     }
-    if !fits(back, facts.refunded_cents) {
-        return Some((Refund, back, Some(facts.refunded_cents)));
+    if !fits(refunded, facts.refunded_cents) {
+        return Some((Refund, refunded, Some(facts.refunded_cents)));
     }
     match &entry.movement {
         Movement::Taken | Movement::Refunded { .. } => None,
@@ -113,7 +113,7 @@ mod tests {
     };
     use port::ProviderCharge;
 
-    use super::{super::result::Proof, *};
+    use super::{super::result::Reconciliation, *};
 
     const ORDER: OrderId = OrderId {
         serial: OrderSerial(1),
@@ -228,17 +228,17 @@ mod tests {
     fn a_charge_is_summed_by_what_it_belongs_to() {
         let charge = entry(500, 0, Movement::Taken).charge;
         let order = Attribution::Order(facts(500, 0, 0));
-        let mut proof = Proof::default();
+        let mut result = Reconciliation::default();
         for (attribution, differs) in [
             (&order, false),
             (&Attribution::Unfulfilled, false),
             (&Attribution::Nothing, false),
             (&order, true),
         ] {
-            proof.add_charge(&charge, attribution, differs);
+            result.add_charge(&charge, attribution, differs);
         }
-        let [sum] = proof.sums.as_slice() else {
-            panic!("one currency has one sum: {:?}", proof.sums)
+        let [sum] = result.sums.as_slice() else {
+            panic!("one currency has one sum: {:?}", result.sums)
         };
         let parts = [
             sum.orders_cents,
