@@ -1,8 +1,8 @@
-//! Who waits for changes of which wallet. A wallet that nobody watches knows nothing of this and pays one look at an
-//! empty field for each append. One that is watched says so each time an append of its own is durable: not what
-//! changed, only that something did. Watchers then read it, as everybody does.
+//! The watchers of wallets, by wallet. Whenever an append of a watched wallet is durable, its watchers are notified
+//! that something changed, not what: they read the wallet, like any other caller. To a wallet without watchers this
+//! costs one check of an empty field for each append.
 //!
-//! A wallet may sleep meanwhile: it then does not change, and whoever wakes it finds its watchers here.
+//! A watched wallet may sleep: it does not change then, and when it wakes it finds its watchers here.
 
 use std::sync::{
     Arc,
@@ -21,7 +21,7 @@ pub const WATCHERS_PER_WALLET: usize = 8;
 pub(crate) struct WalletWatch(watch::Sender<()>);
 
 impl WalletWatch {
-    /// Wakes those who watch. Called only when what changed is durable.
+    /// Notifies the watchers. Called only when the change is durable.
     pub(crate) fn changed(&self) {
         self.0.send_replace(());
     }
@@ -45,11 +45,11 @@ pub(crate) struct Watches {
 pub enum NotWatched {
     /// The wallet has [`WATCHERS_PER_WALLET`] watchers.
     Wallet,
-    /// There are as many watchers as there may be, or the service stops.
+    /// The service has the most watchers that it may have, or is stopping.
     Service,
 }
 
-/// Hears that a wallet changed. Counted until it is dropped.
+/// Is notified of a wallet's changes. Counted until it is dropped.
 #[derive(Debug)]
 pub struct WalletWatcher {
     wallet: WalletKey,
@@ -87,14 +87,14 @@ impl Watches {
         if counted.is_err() {
             return Err(NotWatched::Service);
         }
-        let found = {
+        let subscribed = {
             // The entry stays locked until the watcher is counted at it.
             let entry = self.by_wallet.entry(wallet);
             let watch = entry.or_insert_with(|| Arc::new(WalletWatch(watch::Sender::new(()))));
             let room = watch.0.receiver_count() < WATCHERS_PER_WALLET;
             room.then(|| (Arc::clone(&watch), watch.0.subscribe()))
         };
-        let Some((watch, changes)) = found else {
+        let Some((watch, changes)) = subscribed else {
             self.open.fetch_sub(1, Ordering::AcqRel);
             return Err(NotWatched::Wallet);
         };
@@ -104,7 +104,7 @@ impl Watches {
             changes: Some(changes),
             watches: Arc::clone(self),
         };
-        // One that comes between the closing and its end must not be left out.
+        // It may have been added while `close` was notifying the others.
         match self.closed.load(Ordering::Acquire) {
             false => Ok(watcher),
             true => Err(NotWatched::Service),
@@ -119,7 +119,7 @@ impl Watches {
 }
 
 impl WalletWatcher {
-    /// Waits for a change since this was last called or [`Self::seen`]. False: the service stops.
+    /// Waits for a change after the last call of this or of [`Self::seen`]. `false`: the service is stopping.
     pub async fn changed(&mut self) -> bool {
         // A watcher keeps its sender alive, so that waiting does not fail.
         if let Some(changes) = &mut self.changes
@@ -130,7 +130,7 @@ impl WalletWatcher {
         !self.watches.closed.load(Ordering::Acquire)
     }
 
-    /// Forgets the changes so far: what is read from now on has them.
+    /// Forgets the changes so far: the next read of the wallet shows them.
     pub fn seen(&mut self) {
         if let Some(changes) = &mut self.changes {
             changes.mark_unchanged();
@@ -144,7 +144,7 @@ impl WalletWatcher {
 
 impl Drop for WalletWatcher {
     fn drop(&mut self) {
-        // First, so that of several the last one finds nobody left.
+        // Before the check below: of several watchers that are dropped at once, the last one removes the entry.
         self.changes = None;
         self.watches
             .by_wallet

@@ -53,11 +53,11 @@ pub struct HoldSnapshot {
     pub expires_at: Timestamp,
     /// Credits drawn from it while it was open.
     pub drawn: i64,
-    /// How much the work may come to owe.
+    /// By how much the cost may exceed the held credits.
     pub max_overrun: i64,
-    /// What of the settlement is owed.
+    /// The part of the settlement that is owed.
     pub owed: i64,
-    /// What of the cost the settlement could not take.
+    /// The part of the cost that could neither be charged nor owed.
     pub uncovered: i64,
 }
 
@@ -85,14 +85,14 @@ pub struct ExpiredHold {
     pub lot: Option<LastLot>,
 }
 
-/// A deduction whose cost was not simply covered: what it asked for, and what became of that.
+/// The cost of a deduction that the balance did not cover in full, and what became of the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
     /// The cost; negative if credits were given back.
     pub amount: i64,
-    /// What of it is owed.
+    /// The part of the cost that is owed.
     pub owed: i64,
-    /// What of it could neither be charged nor owed.
+    /// The part of the cost that could neither be charged nor owed.
     pub uncovered: i64,
 }
 
@@ -115,7 +115,8 @@ pub enum RecordContent {
     HoldExpired(Box<ExpiredHold>),
     /// A part of a hold was charged.
     HoldDrawn(HoldId, Entry),
-    /// A deduction whose cost was not simply covered. An entry of nothing is not of the ledger.
+    /// A deduction that the balance did not cover in full. If nothing was charged, its entry is not shown in the
+    /// ledger.
     Charged(Charge, Entry),
     /// A debt was forgiven, with the amount that the caller asked for.
     Forgiven(Option<Amount>, Entry),

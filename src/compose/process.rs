@@ -46,12 +46,12 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
         .log
         .parse()
         .map_err(|error| Error::Log(format!("{error}")))?;
-    // Colours are for terminals, and for people who want them.
+    // Colours only for terminals, and not for people who have turned them off.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let lines = fmt::layer()
         .with_ansi(std::io::stderr().is_terminal() && !plain)
         .with_writer(std::io::stderr)
-        // They would go to the same stream, and panic in the caller where nobody reads it any more.
+        // Errors of writing would be written to the same stream, which panics once its reader is gone.
         .log_internal_errors(false);
     let set = match config.log_format {
         LogFormat::Text => registry().with(lines).with(filter).try_init(),

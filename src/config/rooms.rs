@@ -1,4 +1,4 @@
-//! What each room is told of the configuration: a struct of its own, and no more.
+//! The part of the configuration that each crate gets, as a struct of that crate.
 
 use connections::ServerSettings;
 use edge::body::BodyLimits;

@@ -211,7 +211,7 @@ impl Handle {
         Err(Rejection::WalletNotFound.into())
     }
 
-    /// Draws a code for a wallet that its first payment makes; nobody learns it but from the order.
+    /// Draws a code for a wallet that its first payment makes. Only the order shows it.
     #[must_use]
     pub fn mint_code(&self, scope: &Scope) -> MintedCode {
         self.minted(scope, &self.inner.keyring.draw_code())

@@ -60,7 +60,7 @@ impl Registry {
             return Ok(true);
         };
         let registry = Arc::clone(self);
-        // A caller that goes away in the middle leaves no wallet half awake.
+        // A caller who disconnects in the middle must not leave the wallet half awake.
         let woken = detached(async move { registry.wake_claimed(claim, absent).await });
         woken.await.unwrap_or(Err(Error::Unavailable))
     }
@@ -93,7 +93,7 @@ impl Registry {
         let room = self.find_room().await?;
         let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
         let mut wallet = WalletState::new(key, stored, store, clock);
-        // Whoever comes after this look reads the wallet, and is known to it by that.
+        // Watchers that are added after this reach the wallet with their first read of it.
         wallet.watched_by(self.watches.of(&key));
         let awake = Arc::new(Awake {
             executor: WalletExecutor::new(wallet, Arc::downgrade(&self)),

@@ -77,7 +77,8 @@ impl FindBuyersCode {
         // Capitals are ignored, as in the look-up.
         let same = address.as_str().to_lowercase() == self.email.as_str().to_lowercase();
         let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
-        // A buyer who topped up a wallet under a code that was replaced since may know only the old one.
+        // Whoever topped up a wallet whose code was replaced since may know only the old code, and does not get the new
+        // one.
         let minted = order_key(self.project, *serial) == wallet.key;
         let knew = minted || order.rotations == wallet.rotations;
         (same && paid && knew).then_some(address)

@@ -41,7 +41,7 @@ impl Command for RevokeSessions {
     }
 }
 
-/// Reads the wallet, and has these watchers told of what changes from now on.
+/// Reads the wallet, and notifies these watchers of changes from now on.
 pub(crate) struct ReadWatched(pub(crate) Arc<WalletWatch>);
 
 /// A wallet as its owner sees it, and until when.
@@ -49,7 +49,7 @@ pub(crate) struct ReadWatched(pub(crate) Arc<WalletWatch>);
 pub struct WatchedView {
     /// What it holds.
     pub view: WalletView,
-    /// When it will show something else though nothing is done to it, by the project's clock.
+    /// When it will change although nobody uses it, by the project's clock.
     pub until: Timestamp,
 }
 

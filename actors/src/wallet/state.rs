@@ -41,7 +41,7 @@ pub(crate) struct WalletState {
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,
-    /// Those who are told when an append of this wallet is durable; `None` while nobody is.
+    /// The watchers to notify when an append of this wallet is durable; `None`: there are none.
     watchers: Option<Arc<WalletWatch>>,
     /// Memory is ahead of a log that refused an append, or a command panicked halfway: this
     /// state must not be used again.
@@ -81,7 +81,7 @@ impl WalletState {
         }
     }
 
-    /// Has these watchers told of appends from now on.
+    /// Notifies these watchers of appends from now on.
     pub(crate) fn watched_by(&mut self, watch: Option<Arc<WalletWatch>>) {
         self.watchers = watch;
     }
@@ -142,7 +142,7 @@ impl WalletState {
         if !writes && done.is_none() {
             return;
         }
-        let done = if writes { self.announced(done) } else { done };
+        let done = if writes { self.notifying(done) } else { done };
         match self.store.log.append(append, done) {
             Ok(ticket) if writes => self.last = ticket,
             Ok(_) => {}
@@ -150,8 +150,8 @@ impl WalletState {
         }
     }
 
-    /// The same, and has the watchers told.
-    fn announced(&mut self, done: Option<OnOutcome>) -> Option<OnOutcome> {
+    /// The same callback, which then notifies the watchers.
+    fn notifying(&mut self, done: Option<OnOutcome>) -> Option<OnOutcome> {
         drop(self.watchers.take_if(|watch| !watch.is_watched()));
         let Some(watch) = self.watchers.clone() else {
             return done;
@@ -199,7 +199,7 @@ impl WalletState {
         if self.pending.events() == 0 {
             self.admit()?;
         }
-        // Events due at different instants are separate steps: each could have been seen by itself.
+        // Events due at different instants are separate steps: a reader could have seen the wallet between them.
         if event.at != self.watched_at {
             self.end_step()?;
         }

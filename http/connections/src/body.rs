@@ -72,7 +72,7 @@ where
     }
 }
 
-/// Has the wait for the next request begin with the end of this answer: now, unless nobody knows how long it gets.
+/// Begins the wait for the next request when this response is sent: now if its length is known, else at its end.
 pub(super) fn until_sent(response: Response, waiting: Arc<IdleTracker>) -> Response {
     if response.body().size_hint().exact().is_some() {
         waiting.begins();

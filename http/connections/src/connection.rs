@@ -143,18 +143,18 @@ async fn end(
 }
 
 pin_project! {
-    /// A future beside a busy one in the same task, polled only when it was woken itself: each poll
-    /// for the other's sake costs no more than a look at a flag.
+    /// A future that shares a task with a busy one. It is polled only when it was woken itself: when the task was
+    /// woken for the other one, this costs no more than a check of a flag.
     struct SideTask<F> {
         #[pin]
         future: F,
-        bell: Option<Arc<WakeFlag>>,
+        flag: Option<Arc<WakeFlag>>,
     }
 }
 
 /// Wakes the task, and notes that it was for this future.
 struct WakeFlag {
-    rung: AtomicBool,
+    woken: AtomicBool,
     task: Waker,
 }
 
@@ -164,14 +164,14 @@ impl Wake for WakeFlag {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.store(true, Ordering::Release);
+        self.woken.store(true, Ordering::Release);
         self.task.wake_by_ref();
     }
 }
 
 impl<F> SideTask<F> {
     const fn new(future: F) -> Self {
-        Self { future, bell: None }
+        Self { future, flag: None }
     }
 }
 
@@ -180,20 +180,20 @@ impl<F: Future> Future for SideTask<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let hung = this.bell.take();
-        let bell = hung.filter(|bell| bell.task.will_wake(cx.waker()));
-        // A new bell counts as rung: the future has to be polled to learn of it.
-        let bell = this.bell.insert(bell.unwrap_or_else(|| {
+        let flag = this.flag.take();
+        let flag = flag.filter(|flag| flag.task.will_wake(cx.waker()));
+        // A new flag begins as set: the future has to be polled once to register it.
+        let flag = this.flag.insert(flag.unwrap_or_else(|| {
             Arc::new(WakeFlag {
-                rung: AtomicBool::new(true),
+                woken: AtomicBool::new(true),
                 task: cx.waker().clone(),
             })
         }));
-        if !bell.rung.load(Ordering::Acquire) {
+        if !flag.woken.load(Ordering::Acquire) {
             return Poll::Pending;
         }
-        bell.rung.store(false, Ordering::Release);
-        let waker = Waker::from(Arc::clone(bell));
+        flag.woken.store(false, Ordering::Release);
+        let waker = Waker::from(Arc::clone(flag));
         this.future.poll(&mut Context::from_waker(&waker))
     }
 }

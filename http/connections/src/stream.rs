@@ -19,7 +19,7 @@ use super::connection::IdleTracker;
 pub(super) struct MonitoredStream {
     stream: TcpStream,
     waiting: Arc<IdleTracker>,
-    /// What [`IdleTracker`] was told last, so that it is told only of changes.
+    /// What [`IdleTracker`] was told last: it is told only of changes.
     stalled: bool,
 }
 
@@ -32,12 +32,16 @@ impl MonitoredStream {
         }
     }
 
-    /// Looks at the result of writing so many bytes: if fewer were taken, the kernel's buffer is
-    /// full because the client does not read.
-    fn wrote(&mut self, of: usize, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// Notes the result of writing `length` bytes: if fewer were taken, the kernel's buffer is full because the client
+    /// does not read.
+    fn wrote(
+        &mut self,
+        length: usize,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         let stalled = match &written {
             Poll::Pending => true,
-            Poll::Ready(Ok(number)) => *number < of,
+            Poll::Ready(Ok(number)) => *number < length,
             Poll::Ready(Err(_)) => self.stalled,
         };
         if stalled != self.stalled {

@@ -7,7 +7,7 @@ use domain::{Timestamp, catalog::CreationLimit};
 
 use super::{Client, LimitExceeded, Limits, Rate, found_or_new};
 
-/// Wrong tokens of one client at one door.
+/// Wrong tokens of one client with one scope.
 const WRONG_TOKENS: CreationLimit = CreationLimit {
     max: 20,
     window_seconds: 900,
@@ -59,11 +59,11 @@ impl Limits {
     /// There were too many of this client; this one is not counted.
     pub async fn wrong_token(
         &self,
-        door: TokenScope,
+        scope: TokenScope,
         client: Client,
         now: Timestamp,
     ) -> Result<(), LimitExceeded> {
-        let window = found_or_new(&self.wrong_tokens, (door, client));
+        let window = found_or_new(&self.wrong_tokens, (scope, client));
         let counted = window.lock().take(WRONG_TOKENS, now);
         // Where that many wait already, no more are delayed: strangers would fill the memory.
         if let Ok(_place) = self.slowed.try_acquire() {

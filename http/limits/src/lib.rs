@@ -157,11 +157,11 @@ impl Limits {
         }
     }
 
-    /// Counts a recovery code, or something like it, that opened nothing; the same text once.
+    /// Counts a recovery code, or an id that is as hard to guess, for which nothing exists. A repeated one counts once.
     ///
     /// # Errors
     ///
-    /// Other texts of the same client used the limit up.
+    /// The client's former attempts used the limit up.
     pub fn count_miss(
         &self,
         project: ProjectId,
@@ -190,7 +190,7 @@ impl Limits {
         if let Some(limit) = project.wallet_creation_limit_per_ip {
             by_client.check(limit, now)?;
         }
-        // Nothing is counted unless both allow it.
+        // Nothing is counted unless both limits allow it.
         if let Some(limit) = project.wallet_creation_limit {
             self.creations
                 .entry(project.id)
@@ -203,7 +203,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Gives back what [`Self::create_wallet`] counted: no wallet came of it.
+    /// Takes back what [`Self::create_wallet`] counted, because no wallet was created.
     pub fn wallet_not_created(&self, project: ProjectId, client: Client) {
         if let Some(mut window) = self.creations.get_mut(&project) {
             window.give_back();

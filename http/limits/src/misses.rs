@@ -1,6 +1,6 @@
-//! Codes of one client that opened nothing: so many different ones in a rolling window. A repeated one
-//! counts once: a buyer who tries a mistyped code again, or reloads the page, guesses nothing. Codes are
-//! kept as hashes only, under a key that ends with the process.
+//! The wrong recovery codes that one client sent in a rolling window. A repeated code counts once: a buyer who tries a
+//! mistyped code again, or reloads the page, is not guessing. Codes are kept as hashes only, under a key that ends with
+//! the process.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use domain::{Timestamp, catalog::CreationLimit};
 
 use super::{exceeded::LimitExceeded, hash::Hash, window::Window};
 
-/// Most codes that are remembered; with a larger limit older ones count again.
+/// The most codes that are remembered. With a larger limit, older ones count again.
 const REMEMBERED: usize = 1024;
 
-/// The codes that one client tried in vain.
+/// The wrong codes of one client.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
     window: Window,

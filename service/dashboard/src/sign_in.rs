@@ -77,7 +77,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         ));
     };
     let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);
-    let (door, client, now) = (TokenScope::Administration, context.client, context.now);
+    let (scope, client, now) = (TokenScope::Administration, context.client, context.now);
     let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;
     let fields = Fields::read(fields.bytes());
     let (way, good) = match fields.some("link") {
@@ -88,7 +88,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         }
     };
     if !good {
-        let counted = app.edge.limits.wrong_token(door, client, now).await;
+        let counted = app.edge.limits.wrong_token(scope, client, now).await;
         counted.map_err(limited)?;
         tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
         let wrong = match way {

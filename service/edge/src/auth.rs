@@ -56,11 +56,10 @@ impl<S: BehindEdge> FromRequestParts<S> for Watcher {
     }
 }
 
-/// Lets a request in that carries one of these tokens. The right one passes whatever was tried
-/// before: otherwise anybody who shares an address with its owner, as behind a proxy, could shut
-/// them out.
+/// Lets a request in that carries one of these tokens. A right token passes however many wrong ones were sent before:
+/// otherwise anybody who shares an address with its owner, as behind a proxy, could shut them out.
 async fn open(
-    door: TokenScope,
+    scope: TokenScope,
     parts: &Parts,
     edge: &EdgeState,
     expected: &[[u8; 32]],
@@ -78,10 +77,10 @@ async fn open(
             .count_admin_request(*client, *now)
             .map_err(limited);
     }
-    let counted = edge.limits.wrong_token(door, *client, *now).await;
+    let counted = edge.limits.wrong_token(scope, *client, *now).await;
     // Beyond the limit nothing is logged: no stranger can fill the log.
     counted.map_err(limited)?;
-    tracing::warn!(client.address = %client, door = ?door, "A wrong token was sent");
+    tracing::warn!(client.address = %client, token.scope = ?scope, "A wrong token was sent");
     Err(Anonymous::BadKey.into())
 }
 
@@ -107,8 +106,8 @@ pub(crate) fn authenticate(
         return Err(Anonymous::BadKey);
     }
     let hash: [u8; 32] = Sha256::digest(token).into();
-    let found = edge.catalog.current().authenticate(&hash);
-    found.map(Caller::with_key).ok_or(Anonymous::BadKey)
+    let key = edge.catalog.current().authenticate(&hash);
+    key.map(Caller::with_key).ok_or(Anonymous::BadKey)
 }
 
 fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Anonymous> {
@@ -123,13 +122,13 @@ fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Ano
     if session.expires_at <= now {
         return Err(Anonymous::SessionExpired);
     }
-    // Everything but what it may do is as with a publishable key of its own.
-    let like = Authenticated {
+    // But for its permissions, a session is treated like a publishable key that only it has.
+    let key = Authenticated {
         project,
         key: KeyId(number),
         kind: KeyKind::Publishable,
     };
-    Ok(Caller::with_session(like, Arc::new(session)))
+    Ok(Caller::with_session(key, Arc::new(session)))
 }
 
 /// The bearer token of a request; the scheme's name is not case-sensitive.

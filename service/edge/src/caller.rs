@@ -1,6 +1,6 @@
-//! Who may call a handler, visible in its signature: [`SecretKey`], [`AnyKey`], and both with a wallet's session that
-//! may do something, as in `AnyKeyOr<MayRead>`. [`Allowed::of`] is the one place that decides it; which wallet a
-//! session opens is decided where wallets are named.
+//! Extractors that show in a handler's signature who may call it: [`SecretKey`], [`AnyKey`], or one of these or a
+//! wallet session with a permission, as in `AnyKeyOr<MayRead>`. [`Allowed::of`] is the one place that decides it; which
+//! wallet a session opens is decided where the request names its wallet.
 
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
@@ -14,11 +14,10 @@ use wire::{code::ErrorCode, error::Error};
 
 use super::context::{Anonymous, Context};
 
-/// Who sent a request: whoever has a key, or a session.
+/// The holder of the key or session that a request carries.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// With a session, a publishable key that stands for it: a session is limited as such a key is, and sees what
-    /// such a key sees.
+    /// The key; for a session, a made-up publishable key, since a session has the rate limit and the view of one.
     key: Authenticated,
     session: Option<Arc<WalletSession>>,
 }
@@ -29,9 +28,9 @@ impl Caller {
         Self { key, session }
     }
 
-    pub(crate) const fn with_session(like: Authenticated, session: Arc<WalletSession>) -> Self {
+    pub(crate) const fn with_session(key: Authenticated, session: Arc<WalletSession>) -> Self {
         Self {
-            key: like,
+            key,
             session: Some(session),
         }
     }
@@ -42,14 +41,14 @@ impl Caller {
         &self.key
     }
 
-    /// The session, if it is not a key that was sent.
+    /// The session, if one was sent instead of a key.
     #[must_use]
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.session.as_ref()
     }
 }
 
-/// What a session must be allowed to do to be let in.
+/// The permission that a session needs to be let in.
 pub trait Permits: Send + Sync {
     /// The permission; `None` lets no session in.
     const PERMISSION: Option<Permission>;
@@ -80,8 +79,8 @@ permits! {
     MaySubscriptions: Some(Permission::Subscriptions);
 }
 
-/// A caller who was let in: with a secret key, with a publishable one if `PUBLISHABLE`, or with a session that may do
-/// what `P` says.
+/// A caller who was let in: with a secret key, with a publishable one if `PUBLISHABLE`, or with a session that has the
+/// permission `P`.
 #[derive(Debug, Clone)]
 pub struct Allowed<const PUBLISHABLE: bool, P = NoSession> {
     caller: Caller,
@@ -92,17 +91,18 @@ pub struct Allowed<const PUBLISHABLE: bool, P = NoSession> {
 pub type AnyKey = Allowed<true>;
 /// A valid secret key.
 pub type SecretKey = Allowed<false>;
-/// A valid key of either kind, or such a session.
+/// A valid key of either kind, or a session with the permission.
 pub type AnyKeyOr<P> = Allowed<true, P>;
-/// A valid secret key, or such a session.
+/// A valid secret key, or a session with the permission.
 pub type SecretKeyOr<P> = Allowed<false, P>;
 
 impl<const PUBLISHABLE: bool, P: Permits> Allowed<PUBLISHABLE, P> {
-    /// Lets in the caller that the edge authenticated, or not.
+    /// Lets in a caller that the edge authenticated, if they may call this.
     ///
     /// # Errors
     ///
-    /// Nothing was sent that works; it is a publishable key where none is taken; it is a session that may not do this.
+    /// The request carries no valid key or session; it carries a publishable key, and a secret one is required; its
+    /// session lacks the permission.
     pub fn of(caller: Result<Caller, Anonymous>) -> Result<Self, Error> {
         let caller = caller?;
         let refusal = match (&caller.session, caller.key.kind) {
@@ -124,18 +124,18 @@ impl<const PUBLISHABLE: bool, P: Permits> Allowed<PUBLISHABLE, P> {
 }
 
 impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
-    /// Who it is.
+    /// The caller, whatever they were let in by.
     pub const fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// As what the caller is treated; a session as a publishable key.
+    /// The kind of key that the caller is treated by: of a session, a publishable one.
     #[must_use]
     pub const fn kind(&self) -> KeyKind {
         self.caller.key.kind
     }
 
-    /// The session, if it is not a key that was sent.
+    /// The session, if one was sent instead of a key.
     #[must_use]
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.caller.session()

@@ -25,9 +25,9 @@ pub struct Context {
 pub enum Anonymous {
     /// No key was sent.
     NoKey,
-    /// What was sent is not a key, or not one that works.
+    /// What was sent is not a valid key.
     BadKey,
-    /// What was sent is a wallet's session that is past its end.
+    /// What was sent is a wallet session that has expired.
     SessionExpired,
 }
 

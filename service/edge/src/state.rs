@@ -14,7 +14,7 @@ use crate::body::BodyLimits;
 pub struct EdgeState {
     /// The clock that requests are timed by.
     pub clock: Arc<dyn Clock>,
-    /// The wallets, which know the sessions of theirs that were revoked.
+    /// The wallets; each knows which of its sessions were revoked.
     pub handle: Handle,
     /// Projects and their keys.
     pub catalog: Arc<CatalogStore>,
@@ -32,7 +32,7 @@ pub struct EdgeState {
     pub metrics_token_sha256: Option<[u8; 32]>,
 }
 
-/// The state of routes that lie behind the edge, whose extractors find the edge's state by it.
+/// The state of routes behind the edge: the edge's extractors get the edge's state from it.
 pub trait BehindEdge: Send + Sync {
     /// The edge's state.
     fn edge(&self) -> &EdgeState;

@@ -1,6 +1,6 @@
-//! Who changed what, when and from where, through the administration and the dashboard: notes in the journal,
-//! a page of entries each. A change is written before it is done, and its result afterwards: of an entry that
-//! was never ended, the result is not known. The log must never hold a secret, nor grow without end.
+//! The audit log: who changed what, when and from where, by the admin API and the dashboard. Notes in the journal hold
+//! a page of entries each. A change is written before it is made, and its result afterwards; if the second step is
+//! missing, the result is unknown. The log must never hold a secret, nor grow without end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,7 +16,7 @@ const PER_PAGE: usize = 20;
 const PAGES: usize = 5000;
 /// Seconds for which a page is kept after its last entry.
 const KEPT_SECONDS: i64 = 366 * 24 * 3600;
-/// Longest text of an entry, in characters: what somebody typed is cut.
+/// The longest text of an entry, in characters; a longer one is cut.
 const LONGEST: usize = 300;
 
 /// A change that was done, or was about to be.
@@ -26,7 +26,7 @@ pub struct AuditEntry {
     pub at: i64,
     /// Who: a session of the dashboard, or the administrator's token.
     pub who: String,
-    /// What was done; until then, the request that asks for it.
+    /// What was done; before that, the request.
     pub what: String,
     /// The client's address.
     pub from: String,
@@ -115,8 +115,8 @@ impl AuditLog {
         let mut pages = Pages::default();
         let mut before = None;
         for (number, entries) in notes::all::<PageNote>(&handle)? {
-            // A page that another one follows is full, also where the entry of a change that was not
-            // made was taken out of it.
+            // A page that another one follows was full, even if entries of changes that were not made were removed
+            // from it since.
             if let Some(full) = before.replace(number) {
                 pages.full.push_back((full, last(&pages.entries)));
             }
@@ -162,11 +162,11 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes what is about to be done; returns once it is durable.
+    /// Writes that a change is about to be made; returns once that is durable.
     ///
     /// # Errors
     ///
-    /// [`actors::Error`] when that was not logged, or may not have been: then it must not be done.
+    /// [`actors::Error`] when it was not written, or may not have been: the change must not be made then.
     pub async fn begin(&self, entry: AuditEntry) -> Result<PendingEntry, actors::Error> {
         let mut pages = self.pages.lock().await;
         pages.last_id = pages.last_id.saturating_add(1);
@@ -180,12 +180,11 @@ impl AuditLog {
         Ok(PendingEntry { page, id })
     }
 
-    /// Writes what was done, or with `None` that nothing was: then the entry is removed.
+    /// Writes the result of a change; `None`: it was not made, and the entry is removed.
     ///
     /// # Errors
     ///
-    /// [`actors::Error`] when that was not logged, or may not have been: then the result stays
-    /// unknown.
+    /// [`actors::Error`] when it was not written, or may not have been: the result stays unknown then.
     pub async fn end(&self, intent: PendingEntry, what: Option<&str>) -> Result<(), actors::Error> {
         self.change(intent, true, |entry| {
             let what = what?;
@@ -199,7 +198,7 @@ impl AuditLog {
         .await
     }
 
-    /// Gives up a change whose result nobody will tell.
+    /// Notes that the result of a change will never be known, because its handler panicked.
     pub async fn interrupted(&self, intent: PendingEntry) {
         let stays = |entry| {
             Some(AuditEntry {
@@ -272,7 +271,7 @@ impl AuditLog {
 
     async fn stored(&self, number: u64) -> Result<Vec<AuditEntry>, notes::Error> {
         let handle = self.handle.clone();
-        // The books have what was logged a moment ago only once it is folded.
+        // The books do not have the newest entries until they are folded.
         let _ = handle.fold_all().await;
         let found = tokio::task::spawn_blocking(move || notes::one::<PageNote>(&handle, &number));
         let found = found
@@ -297,7 +296,7 @@ impl Pages {
     }
 }
 
-/// When a page's last entry was made; at the epoch, where none is left.
+/// When a page's last entry was made; the epoch if it has none.
 fn last(entries: &[AuditEntry]) -> Timestamp {
     Timestamp(entries.last().map_or(0, |last| last.at))
 }

@@ -17,18 +17,17 @@ use crate::{
 
 const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
 
-/// How long credits last that go back where their lot is gone.
+/// How long returned credits last whose lot no longer exists.
 const DAY_SECONDS: i64 = 86_400;
 
 impl Wallet {
-    /// Reserves so much of the limit of debt for a hold.
+    /// Reserves a part of the debt limit for a hold.
     pub(super) fn reserve(&mut self, product: ProductId, overrun: i64) -> Result<(), Corrupt> {
         if overrun == 0 {
             return Ok(());
         }
-        let more = |of: i64| of.saturating_add(overrun);
         let account = self.account_mut(product);
-        account.change_debt(|debt| debt.reserved = more(debt.reserved))
+        account.change_debt(|debt| debt.reserved = debt.reserved.saturating_add(overrun))
     }
 
     fn owe(&mut self, product: ProductId, owed: i64) -> Result<(), Corrupt> {
@@ -39,8 +38,8 @@ impl Wallet {
         account.change_debt(|debt| debt.owed = debt.owed.saturating_add(owed))
     }
 
-    /// Charges a part of a hold. Its lots stay pinned as they are until it is closed; only what it does not have left
-    /// is pinned now.
+    /// Charges a part of a hold. Its lots stay pinned until it is closed; if the part exceeds what is left of the hold,
+    /// the excess is pinned now.
     pub(super) fn hold_drawn(
         &mut self,
         id: HoldId,
@@ -120,8 +119,8 @@ impl Wallet {
         })))
     }
 
-    /// Takes a hold out of the wallet and gives its credits back, but for those that are charged in all. What was drawn
-    /// too many pays a debt first.
+    /// Removes a hold and gives back its credits, except for the `charged` ones. If more was drawn than charged, the
+    /// difference pays a debt first.
     fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Option<LastLot>), Corrupt> {
         let mut hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let pins = std::mem::take(&mut hold.pins);

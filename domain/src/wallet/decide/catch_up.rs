@@ -34,7 +34,7 @@ impl Wallet {
         {
             return Some(event);
         }
-        // Free credits are for somebody who can spend them.
+        // Nobody can use this wallet yet, so it gets no free credits.
         if self.owner == Owner::Order {
             return None;
         }
@@ -45,8 +45,8 @@ impl Wallet {
         })
     }
 
-    /// The first instant after `now` at which a wallet that is up to date shows something else though nobody
-    /// touches it: something expires, a period of grace ends, or the next free credits are due.
+    /// The first instant after `now` at which a wallet that is up to date changes although nobody uses it: something
+    /// expires, a period of grace ends, or the next free credits are due.
     #[must_use]
     pub fn changes_by_itself_at(&self, rules: &[FreeGrantRule], now: Timestamp) -> Timestamp {
         let grants = rules.iter().filter_map(|rule| rule.period.span(now));
@@ -109,7 +109,7 @@ impl Wallet {
     fn free_grant(&self, rule: &FreeGrantRule, now: Timestamp) -> Option<Change> {
         let account = self.account(rule.product);
         let mark = account.and_then(|account| account.free);
-        // The usual case, without a look at the calendar: this very period was granted.
+        // The usual case, decided without computing the calendar: the credits of this period were granted.
         if mark.is_some_and(|mark| mark.period == rule.period && now < mark.end) {
             return None;
         }

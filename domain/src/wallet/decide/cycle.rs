@@ -16,14 +16,14 @@ pub(super) struct Cycle {
     pub(super) end: Timestamp,
 }
 
-/// Where a payment belongs, relative to the cycle that is known.
+/// Which cycle a payment belongs to, relative to the subscription's current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CyclePosition {
-    /// To a cycle before it, whose credits are over.
+    /// A cycle before it: its credits have ended.
     Past,
-    /// To the cycle itself.
+    /// The current cycle itself.
     Current,
-    /// To a cycle after it, which the payment begins.
+    /// A cycle after it, which the payment begins.
     Next,
 }
 
@@ -45,9 +45,9 @@ impl PaidCycle {
 }
 
 impl Subscription {
-    /// Where a payment belongs: for a switch by when that was made, for a whole cycle by when that began. If only
-    /// switches of a subscription are known, the payment of the cycle that they were made in is the current one; if
-    /// nothing was ever paid, any payment is.
+    /// Which cycle a payment belongs to: a switch by when it was made, a whole cycle by when it began. If only switches
+    /// are known so far, the cycle in which the last one was made is the current one; if nothing was ever paid, the
+    /// cycle of any payment is.
     pub(super) fn position_of(&self, step: Option<&Step>, cycle: Cycle) -> CyclePosition {
         let switched = self.steps.last().filter(|_| self.order.is_none());
         match (step, switched) {
@@ -61,7 +61,7 @@ impl Subscription {
         }
     }
 
-    /// A new subscription, in the cycle that is reported of it first.
+    /// A new subscription, in the first cycle that was reported.
     pub(super) fn started(paid_tier: Terms, billing: &PaidCycle) -> Self {
         Self {
             id: billing.subscription.clone(),
@@ -88,7 +88,7 @@ impl Subscription {
         }
     }
 
-    /// The subscription in its next cycle, of which nothing else is known yet.
+    /// The subscription in its next cycle, of which nothing but the start is known yet.
     pub(super) fn next_cycle(self, paid_tier: Terms, cycle: Cycle) -> Self {
         Self {
             paid_tier,

@@ -1,12 +1,12 @@
-//! How much a wallet may come to owe: its product's limit, or one of its own. A code wallet owes nothing, ever: nobody
-//! could be asked to pay.
+//! How much a wallet may owe: up to its product's limit, or up to a limit of its own. A code wallet never owes
+//! anything, because its owner is unknown and could not be asked to pay.
 
 use crate::{
     id::ProductId,
     wallet::state::{Owner, Wallet, account::Account, event::Change},
 };
 
-/// A product's limit of debt.
+/// A product's debt limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DebtLimit {
     /// The product that it is set for.
@@ -15,7 +15,7 @@ pub struct DebtLimit {
     pub credits: i64,
 }
 
-/// A request to give a wallet a limit of its own, or to take that away.
+/// A request to set or remove a wallet's own debt limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetDebtLimit {
     /// The product whose credits may be owed.
@@ -24,7 +24,7 @@ pub struct SetDebtLimit {
     pub limit: Option<i64>,
 }
 
-/// What a wallet owes of a product, and may come to owe.
+/// What a wallet owes of a product, and how much it may owe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DebtState {
     /// Credits that can be spent now.

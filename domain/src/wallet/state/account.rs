@@ -173,8 +173,8 @@ impl Account {
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Gives credits back to the lot that they were taken from, or to a new one of the same order if it is gone, after
-    /// they paid a debt. Returns the lot's number.
+    /// Gives credits back to the lot that they were taken from, or to a new lot of the same order if that no longer
+    /// exists. They pay a debt first. Returns the lot's number.
     pub(in crate::wallet) fn give_back(
         &mut self,
         lot: Option<u64>,
@@ -190,8 +190,8 @@ impl Account {
         Ok(number)
     }
 
-    /// Gives credits back to the lot that they came from, or to one that ends then if it is gone, after they paid a
-    /// debt.
+    /// Gives credits back to the lot that they came from, or to a new lot with this expiry if that no longer exists.
+    /// They pay a debt first.
     pub(in crate::wallet) fn restore(
         &mut self,
         lot: u64,
@@ -247,7 +247,7 @@ impl Account {
         self.lots.get(number).map_or(0, Lot::free)
     }
 
-    /// What is left in a cycle's lots, held credits too.
+    /// The credits left in a cycle's lots, held ones included.
     pub(in crate::wallet) fn left_of(&self, cycle: CycleTag) -> i64 {
         let numbers = self.lots.of_cycle(cycle).into_iter();
         let lots = numbers.filter_map(|number| self.lots.get(number));
@@ -320,7 +320,7 @@ impl Account {
     }
 
     /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
-    /// ended meanwhile has moved its lots to the front. Returns how many were spent, and from which lot the last ones.
+    /// ended meanwhile has moved its lots to the front. Returns how many were spent, and the lot of the last ones.
     pub(in crate::wallet) fn unpin(
         &mut self,
         mut pins: Vec<(u64, i64)>,

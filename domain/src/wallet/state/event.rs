@@ -133,12 +133,12 @@ pub struct SubscriptionChanged {
     pub subscription: Subscription,
 }
 
-/// A deduction whose cost was not simply covered by the balance.
+/// A deduction that the balance did not cover in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charged {
     /// The product whose credits these are.
     pub product: ProductId,
-    /// The cost. For an expired hold, what is left of it after the draws: negative if they were more.
+    /// The cost. For an expired hold, less what was drawn before: negative if more was drawn than used.
     pub amount: i64,
     /// Credits that were used; negative if they were given back.
     pub charged: i64,
@@ -148,7 +148,7 @@ pub struct Charged {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
-    /// Where credits that were drawn too many go back to.
+    /// The lot that gets credits back, if more was drawn than used.
     pub lot: Option<LastLot>,
 }
 
@@ -242,11 +242,11 @@ pub enum Change {
     HoldSettled {
         /// The hold that was settled.
         hold: HoldId,
-        /// The whole cost, 0 or more, also more than was held; what was drawn before included.
+        /// The whole cost, 0 or more: with what was drawn before, and perhaps more than was held.
         amount: i64,
-        /// What of it is owed.
+        /// The part of the cost that is owed.
         owed: i64,
-        /// What of it could neither be charged nor owed.
+        /// The part of the cost that could neither be charged nor owed.
         uncovered: i64,
     },
     /// A hold was released by the caller.

@@ -28,10 +28,10 @@ pub struct Deducted {
 }
 
 impl Deducted {
-    /// The result of a cost; `told`: the request said what to do with a shortfall.
+    /// The result of a cost. `names_shortfall`: the request said what to do with a shortfall.
     #[must_use]
-    pub fn of(applied: &actors::CommandResult, cost: i64, told: bool) -> Self {
-        let full = || told.then(|| Coverage::full(cost));
+    pub fn of(applied: &actors::CommandResult, cost: i64, names_shortfall: bool) -> Self {
+        let full = || names_shortfall.then(|| Coverage::full(cost));
         let coverage = applied.coverage.or_else(full);
         Self {
             balance: applied.balance,

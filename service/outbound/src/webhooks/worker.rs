@@ -39,10 +39,10 @@ const READY: usize = 64;
 /// Most wallets with waiting events, and most waiting events in total: beyond, the log is not read further.
 const MOST_WALLETS: usize = 1000;
 const MOST_WAITING: usize = 10_000;
-/// Longest wait between two looks at the clock while a retry is planned.
+/// The longest wait between two checks of the clock while a retry is planned.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a shutdown waits for requests in flight.
-const PARTING: Duration = Duration::from_secs(1);
+const SHUTDOWN_WAIT: Duration = Duration::from_secs(1);
 /// Pause after the log could not be written or read.
 const REST: Duration = Duration::from_secs(1);
 
@@ -81,7 +81,7 @@ pub(super) struct EndpointWorker {
     settling: Vec<oneshot::Sender<()>>,
 }
 
-/// A caller who is answered once all is durable.
+/// The reply to a command, sent once all that it did is durable.
 pub(super) enum CommandReply {
     Again(DeliveryId, oneshot::Sender<Result<Delivery, Error>>),
     AllAgain(oneshot::Sender<Result<(), Error>>),
@@ -196,7 +196,7 @@ impl EndpointWorker {
                 self.finished(done).await;
             }
         };
-        if tokio::time::timeout(PARTING, ends).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_WAIT, ends).await.is_err() {
             tracing::info!(endpoint = %self.id, "Webhooks in flight at the shutdown are sent again after the next start");
         }
         self.under_way.abort_all();

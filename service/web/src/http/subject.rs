@@ -50,8 +50,8 @@ impl NamedWallet {
         Self::of(user, code)?.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
     }
 
-    /// The same of a caller who may have a session, which opens its own wallet alone: that may be left out. Called
-    /// once the body was found valid.
+    /// The wallet that a caller means. A session opens only its own wallet, which the request may but need not name.
+    /// Called once the body was found valid.
     pub(crate) fn for_caller(
         named: Option<Self>,
         session: Option<&Arc<WalletSession>>,
@@ -70,7 +70,7 @@ impl NamedWallet {
         }
     }
 
-    /// The same where a wallet has to be named, unless it is the session's own.
+    /// The same for a request that has to name its wallet, unless the caller has a session.
     pub(crate) fn needed_by(
         named: Option<Self>,
         session: Option<&Arc<WalletSession>>,
@@ -90,7 +90,7 @@ impl NamedWallet {
     }
 }
 
-/// The address of a user's wallet: the one that is named, or with a session its own.
+/// The address of a user's wallet: the one that the request names, or the session's own.
 pub(crate) fn users_wallet(
     named: Option<UserText>,
     session: Option<&Arc<WalletSession>>,

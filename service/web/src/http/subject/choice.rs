@@ -14,8 +14,8 @@ use wire::field::{CodeText, UserText};
 const USER: &str = "externalUserId";
 const CODE: &str = "code";
 
-/// Describes the request `T`, in whose own schema the two fields are ignored: of `externalUserId` and
-/// `code` one is there; with `NEEDED` false, one or none.
+/// Adds `externalUserId` and `code` to the schema of the request `T`, which leaves them out: exactly one of them has to
+/// be sent; if `NEEDED` is false, at most one.
 pub(crate) struct WalletChoice<T, const NEEDED: bool = true>(PhantomData<T>);
 
 impl<T: ToSchema, const NEEDED: bool> PartialSchema for WalletChoice<T, NEEDED> {
