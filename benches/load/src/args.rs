@@ -89,7 +89,7 @@ pub(crate) enum Suite {
         webhooks: Option<f64>,
     },
     /// The daily reconciliation: a hundred thousand charges compared with the orders.
-    Proof {
+    Reconciliation {
         /// Charges in the provider's list.
         #[arg(long, value_name = "CHARGES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
         charges: Option<u64>,

@@ -14,9 +14,7 @@ use super::{
     Bench,
     error::{Error, Result},
     format::thousands,
-    project::Project,
-    report::Target,
-    shop::{Shop, one_thread},
+    shop::{UNLIMITED, environment, one_thread},
 };
 
 /// Events per page of the list.
@@ -32,17 +30,9 @@ impl Bench {
         let events = events.unwrap_or_else(|| self.args.count(10_000));
         let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
-        // Unlimited, unless set otherwise.
-        let pace = per_second.unwrap_or(1_000_000);
-        let environment = [
-            ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
-            ("SCRIP_STRIPE_BACKGROUND_PER_SECOND", pace.to_string()),
-        ];
-        let data = self.place.data("catch-up");
-        let mut real = self.server(&data, &environment)?;
-        real.ready()?;
-        let project = Project::create(&real)?;
-        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        let pace = per_second.unwrap_or(UNLIMITED);
+        let environment = environment(&stripe, pace);
+        let (mut real, _, shop) = self.open_shop("catch-up", stripe, pace)?;
         eprintln!("catch-up: opening {} checkouts", thousands(events as f64));
         let orders = shop.open_all(&runtime, events)?;
         real.folded()?;
@@ -50,7 +40,7 @@ impl Bench {
         shop.pay_silently(&orders);
 
         let started = Instant::now();
-        let mut real = self.server(&data, &environment)?;
+        let mut real = self.server(&self.place.data("catch-up"), &environment)?;
         let ready = real.ready()?;
         let shop = Arc::new(shop.at(&real));
         // The newest are read first, so these are paid last.
@@ -72,7 +62,7 @@ impl Bench {
         let requests = events + events.div_ceil(PAGE);
         let report = &mut self.report;
         let name = format!("catching up on {} events", thousands(events as f64));
-        report.add(name, took, "s", Target::None);
+        report.value(name, took, "s");
         let pace = match per_second {
             Some(pace) => format!("at {pace} requests/s"),
             None => {

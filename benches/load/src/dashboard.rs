@@ -58,9 +58,7 @@ impl Bench {
         let [byte, ..] = SERVER_KEY;
         let key = format!("{byte:02x}").repeat(SERVER_KEY.len());
         let env = [("SCRIP_SERVER_KEY", key)];
-        let mut server = self.server(&data, &env)?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (server, project) = self.start("dashboard", &env)?;
         server.terminate()?;
         let pauses = if self.args.quick { 1 } else { PAUSES };
         let disk = fill(&data, &project, wallets, entries, orders, pauses)?;
@@ -149,7 +147,7 @@ impl Bench {
             if before == 0 {
                 self.disk_after_burst(disk, records);
             }
-            self.report.add(name, took, "s", Target::None);
+            self.report.value(name, took, "s");
             let size = disk_use(&to)?;
             let new = size.saturating_sub(before) as f64 / 1e6;
             self.report.note(format!("{new:.0} MB more on the disk"));

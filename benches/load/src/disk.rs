@@ -15,7 +15,7 @@ use super::{
     load::{Template, Wallets},
     million::every_in_batches,
     place::disk_use,
-    project::{Project, every},
+    project::every,
     report::Target,
 };
 
@@ -27,9 +27,7 @@ impl Bench {
     pub(crate) fn disk(&mut self) -> Result<()> {
         let data = self.place.data("disk");
         let threads = self.args.load_threads;
-        let mut server = self.server(&data, &[])?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("disk", &[])?;
         // In slices, so that kinds of operations are mixed as in real use.
         let slices = if self.args.quick { 2 } else { 10 };
         let part = |full: u64| self.args.count(full) / slices;
@@ -85,7 +83,7 @@ impl Bench {
         let (alive, ended, logical) = (alive as f64, ended as f64, logical as f64);
         let report = &mut self.report;
         let name = format!("logical ledger of {operations} operations");
-        report.add(name, logical / 1e6, "MB", Target::None);
+        report.value(name, logical / 1e6, "MB");
         report.note("every record once, as encoded; no keys' index, no wallets, no log");
         report.add(
             "disk while running / logical ledger",
@@ -94,18 +92,12 @@ impl Bench {
             Target::AtMost(3.0),
         );
         report.note(format!("{:.0} MB", alive / 1e6));
-        report.add(
-            "disk while running, each entry",
-            alive / entries,
-            "bytes",
-            Target::None,
-        );
+        report.value("disk while running, each entry", alive / entries, "bytes");
         report.note(format!("{} entries", thousands(entries)));
-        report.add(
+        report.value(
             "disk after a clean end / logical ledger",
             ended / logical,
             "",
-            Target::None,
         );
         report.note(format!("{:.0} MB", ended / 1e6));
         Ok(())

@@ -13,8 +13,6 @@ use super::{
     Bench,
     error::{Context, Error, Result},
     format::thousands,
-    project::Project,
-    report::Target,
     shop::{BuyerLoad, Shop, one_thread},
 };
 
@@ -42,17 +40,8 @@ impl Bench {
             foreign_days: 3,
             ..Unkindness::as_stripe()
         });
-        let environment = [
-            ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
-            (
-                "SCRIP_STRIPE_BACKGROUND_PER_SECOND",
-                per_second.unwrap_or(0).to_string(),
-            ),
-        ];
-        let mut real = self.server(&self.place.data("beside-others"), &environment)?;
-        real.ready()?;
-        let project = Project::create(&real)?;
-        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        let pace = per_second.unwrap_or(0);
+        let (real, _, shop) = self.open_shop("beside-others", stripe, pace)?;
         let outcome = match webhooks {
             None => self.first_start(&runtime, &shop, foreign),
             Some(per_second) => self.buyers_beside_webhooks(&runtime, &shop, per_second),
@@ -85,7 +74,7 @@ impl Bench {
         let requests = shop.account().requests().saturating_sub(requests_before);
         let others = thousands(f64::from(foreign));
         let name = format!("a buyer's wait at the first start, beside {others} foreign events");
-        self.report.add(name, took, "s", Target::None);
+        self.report.value(name, took, "s");
         self.report.note(format!(
             "no webhook; {requests} requests to the provider until then"
         ));
@@ -127,7 +116,7 @@ impl Bench {
             let rate = requests as f64 / length.as_secs_f64();
             let at = |percent: f64| sales.webhooks.value_at_quantile(percent / 100.0) as f64 / 1e6;
             let name = format!("a buyer's wait, webhook to credits, {words}: p99");
-            self.report.add(name, at(99.0), "ms", Target::None);
+            self.report.value(name, at(99.0), "ms");
             self.report.note(format!(
                 "p50 {:.1} ms, {} buyers; {rate:.0} requests/s to the provider",
                 at(50.0),

@@ -13,7 +13,7 @@ use super::{
     format::{median, milliseconds, thousands},
     load::{Load, Template, Wallets, histogram},
     proc::Watch,
-    project::{BATCH, Project},
+    project::BATCH,
     report::Target,
 };
 
@@ -68,9 +68,7 @@ impl Series {
 impl Bench {
     /// The HTTP suite.
     pub(crate) fn http(&mut self) -> Result<()> {
-        let mut real = self.server(&self.place.data("http"), &[])?;
-        real.ready()?;
-        let project = Project::create(&real)?;
+        let (mut real, project) = self.start("http", &[])?;
         let mut noop = Server::noop(&project.secret)?;
         eprintln!("http: funding {WALLETS} wallets");
         project.fund(&real, self.args.load_threads, WALLETS)?;
@@ -225,12 +223,7 @@ impl Bench {
             "",
             of_noop,
         );
-        report.add(
-            format!("{name}: one hot wallet / noop"),
-            of(hot, noop),
-            "",
-            Target::None,
-        );
+        report.value(format!("{name}: one hot wallet / noop"), of(hot, noop), "");
         report.add(
             format!("{name}: hot wallet / 10,000"),
             of(hot, many),

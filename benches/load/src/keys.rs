@@ -71,12 +71,7 @@ impl Bench {
         report.note(format!(
             "time from one to the next; {processor:.2} in processor time"
         ));
-        report.add(
-            "filling that wallet, batches of 1,000",
-            rate,
-            "/s",
-            Target::None,
-        );
+        report.value("filling that wallet, batches of 1,000", rate, "/s");
         report.note(format!("{memory:.0} MB resident afterwards, this process"));
         Ok(())
     }

@@ -33,8 +33,8 @@ mod orders;
 mod place;
 mod proc;
 mod project;
-mod proof;
 mod purchases;
+mod reconciliation;
 mod report;
 mod rust_client;
 mod series;
@@ -46,15 +46,18 @@ mod streams;
 mod sustained;
 mod webhooks;
 
-use std::{path::Path, process::ExitCode};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use args::{BenchArgs, Suite};
 use child::Server;
 use clap::Parser as _;
 use error::Result;
+use kit::stripe::Stripe;
 use place::TempFolder;
+use project::Project;
 use report::Report;
 use server::Binary;
+use shop::Shop;
 
 /// The same allocator as the server's, so that what runs in this process is comparable.
 #[global_allocator]
@@ -103,6 +106,27 @@ impl Bench {
         Server::real(&binary, data, env)
     }
 
+    /// Starts the measured server on the data directory of a suite, and creates a project.
+    fn start(&self, suite: &str, env: &[(&str, String)]) -> Result<(Server, Project)> {
+        let mut server = self.server(&self.place.data(suite), env)?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        Ok((server, project))
+    }
+
+    /// Starts the measured server with a shop at this account of Stripe; see [`shop::environment`].
+    fn open_shop(
+        &self,
+        suite: &str,
+        stripe: Stripe,
+        per_second: u32,
+    ) -> Result<(Server, Project, Arc<Shop>)> {
+        let env = shop::environment(&stripe, per_second);
+        let (server, project) = self.start(suite, &env)?;
+        let shop = Arc::new(Shop::open(&server, &project, stripe)?);
+        Ok((server, project, shop))
+    }
+
     fn suite(&mut self, suite: &Suite) -> Result<()> {
         match suite {
             Suite::Http => self.http(),
@@ -121,7 +145,7 @@ impl Bench {
             Suite::CatchUp {
                 events, per_second, ..
             } => self.catch_up(*events, *per_second),
-            Suite::Proof { charges } => self.proof(*charges),
+            Suite::Reconciliation { charges } => self.reconciliation(*charges),
             Suite::Client => self.rust_client(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Webhooks { rate } => self.webhooks(*rate),
@@ -144,7 +168,7 @@ impl Bench {
                 self.catch_up(None, None)?;
                 self.beside_others(args::FOREIGN, None, None)?;
                 self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
-                self.proof(None)?;
+                self.reconciliation(None)?;
                 self.rust_client()?;
                 self.orders(None)?;
                 self.webhooks(args::DELIVERIES)?;

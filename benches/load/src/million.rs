@@ -1,10 +1,7 @@
 //! A million wallets: how much memory they take while asleep, and how soon the server is back with ten million
 //! entries, a million of them not folded.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
 use super::{
     Bench,
@@ -16,11 +13,8 @@ use super::{
     proc,
     project::{BATCH, Project, every},
     report::Target,
-    stop,
 };
 
-/// A server's memory counts as settled when it has not changed much for this long.
-const STILL: Duration = Duration::from_secs(15);
 /// Number of wallets that the unfolded entries are in.
 const AWAKE: u64 = 10_000;
 /// How long to wait for settled memory; wallets fall asleep after a minute.
@@ -32,9 +26,7 @@ impl Bench {
         let data = self.place.data("million");
         let wallets = self.args.count(1_000_000);
         let threads = self.args.load_threads;
-        let mut server = self.server(&data, &[])?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("million", &[])?;
         eprintln!("million: creating {wallets} wallets");
         let rate = every(
             &server,
@@ -42,15 +34,13 @@ impl Bench {
             &project.credit(),
             Wallets::InOrder { wallets, times: 1 },
         )?;
-        self.report
-            .add("wallets created over HTTP", rate, "/s", Target::None);
+        self.report.value("wallets created over HTTP", rate, "/s");
         eprintln!("million: touching each once");
         let rate = in_order(&server, threads, &project, wallets, 1)?;
-        self.report.add(
+        self.report.value(
             "sleeping wallets woken by a deduction, in batches",
             rate,
             "/s",
-            Target::None,
         );
         self.memory(&mut server, wallets)?;
 
@@ -59,19 +49,14 @@ impl Bench {
         in_order(&server, threads, &project, wallets, 7)?;
         server.folded()?;
         let took = server.terminate()?;
-        self.report.add(
-            "SIGTERM, all folded: until ended",
-            took.as_secs_f64(),
-            "s",
-            Target::None,
-        );
+        self.report
+            .value("SIGTERM, all folded: until ended", took.as_secs_f64(), "s");
         self.restarts(&data, &project, wallets)?;
         let used = disk_use(&data)? as f64 / 1e6;
-        self.report.add(
+        self.report.value(
             format!("disk, {wallets} wallets, 10 entries each"),
             used,
             "MB",
-            Target::None,
         );
         Ok(())
     }
@@ -79,17 +64,15 @@ impl Bench {
     fn memory(&mut self, server: &mut Server, wallets: u64) -> Result<()> {
         let busy = proc::resident(server.pid())? as f64 / 1e6;
         eprintln!("million: {busy:.0} MB in use; waiting for the wallets to fall asleep");
-        let settled = settled_memory(server)? as f64 / 1e6;
+        server.quiet()?;
+        let asleep = || Ok(server.gauge("scrip_wallets_awake ")? == 0);
+        let settled = proc::settled_memory(server.pid(), SETTLE_WITHIN, asleep)? as f64 / 1e6;
         let idle = format!(
             "{} wallets, idle: resident memory",
             thousands(wallets as f64)
         );
-        self.report.add(
-            "resident memory right after the load",
-            busy,
-            "MB",
-            Target::None,
-        );
+        self.report
+            .value("resident memory right after the load", busy, "MB");
         self.report.add(idle, settled, "MB", Target::AtMost(300.0));
         Ok(())
     }
@@ -119,7 +102,7 @@ impl Bench {
                     "SIGTERM, {} entries unfolded: until ended",
                     thousands(backlog as f64)
                 );
-                self.report.add(name, took, "s", Target::None);
+                self.report.value(name, took, "s");
             }
             // With default settings, as an operator would start it.
             let mut server = self.server(data, &[])?;
@@ -171,27 +154,4 @@ pub(crate) fn every_in_batches(
         Wallets::Count { items, wallets },
     )?;
     Ok(requests * batch as f64)
-}
-
-/// Waits until memory no longer changes.
-fn settled_memory(server: &mut Server) -> Result<u64> {
-    let started = Instant::now();
-    server.quiet()?;
-    let (mut since, mut reference) = (Instant::now(), proc::resident(server.pid())?);
-    loop {
-        std::thread::sleep(Duration::from_millis(500));
-        stop::check()?;
-        let now = proc::resident(server.pid())?;
-        if now.abs_diff(reference) > 2 << 20 {
-            (since, reference) = (Instant::now(), now);
-        }
-        let asleep = awake(server)? == 0 && since.elapsed() >= STILL;
-        if asleep || started.elapsed() >= SETTLE_WITHIN {
-            return Ok(now);
-        }
-    }
-}
-
-fn awake(server: &Server) -> Result<u64> {
-    server.gauge("scrip_wallets_awake ")
 }

@@ -29,7 +29,7 @@ use super::{
     format::{median, thousands},
     load::user,
     place::disk_use,
-    proc::{processor_time, resident},
+    proc::{processor_time, resident, settled_memory},
     report::Target,
     stop,
 };
@@ -50,8 +50,6 @@ const PAGE: usize = 100;
 const PAGES: u64 = 10;
 /// How long to wait until all wallets are asleep; each falls asleep after half a minute without requests.
 const ASLEEP_WITHIN: Duration = Duration::from_secs(90);
-/// Memory counts as settled when it has not changed much for this long.
-const STILL: Duration = Duration::from_secs(15);
 
 /// Pending orders, one for each user, placed evenly over a day; the first of them is due next.
 struct Pending {
@@ -93,7 +91,8 @@ impl Bench {
         let before = resident(std::process::id())?;
         let many = Pending::place(&data, full)?;
         many.asleep()?;
-        let memory = settled_memory()?.saturating_sub(before);
+        let memory =
+            settled_memory(std::process::id(), ASLEEP_WITHIN, || Ok(true))?.saturating_sub(before);
         let tenth = (full / 10).max(2 * least);
         let tenth = Pending::place(&self.place.data("orders-tenth"), tenth)?;
         tenth.asleep()?;
@@ -119,21 +118,15 @@ impl Bench {
         let report = &mut self.report;
         let name = format!("{} pending orders", thousands(full as f64));
         let [many, ..] = &all;
-        report.add(format!("{name}: placed"), many.placed, "/s", Target::None);
+        report.value(format!("{name}: placed"), many.placed, "/s");
         report.note("one for each user, with the user's wallet; folding included");
-        report.add(
+        report.value(
             format!("{name}: memory, wallets asleep"),
             memory as f64 / 1e6,
             "MB",
-            Target::None,
         );
         report.note("more than before them, in this process");
-        report.add(
-            format!("{name}: disk"),
-            disk as f64 / 1e6,
-            "MB",
-            Target::None,
-        );
+        report.value(format!("{name}: disk"), disk as f64 / 1e6, "MB");
         report.note(format!("{:.0} bytes each", disk as f64 / full as f64));
         self.order_figures(&name, &all);
         Ok(())
@@ -151,7 +144,7 @@ impl Bench {
             ("expiring one", Figures::of_one as fn(&Figures) -> f64),
             ("expiring 1,000, each", |figures| figures.each),
         ] {
-            report.add(format!("{name}: {what}"), of(many), "ms", Target::None);
+            report.value(format!("{name}: {what}"), of(many), "ms");
             report.note(beside(&of, "ms"));
             for (other, count) in [tenth, few].into_iter().zip(&counts) {
                 let ratio = of(many) / of(other).max(1e-9);
@@ -174,7 +167,7 @@ impl Bench {
                 median(figures.page.iter().copied())
             }),
         ] {
-            report.add(format!("{name}: {what}"), of(many), unit, Target::None);
+            report.value(format!("{name}: {what}"), of(many), unit);
             report.note(beside(&of, unit));
         }
     }
@@ -183,23 +176,6 @@ impl Bench {
 impl Figures {
     fn of_one(&self) -> f64 {
         median(self.one.iter().copied())
-    }
-}
-
-/// Resident memory once it no longer changes.
-fn settled_memory() -> Result<u64> {
-    let started = Instant::now();
-    let (mut since, mut reference) = (Instant::now(), resident(std::process::id())?);
-    loop {
-        std::thread::sleep(Duration::from_millis(500));
-        stop::check()?;
-        let now = resident(std::process::id())?;
-        if now.abs_diff(reference) > 2 << 20 {
-            (since, reference) = (Instant::now(), now);
-        }
-        if since.elapsed() >= STILL || started.elapsed() >= ASLEEP_WITHIN {
-            return Ok(now);
-        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::{Context, Error, Result};
+use super::{
+    error::{Context, Error, Result},
+    stop,
+};
 
 /// Cores that other processes may use before a round is called disturbed.
 const QUIET: f64 = 0.15;
@@ -10,6 +13,29 @@ const QUIET: f64 = 0.15;
 /// Resident memory in bytes.
 pub(crate) fn resident(pid: u32) -> Result<u64> {
     memory(pid, "VmRSS:")
+}
+
+/// Resident memory once it has not changed much for a while and `is_idle` holds, or after `within` at the latest.
+pub(crate) fn settled_memory(
+    pid: u32,
+    within: Duration,
+    is_idle: impl Fn() -> Result<bool>,
+) -> Result<u64> {
+    const STILL: Duration = Duration::from_secs(15);
+    let started = Instant::now();
+    let (mut since, mut reference) = (started, resident(pid)?);
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        stop::check()?;
+        let now = resident(pid)?;
+        if now.abs_diff(reference) > 2 << 20 {
+            (since, reference) = (Instant::now(), now);
+        }
+        let is_settled = since.elapsed() >= STILL && is_idle()?;
+        if is_settled || started.elapsed() >= within {
+            return Ok(now);
+        }
+    }
 }
 
 /// Resets what [`peak`] reports.

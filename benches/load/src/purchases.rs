@@ -16,7 +16,6 @@ use super::{
     format::{median, milliseconds, thousands},
     load::{Load, Outcome, Template, Wallets, histogram},
     proc::Watch,
-    project::Project,
     report::Target,
     shop::{BuyerLoad, Sales, Shop, one_thread},
 };
@@ -78,18 +77,14 @@ impl Bench {
     fn look_ups(&mut self, runtime: &Runtime) -> Result<()> {
         let stripe = runtime.block_on(Stripe::start());
         stripe.unkind(Unkindness::as_stripe());
-        let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];
-        let mut real = self.server(&self.place.data("look-ups"), &api)?;
-        real.ready()?;
-        let project = Project::create(&real)?;
-        let shop = Shop::open(&real, &project, stripe)?;
+        let (real, project, shop) = self.open_shop("look-ups", stripe, 0)?;
         let tier = Shop::tier(&real, &project)?;
         let costs = shop.costs(runtime, &tier);
         real.terminate()?;
         for cost in costs? {
             let took = cost.took.as_secs_f64() * 1e3;
             let name = format!("{}, from webhook to order", cost.name);
-            self.report.add(name, took, "ms", Target::None);
+            self.report.value(name, took, "ms");
             let requests = cost.requests;
             self.report
                 .note(format!("{requests} requests to the provider"));
@@ -105,11 +100,7 @@ impl Bench {
         let runtime = one_thread()?;
         self.look_ups(&runtime)?;
         let stripe = runtime.block_on(Stripe::forgetful());
-        let api = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];
-        let mut real = self.server(&self.place.data("purchases"), &api)?;
-        real.ready()?;
-        let project = Project::create(&real)?;
-        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        let (real, project, shop) = self.open_shop("purchases", stripe, 0)?;
         eprintln!("purchases: funding {WALLETS} wallets");
         project.fund(&real, self.args.load_threads, WALLETS)?;
         let mut stage = Stage {
@@ -156,7 +147,7 @@ impl Bench {
         let rate = load.run()?.rate();
         eprintln!("purchases: {} deductions/s at most", thousands(rate));
         let name = format!("deductions at most, {CONNECTIONS} connections");
-        self.report.add(name, rate, "/s", Target::None);
+        self.report.value(name, rate, "/s");
         self.report.note("half of it is offered below");
         stage.real.folded()?;
         Ok(rate)
@@ -260,20 +251,10 @@ impl Bench {
             (alone, format!("{offered} deductions/s alone")),
             (beside, format!("the same beside {rate} fulfilments/s")),
         ] {
-            report.add(
-                format!("{name}: p50"),
-                series.median(|s| &s.p50),
-                "ms",
-                Target::None,
-            );
+            report.value(format!("{name}: p50"), series.median(|s| &s.p50), "ms");
             let done = thousands(series.median(|s| &s.rates));
             report.note(format!("{done}/s answered"));
-            report.add(
-                format!("{name}: p99"),
-                series.median(|s| &s.p99),
-                "ms",
-                Target::None,
-            );
+            report.value(format!("{name}: p99"), series.median(|s| &s.p99), "ms");
             let each: Vec<String> = series.p99.iter().map(|p| format!("{p:.2}")).collect();
             report.note(format!(
                 "each round: {}; {} disturbed by others",
@@ -282,12 +263,7 @@ impl Bench {
             ));
         }
         let of = |part| beside.median(part) / alone.median(part).max(1e-9);
-        report.add(
-            "deductions' p50, beside / alone",
-            of(|s| &s.p50),
-            "",
-            Target::None,
-        );
+        report.value("deductions' p50, beside / alone", of(|s| &s.p50), "");
         report.add(
             "deductions' p99, beside / alone",
             of(|s| &s.p99),
@@ -306,7 +282,7 @@ impl Bench {
             ("webhook acknowledged, order fulfilled", &bought.webhooks),
         ] {
             let high = at(latency, 99.0).as_secs_f64() * 1e3;
-            report.add(format!("{name}: p99"), high, "ms", Target::None);
+            report.value(format!("{name}: p99"), high, "ms");
             report.note(format!("p50 {}", milliseconds(at(latency, 50.0))));
         }
         let orders = bought.orders.len();

@@ -16,7 +16,7 @@ pub(crate) enum Target {
     AtLeast(f64, Option<f64>),
     /// At most this.
     AtMost(f64),
-    /// None: the figure explains another one.
+    /// The figure has none.
     None,
 }
 
@@ -53,7 +53,12 @@ impl Report {
         }
     }
 
-    /// Adds a figure.
+    /// Adds a figure without a target: it explains another one.
+    pub(crate) fn value(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
+        self.add(name, value, unit, Target::None);
+    }
+
+    /// Adds a figure with its target.
     pub(crate) fn add(
         &mut self,
         name: impl Into<String>,
@@ -189,7 +194,7 @@ mod tests {
         let mut report = Report::new(true);
         report.add("ratio", 0.4, "", Target::AtLeast(0.5, Some(0.7)));
         report.add("memory", 250.0, "MB", Target::AtMost(300.0));
-        report.add("rate", 123_456.0, "/s", Target::None);
+        report.value("rate", 123_456.0, "/s");
         report.note("p50 1 ms");
         let table = report.table();
         let lines: Vec<String> = table

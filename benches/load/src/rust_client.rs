@@ -10,8 +10,7 @@ use super::{
     Bench,
     error::{Context, Error, Result},
     format::median,
-    project::{Project, text},
-    report::Target,
+    project::text,
 };
 
 /// Calls of one kind in a turn.
@@ -101,9 +100,7 @@ impl Callers {
 impl Bench {
     /// The suite of the Rust client.
     pub(crate) fn rust_client(&mut self) -> Result<()> {
-        let mut real = self.server(&self.place.data("client"), &[])?;
-        real.ready()?;
-        let project = Project::create(&real)?;
+        let (real, project) = self.start("client", &[])?;
         let base = format!("http://{}", real.address());
         let callers = Callers {
             http: kit::client::plain_http(),
@@ -132,7 +129,7 @@ impl Bench {
         real.terminate()?;
         for (name, series) in [("who am I", &reads), ("deductions", &deductions)] {
             let name = format!("{name} with the Rust client, beside bare reqwest");
-            self.report.add(name, series.ratio(), "", Target::None);
+            self.report.value(name, series.ratio(), "");
             let [client, bare] =
                 [&series.client, &series.bare].map(|it| median(it.iter().copied()));
             let note = format!("{client:.0} µs beside {bare:.0} µs a call");

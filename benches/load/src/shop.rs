@@ -32,8 +32,8 @@ use super::{
 
 /// Credits per purchase.
 const CREDITS: i64 = 100;
-/// Concurrent reads when everything is checked at the end.
-const READERS: usize = 16;
+/// Tasks that share the work where many checkouts are opened or checked.
+const PARTS: usize = 16;
 
 /// A runtime for buyers, receivers and the provider's double, on one thread beside the measured server.
 pub(crate) fn one_thread() -> Result<Runtime> {
@@ -42,6 +42,18 @@ pub(crate) fn one_thread() -> Result<Runtime> {
         .enable_all()
         .build()
         .context("a runtime")
+}
+
+/// More background requests a second than a server makes.
+pub(crate) const UNLIMITED: u32 = 1_000_000;
+
+/// Settings of a server whose provider is this account, with so many background requests a second; 0: the pace that is
+/// kept with Stripe.
+pub(crate) fn environment(stripe: &Stripe, per_second: u32) -> [(&'static str, String); 2] {
+    [
+        ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
+        ("SCRIP_STRIPE_BACKGROUND_PER_SECOND", per_second.to_string()),
+    ]
 }
 
 /// The project's prices and its provider's double.
@@ -147,25 +159,18 @@ impl Shop {
 
     /// Opens this many checkouts, each for another wallet.
     pub(crate) fn open_all(self: &Arc<Self>, runtime: &Runtime, count: u64) -> Result<Vec<Open>> {
-        runtime.block_on(async {
-            let mut buyers = JoinSet::new();
-            for part in 0..READERS as u64 {
-                let shop = Arc::clone(self);
-                buyers.spawn(async move {
-                    let mut open = Vec::new();
-                    for wallet in (part..count).step_by(READERS) {
-                        stop::check()?;
-                        open.push(shop.begin(wallet).await?);
-                    }
-                    Ok::<_, Error>(open)
-                });
+        let open = runtime.block_on(in_parts(|part| {
+            let shop = Arc::clone(self);
+            async move {
+                let mut open = Vec::new();
+                for wallet in (part as u64..count).step_by(PARTS) {
+                    stop::check()?;
+                    open.push(shop.begin(wallet).await?);
+                }
+                Ok(open)
             }
-            let mut open = Vec::new();
-            while let Some(part) = buyers.join_next().await {
-                open.extend(part.context("a buyer")??);
-            }
-            Ok(open)
-        })
+        }));
+        Ok(open?.into_iter().flatten().collect())
     }
 
     async fn begin(&self, wallet: u64) -> Result<Open> {
@@ -350,28 +355,18 @@ impl Shop {
         for (order, wallet) in orders {
             of_wallet.entry(*wallet).or_default().push(order.clone());
         }
-        let mut parts: Vec<Vec<_>> = (0..READERS).map(|_| Vec::new()).collect();
-        for (wallet, part) in of_wallet.into_iter().zip((0..READERS).cycle()) {
-            parts.get_mut(part).needed("a reader")?.push(wallet);
-        }
-        runtime.block_on(async {
-            let mut readers = JoinSet::new();
-            for part in parts {
-                let shop = Arc::clone(self);
-                readers.spawn(async move {
-                    let mut paid = 0;
-                    for (wallet, orders) in part {
-                        paid += shop.paid_in(wallet, &orders).await?;
-                    }
-                    Ok::<_, Error>(paid)
-                });
+        let of_wallet = Arc::new(of_wallet);
+        let paid = runtime.block_on(in_parts(|part| {
+            let (shop, of_wallet) = (Arc::clone(self), Arc::clone(&of_wallet));
+            async move {
+                let mut paid = 0;
+                for (wallet, orders) in of_wallet.iter().skip(part).step_by(PARTS) {
+                    paid += shop.paid_in(*wallet, orders).await?;
+                }
+                Ok(paid)
             }
-            let mut paid = 0;
-            while let Some(part) = readers.join_next().await {
-                paid += part.context("a reader")??;
-            }
-            Ok(paid)
-        })
+        }));
+        Ok(paid?.into_iter().sum())
     }
 
     /// How many of a wallet's orders are paid; 0 where its balance does not match them.
@@ -413,6 +408,20 @@ impl Shop {
         }
         serde_json::from_str(&body).context("an answer")
     }
+}
+
+/// Runs a task for each part of some work, all at once; their results in any order.
+async fn in_parts<T, F>(task: impl Fn(usize) -> F) -> Result<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let mut tasks: JoinSet<Result<T>> = (0..PARTS).map(task).collect();
+    let mut results = Vec::with_capacity(PARTS);
+    while let Some(ended) = tasks.join_next().await {
+        results.push(ended.context("a task")??);
+    }
+    Ok(results)
 }
 
 fn now_seconds() -> i64 {

@@ -36,9 +36,7 @@ impl Bench {
     /// The suite of stalled clients.
     pub(crate) fn stalled(&mut self) -> Result<()> {
         allow_many_files()?;
-        let mut server = self.server(&self.place.data("stalled"), &[])?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("stalled", &[])?;
         // A webhook of a project without a provider is refused before its body is read.
         let sandbox = json!({"provider": {"kind": "sandbox"}});
         let path = format!("{PROJECTS}/{}", project.id);
@@ -74,7 +72,7 @@ impl Bench {
             (&beside, "the same beside 900 stalled connections"),
         ] {
             let rate = series.rate();
-            report.add(name, rate, "/s", Target::None);
+            report.value(name, rate, "/s");
             let at = |percent| series.latency.value_at_percentile(percent) as f64 / 1e6;
             report.note(format!("p50 {:.2} ms, p99 {:.2} ms", at(50.0), at(99.0)));
         }
@@ -82,15 +80,10 @@ impl Bench {
         let name = "deductions, beside stalled connections / alone";
         report.add(name, ratio, "", Target::AtLeast(0.9, None));
         let memory = median(memory);
-        report.add(
-            "900 stalled connections: memory",
-            memory,
-            "MB",
-            Target::None,
-        );
+        report.value("900 stalled connections: memory", memory, "MB");
         report.note(format!("{:.0} KB each", memory * 1e3 / STALLED as f64));
         let name = "900 stalled connections: all cut off after";
-        report.add(name, median(cut_off), "s", Target::None);
+        report.value(name, median(cut_off), "s");
         server.terminate().map(drop)
     }
 

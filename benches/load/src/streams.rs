@@ -45,9 +45,7 @@ impl Bench {
             ("SCRIP_ACTORS_IDLE_SECONDS", "3600".to_owned()),
             ("SCRIP_ACTORS_MAX_AWAKE", "40000".to_owned()),
         ];
-        let mut server = self.server(&self.place.data("streams"), &env)?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("streams", &env)?;
         eprintln!("streams: funding {} wallets", 2 * streams);
         project.fund(&server, self.args.load_threads, 2 * streams)?;
         server.folded()?;
@@ -80,18 +78,13 @@ impl Bench {
             "",
             Target::AtMost(100.0),
         );
-        report.add(
-            "idle streams: processor time",
-            idle.processor * 1e3,
-            "ms/s",
-            Target::None,
-        );
+        report.value("idle streams: processor time", idle.processor * 1e3, "ms/s");
         for (series, name) in [
             (&alone, "deductions without streams, 64 connections"),
             (&beside, "the same beside streams of other wallets"),
             (&streamed, "the same on wallets that are streamed"),
         ] {
-            report.add(name, series.rate(), "/s", Target::None);
+            report.value(name, series.rate(), "/s");
             let at = |percent| series.latency.value_at_percentile(percent) as f64 / 1e6;
             report.note(format!("p50 {:.2} ms, p99 {:.2} ms", at(50.0), at(99.0)));
         }

@@ -15,7 +15,6 @@ use super::{
     load::{Load, Outcome, Template, Wallets},
     place::disk_use,
     proc,
-    project::Project,
     report::Target,
     stop,
 };
@@ -70,9 +69,7 @@ impl Bench {
         let windows = if quick { 4 } else { minutes * 2 };
         let entries = self.args.count(entries);
         let data = self.place.data("sustained");
-        let mut server = self.server(&data, &[])?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("sustained", &[])?;
         let bare = Server::noop(&project.secret)?;
         project.fund(&server, self.args.load_threads, WALLETS)?;
         server.quiet()?;
@@ -194,7 +191,7 @@ impl Bench {
     fn report_first(&mut self, windows: &[Window], name: &str) {
         let Some(first) = windows.first() else { return };
         let name = format!("{name}, first half minute");
-        self.report.add(name, first.rate, "/s", Target::None);
+        self.report.value(name, first.rate, "/s");
         self.report.note(format!(
             "{:.2} of the {}/s of a bare handler",
             first.of_bare(),
@@ -227,36 +224,21 @@ impl Bench {
         let resident = |window: Option<&Window>| window.map_or(0.0, |w| w.resident as f64 / 1e6);
         let report = &mut self.report;
         let (first, last) = (resident(singles.first()), resident(singles.last()));
-        report.add(
-            "memory after the first half minute",
-            first,
-            "MB",
-            Target::None,
-        );
-        report.add(
-            "memory growth over the singles",
-            last - first,
-            "MB",
-            Target::None,
-        );
+        report.value("memory after the first half minute", first, "MB");
+        report.value("memory growth over the singles", last - first, "MB");
         report.note(format!("{last:.0} MB at their end"));
         let (first, last) = (resident(batched.first()), resident(batched.last()));
-        report.add(
-            "memory growth over the batches",
-            last - first,
-            "MB",
-            Target::None,
-        );
+        report.value("memory growth over the batches", last - first, "MB");
         report.note(format!("{last:.0} MB at their end"));
         let disk = again.last().map_or(0.0, |window| window.disk as f64);
-        report.add("data at the end", disk / 1e6, "MB", Target::None);
+        report.value("data at the end", disk / 1e6, "MB");
         report.note(format!(
             "{} entries, {:.0} s of load",
             thousands(entries as f64),
             elapsed
         ));
         let each = disk / entries.max(1) as f64;
-        report.add("data, each entry", each, "bytes", Target::None);
+        report.value("data, each entry", each, "bytes");
     }
 }
 

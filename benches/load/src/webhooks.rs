@@ -53,9 +53,7 @@ impl Bench {
     pub(crate) fn webhooks(&mut self, per_second: f64) -> Result<()> {
         let data = self.place.data("webhooks");
         let near = ("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true".to_owned());
-        let mut server = self.server(&data, &[near])?;
-        server.ready()?;
-        let project = Project::create(&server)?;
+        let (mut server, project) = self.start("webhooks", &[near])?;
         eprintln!("webhooks: funding {WALLETS} wallets");
         project.fund(&server, self.args.load_threads, WALLETS)?;
         server.folded()?;
@@ -129,11 +127,10 @@ impl Bench {
             at(&receiver.latency(), 99.0),
         ));
         for (series, name) in [(&without, "no webhooks"), (&with, "webhooks")] {
-            report.add(
+            report.value(
                 format!("deductions beside the same grants, {name}"),
                 series.rate(),
                 "/s",
-                Target::None,
             );
             report.note(format!(
                 "p50 {:.2} ms, p99 {:.2} ms",
@@ -141,11 +138,10 @@ impl Bench {
                 at(&series.latency, 99.0)
             ));
         }
-        report.add(
+        report.value(
             "deductions, with / without webhooks",
             with.rate() / without.rate().max(1e-9),
             "",
-            Target::None,
         );
         Ok(())
     }
@@ -187,7 +183,7 @@ impl Bench {
             let name =
                 format!("nine endpoints beside one that hangs: event to arrival, p{percent}");
             let report = &mut self.report;
-            report.add(name, at(beside, percent), "ms", Target::None);
+            report.value(name, at(beside, percent), "ms");
             report.note(format!("{:.2} ms without it", at(alone, percent)));
         }
         let ratio = at(beside, 99.0) / at(alone, 99.0).max(1.0);
@@ -204,13 +200,13 @@ impl Bench {
         let report = &mut self.report;
         let each = |bytes: u64, of: u64| bytes as f64 / (of as f64).max(1.0);
         let ledger = each(verified.ledger_bytes, verified.records);
-        report.add("ledger, each entry", ledger, "bytes", Target::None);
+        report.value("ledger, each entry", ledger, "bytes");
         report.note(format!(
             "{} entries, as stored, with wallets and without the index of keys",
             thousands(verified.records as f64)
         ));
         let event = each(verified.project_event_bytes, verified.project_events);
-        report.add("event, each", event, "bytes", Target::None);
+        report.value("event, each", event, "bytes");
         report.note(format!(
             "{} events",
             thousands(verified.project_events as f64)

@@ -1,10 +1,7 @@
 //! The daily reconciliation: the provider's lists of payments compared with the orders. Except for one order
 //! all charges are for another product, each of another customer.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use kit::stripe::Stripe;
 use serde::{Deserialize, de::IgnoredAny};
@@ -15,9 +12,8 @@ use super::{
     error::{Context, Error, Result},
     format::thousands,
     proc::{forget_peak, peak, resident},
-    project::{PROJECTS, Project},
-    report::Target,
-    shop::{Shop, one_thread},
+    project::PROJECTS,
+    shop::{UNLIMITED, one_thread},
 };
 
 /// Pause between two checks whether it has ended.
@@ -29,31 +25,24 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 #[derive(Deserialize)]
 struct State {
     running: Option<IgnoredAny>,
-    last: Option<Proof>,
+    last: Option<Reconciliation>,
     error: Option<String>,
 }
 
 /// A finished reconciliation.
 #[derive(Deserialize)]
-struct Proof {
+struct Reconciliation {
     charges: u64,
     differences: u64,
 }
 
 impl Bench {
     /// The suite of the reconciliation.
-    pub(crate) fn proof(&mut self, charges: Option<u64>) -> Result<()> {
+    pub(crate) fn reconciliation(&mut self, charges: Option<u64>) -> Result<()> {
         let charges = charges.unwrap_or_else(|| self.args.count(100_000));
         let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
-        let environment = [
-            ("SCRIP_STRIPE_API_BASE", stripe.base.clone()),
-            ("SCRIP_STRIPE_BACKGROUND_PER_SECOND", "1000000".to_owned()),
-        ];
-        let mut real = self.server(&self.place.data("proof"), &environment)?;
-        real.ready()?;
-        let project = Project::create(&real)?;
-        let shop = Arc::new(Shop::open(&real, &project, stripe)?);
+        let (real, project, shop) = self.open_shop("reconciliation", stripe, UNLIMITED)?;
         let orders = shop.open_all(&runtime, 1)?;
         shop.pay_silently(&orders);
         shop.charge_others(charges);
@@ -67,9 +56,13 @@ impl Bench {
         admin.post(&path, &json!({}))?;
         let last = loop {
             let reply = admin.get(&path)?;
-            let state: State = serde_json::from_str(&reply.body).context("the proof's state")?;
+            let state: State =
+                serde_json::from_str(&reply.body).context("the reconciliation's state")?;
             if state.error.is_some() || started.elapsed() > PATIENCE {
-                return Err(Error(format!("the proof does not end: {}", reply.body)));
+                return Err(Error(format!(
+                    "the reconciliation does not end: {}",
+                    reply.body
+                )));
             }
             match state {
                 State {
@@ -86,17 +79,20 @@ impl Bench {
         real.terminate()?;
         shop.assert_no_complaints()?;
 
-        let Proof {
+        let Reconciliation {
             charges: all,
             differences,
         } = last;
-        let name = format!("the daily proof over {} charges", thousands(all as f64));
-        self.report.add(name, took, "s", Target::None);
+        let name = format!(
+            "the daily reconciliation of {} charges",
+            thousands(all as f64)
+        );
+        self.report.value(name, took, "s");
         self.report.note(format!(
             "{requests} requests to the provider; at the most {grown:.0} MB more than before"
         ));
         self.report.detail(json!({
-            "suite": "proof", "charges": all, "seconds": took, "requests": requests,
+            "suite": "reconciliation", "charges": all, "seconds": took, "requests": requests,
             "megabytes": grown,
         }));
         match (all >= charges, differences) {
