@@ -42,7 +42,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
     let admin = admin::router()
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app.edge),
-            audit::writes,
+            audit::audit_admin_api,
         ))
         .with_state(Arc::new(app.admin()));
     let dashboard = Arc::new(app.dashboard());

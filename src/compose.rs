@@ -123,7 +123,7 @@ impl Service {
     /// # Errors
     ///
     /// Every [`Error`]; the store is closed in order then.
-    pub async fn start(mut config: Config, given: ProvidedSecrets) -> Result<Self, Error> {
+    pub async fn start(mut config: Config, provided: ProvidedSecrets) -> Result<Self, Error> {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = BoundSockets::all_of(&config)?;
@@ -135,7 +135,7 @@ impl Service {
             store: open_store(&config).await?,
             clock: Arc::new(SystemClock::new()),
         };
-        Self::on(platform, reserved, config, given).await
+        Self::on(platform, reserved, config, provided).await
     }
 
     /// Starts over this store and clock; everything else is as configured.
@@ -146,17 +146,17 @@ impl Service {
     pub async fn start_on(
         platform: Platform,
         config: Config,
-        given: ProvidedSecrets,
+        provided: ProvidedSecrets,
     ) -> Result<Self, Error> {
         let reserved = BoundSockets::all_of(&config)?;
-        Self::on(platform, reserved, config, given).await
+        Self::on(platform, reserved, config, provided).await
     }
 
     async fn on(
         platform: Platform,
         reserved: BoundSockets,
         config: Config,
-        given: ProvidedSecrets,
+        provided: ProvidedSecrets,
     ) -> Result<Self, Error> {
         let address = reserved.main.local_addr()?;
         let own = match &reserved.inner {
@@ -165,7 +165,7 @@ impl Service {
         };
         let place = provider_environment(&config, address, own);
         let store = platform.store.clone();
-        let opened = Self::over(platform, &config, place, given).await;
+        let opened = Self::over(platform, &config, place, provided).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -196,20 +196,20 @@ impl Service {
         Platform { store, clock }: Platform,
         config: &Config,
         place: ProviderEnvironment,
-        given: ProvidedSecrets,
+        provided: ProvidedSecrets,
     ) -> Result<(Arc<AppState>, Option<String>), Error> {
         // The journal holds the lock on the directory by now.
         let Secrets {
             admin_token_sha256,
             new_admin_token,
             server_key,
-        } = Secrets::open(&config.data_dir, given)?;
+        } = Secrets::open(&config.data_dir, provided)?;
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let cipher = Cipher::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher)?);
         notes::refuse_unknown(&handle, &note_kinds())?;
-        let of = Arc::clone(&catalog);
-        let accounts = Arc::new(Accounts::new(&handle, of, place, &server_key)?);
+        let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_key)?;
+        let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers)?;

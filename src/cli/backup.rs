@@ -7,7 +7,7 @@ use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use data_dir::secrets::{self, ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets};
 use operations::backups::name_at;
-use persistence::backup::{BackUp, TransferProgress};
+use persistence::backup::BackUp;
 use serde_json::{Value, json};
 use url::Url;
 use web::admin::{
@@ -17,7 +17,7 @@ use web::admin::{
 
 use super::{
     Failure, print,
-    progress::Bar,
+    progress::{Bar, with_bar},
     remote::{self, ApiClient},
 };
 use crate::{
@@ -146,7 +146,7 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
     }
     remote::wait(async {
         let made = run_backup(&server, &body).await?;
-        said(&made, args.with_server_key);
+        print_summary(&made, args.with_server_key);
         Ok(())
     })
 }
@@ -175,8 +175,8 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         let made = (|| {
             let key = match with_server_key {
                 true => {
-                    let given = ProvidedSecrets::from_environment().server_key;
-                    let key = secrets::existing_key(&config.data_dir, given);
+                    let provided = ProvidedSecrets::from_environment().server_key;
+                    let key = secrets::existing_key(&config.data_dir, provided);
                     Some(key.map_err(Failure::new)?)
                 }
                 false => None,
@@ -192,14 +192,8 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
                 files: beside.files,
                 keep,
             };
-            let bar = Bar::new();
-            let told = |moved: &TransferProgress| {
-                bar.at(moved.bytes, moved.of_bytes);
-                true
-            };
-            let made = store.books.back_up(&what, &told).map_err(Failure::new);
-            bar.end();
-            made.map(|made| (what, made))
+            let made = with_bar(|on_progress| store.books.back_up(&what, on_progress));
+            made.map(|made| (what, made)).map_err(Failure::new)
         })();
         store.log.close().map_err(Failure::new)?;
         let (what, made) = made?;
@@ -216,13 +210,13 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
             seconds: None,
             error: None,
         };
-        said(&backup, with_server_key);
+        print_summary(&backup, with_server_key);
         Ok(())
     })
 }
 
 /// Prints what was backed up.
-fn said(made: &Backup, with_server_key: bool) {
+fn print_summary(backup: &Backup, with_server_key: bool) {
     let Backup {
         name,
         to,
@@ -231,7 +225,7 @@ fn said(made: &Backup, with_server_key: bool) {
         new_bytes,
         removed,
         ..
-    } = made;
+    } = backup;
     print::line(&format!("backup {name} is in {to}"));
     print::line(&format!(
         "{records} records of {bytes} bytes; {new_bytes} bytes were new and written"

@@ -70,13 +70,15 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     let served = compose::block_on(&threads, async {
         // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
-        let mut given = ProvidedSecrets::from_environment();
-        let admin_token = match given.admin_token.take() {
+        let mut provided = ProvidedSecrets::from_environment();
+        let admin_token = match provided.admin_token.take() {
             Some(token) => token,
             None => Demo::remembered_token(&data_dir)?,
         };
-        given.admin_token = Some(admin_token.clone());
-        let service = Service::start(config, given).await.map_err(Failure::new)?;
+        provided.admin_token = Some(admin_token.clone());
+        let service = Service::start(config, provided)
+            .await
+            .map_err(Failure::new)?;
         // The service is closed properly even if the demo could not be set up.
         match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
             Ok(demo) => {

@@ -152,8 +152,8 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
             )]);
         }
     };
-    let said = format!("valid; the data is in {}", config.data_dir.display());
-    let mut findings = vec![Finding::ok("configuration", said)];
+    let message = format!("valid; the data is in {}", config.data_dir.display());
+    let mut findings = vec![Finding::ok("configuration", message)];
     findings.extend(secrets::examine(&config));
     findings.extend(disk::examine(&config));
     findings.push(open_files(&config));

@@ -122,7 +122,7 @@ async fn listen(
             }) => {
                 pause = EVERY;
                 for event in &events {
-                    tell(event, args.json, forward).await;
+                    handle_event(event, args.json, forward).await;
                 }
                 after = next_cursor.or(after);
                 if events.len() >= AT_ONCE {
@@ -162,12 +162,12 @@ async fn newest(api: &ApiClient) -> Result<Option<String>, remote::Error> {
     Ok(after)
 }
 
-async fn tell(event: &Event, json: bool, forward: Option<&Forward>) {
+async fn handle_event(event: &Event, json: bool, forward: Option<&Forward>) {
     if json {
         // It was parsed from JSON a moment ago: serializing cannot fail.
         print::line(&serde_json::to_string(event).unwrap_or_default());
     } else {
-        print::line(&plain(&told(event)));
+        print::line(&plain(&describe(event)));
     }
     let Some(forward) = forward else { return };
     let sent = forward.send(event).await;
@@ -180,7 +180,7 @@ async fn tell(event: &Event, json: bool, forward: Option<&Forward>) {
 }
 
 /// One line of text about an event.
-fn told(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     let data: Value = serde_json::from_str(event.data.get()).unwrap_or_default();
     let order = data.get("order").cloned().unwrap_or_default();
     let mut words = Vec::new();

@@ -1,6 +1,18 @@
 //! A progress bar, shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use persistence::backup::{OnProgress, TransferProgress};
+
+/// Runs work that copies data, with a bar that shows how far it has come.
+pub(super) fn with_bar<T>(work: impl FnOnce(OnProgress<'_>) -> T) -> T {
+    let bar = Bar::new();
+    let done = work(&|moved: &TransferProgress| {
+        bar.at(moved.bytes, moved.of_bytes);
+        true
+    });
+    bar.end();
+    done
+}
 
 /// A progress bar with the elapsed time.
 pub(super) struct Bar(ProgressBar);

@@ -51,13 +51,13 @@ pub(super) fn run(args: &ReconcileArgs) -> Result<(), Failure> {
         };
         let mut differences = 0_u64;
         for (id, name) in projects {
-            let made = made(&server, &id, args).await?;
-            differences = differences.saturating_add(made.differences);
+            let result = reconcile_one(&server, &id, args).await?;
+            differences = differences.saturating_add(result.differences);
             if args.json {
-                let text = json!({ "projectId": id, "reconciliation": made });
+                let text = json!({ "projectId": id, "reconciliation": result });
                 print::line(&text.to_string());
             } else {
-                said(&name, &made);
+                print_result(&name, &result);
             }
         }
         match differences {
@@ -69,14 +69,15 @@ pub(super) fn run(args: &ReconcileArgs) -> Result<(), Failure> {
 }
 
 /// Starts a reconciliation, and waits for its result.
-async fn made(
+async fn reconcile_one(
     server: &ApiClient,
     project: &str,
     args: &ReconcileArgs,
 ) -> Result<Reconciliation, Failure> {
     let path = format!("/projects/{project}/reconciliation");
-    let asked = json!({ "from": instant(args.from.as_deref()), "to": instant(args.to.as_deref()) });
-    let begun: Reconciliations = server.post(&path, &asked).await?;
+    let request =
+        json!({ "from": instant(args.from.as_deref()), "to": instant(args.to.as_deref()) });
+    let begun: Reconciliations = server.post(&path, &request).await?;
     let lost = || Failure("the server no longer knows this reconciliation".into());
     let began = match (begun.running, begun.last) {
         (Some(running), _) => running.started_at,
@@ -112,7 +113,7 @@ fn instant(text: Option<&str>) -> Option<String> {
     })
 }
 
-fn said(name: &str, made: &Reconciliation) {
+fn print_result(name: &str, result: &Reconciliation) {
     let Reconciliation {
         from,
         to,
@@ -121,23 +122,23 @@ fn said(name: &str, made: &Reconciliation) {
         disputes,
         mended,
         ..
-    } = made;
+    } = result;
     let line = |text: String| print::line(&super::table::plain(&text));
     line(format!("{name}: {from} to {to}"));
     line(format!(
         "  {charges} charges, {refunds} refunds, {disputes} disputes; {mended} were corrected by looking again"
     ));
-    for sum in &made.sums {
-        let of = |cents| money(cents, &sum.currency);
+    for sum in &result.sums {
+        let amount = |cents| money(cents, &sum.currency);
         line(format!(
             "  {} orders, {} unfulfilled, {} other products, {} differs",
-            of(sum.orders_cents),
-            of(sum.unfulfilled_cents),
-            of(sum.other_cents),
-            of(sum.differing_cents)
+            amount(sum.orders_cents),
+            amount(sum.unfulfilled_cents),
+            amount(sum.other_cents),
+            amount(sum.differing_cents)
         ));
     }
-    for found in &made.found {
+    for found in &result.found {
         let order = found.order_id.as_deref().unwrap_or("no order");
         let says = found.order_cents.map(|cents| money(cents, &found.currency));
         line(format!(
@@ -148,12 +149,12 @@ fn said(name: &str, made: &Reconciliation) {
             says.as_deref().unwrap_or("nothing")
         ));
     }
-    let all = u64::try_from(made.found.len()).unwrap_or(u64::MAX);
-    if made.differences > all {
-        let more = made.differences.saturating_sub(all);
+    let all = u64::try_from(result.found.len()).unwrap_or(u64::MAX);
+    if result.differences > all {
+        let more = result.differences.saturating_sub(all);
         line(format!("  and {more} more"));
     }
-    if made.adds_up {
+    if result.adds_up {
         line("  it adds up".into());
     }
 }

@@ -129,8 +129,8 @@ impl ServerUrlArgs {
 impl ServerArgs {
     /// A client for the server's admin API.
     pub(super) fn administration(&self) -> Result<ApiClient, Failure> {
-        let given = self.admin_token.clone().filter(|token| !token.is_empty());
-        let token = given.or_else(|| Some(self.place.dev()?.admin_token));
+        let explicit = self.admin_token.clone().filter(|token| !token.is_empty());
+        let token = explicit.or_else(|| Some(self.place.dev()?.admin_token));
         let token = token.ok_or_else(|| {
             Failure(format!(
                 "no administrator token: set {ADMIN_TOKEN_VARIABLE} or pass --admin-token. `scrip serve` \
@@ -146,8 +146,8 @@ impl ServerArgs {
 impl KeyArgs {
     /// A client for the server's public API, with the project's secret key.
     pub(super) fn api(&self, place: &ServerUrlArgs) -> Result<ApiClient, Failure> {
-        let given = self.key.clone().filter(|key| !key.is_empty());
-        let key = given.or_else(|| Some(place.dev()?.secret_key));
+        let explicit = self.key.clone().filter(|key| !key.is_empty());
+        let key = explicit.or_else(|| Some(place.dev()?.secret_key));
         let key = key.ok_or_else(|| {
             Failure(format!(
                 "no secret key: set SCRIP_SECRET_KEY or pass --key. That of `scrip dev` is looked for in {}",

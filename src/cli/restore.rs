@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use data_dir::secrets::{KeyState, ProvidedSecrets, SERVER_KEY_VARIABLE};
-use persistence::backup::{self, Restore, RestoreSummary, TransferProgress};
+use persistence::backup::{self, Restore, RestoreSummary};
 use wire::view::Instant;
 
-use super::{Failure, print, progress::Bar, verify};
+use super::{Failure, print, progress::with_bar, verify};
 use crate::config::{Config, Flags};
 
 /// What to restore, and where to.
@@ -39,7 +39,6 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
     let from = from.ok_or_else(|| {
         Failure("name a directory with --from: the configuration has none".into())
     })?;
-    let bar = Bar::new();
     let what = Restore {
         from,
         name: args.backup,
@@ -47,18 +46,13 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
         allow_unsynced: config.journal.allow_unsynced,
         faults: None,
     };
-    let told = |moved: &TransferProgress| {
-        bar.at(moved.bytes, moved.of_bytes);
-        true
-    };
-    let restored = backup::restore(&what, &told);
-    bar.end();
+    let restored = with_bar(|on_progress| backup::restore(&what, on_progress));
     let restored = restored.map_err(Failure::new)?;
     data_dir::open(&config.data_dir).map_err(Failure::new)?;
-    said(&restored, &config)
+    print_summary(&restored, &config)
 }
 
-fn said(restored: &RestoreSummary, config: &Config) -> Result<(), Failure> {
+fn print_summary(restored: &RestoreSummary, config: &Config) -> Result<(), Failure> {
     let dir = config.data_dir.display();
     print::line(&format!(
         "backup {}, made at {}, is in {dir}",
@@ -90,8 +84,8 @@ fn said(restored: &RestoreSummary, config: &Config) -> Result<(), Failure> {
             ));
         }
     }
-    let given = ProvidedSecrets::from_environment().server_key;
-    let key = KeyState::of(&config.data_dir, given.as_deref()).map_err(Failure::new)?;
+    let provided = ProvidedSecrets::from_environment().server_key;
+    let key = KeyState::of(&config.data_dir, provided.as_deref()).map_err(Failure::new)?;
     print::line(&match key {
         KeyState::Fits => "the server key matches the backup".into(),
         KeyState::Missing(check) => format!(

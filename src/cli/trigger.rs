@@ -211,8 +211,8 @@ impl Trigger {
             return Ok(());
         }
         let status = answer.status().as_u16();
-        let said: Value = answer.json().await.unwrap_or_default();
-        let why = super::table::plain(&field(&said, "message"));
+        let body: Value = answer.json().await.unwrap_or_default();
+        let why = super::table::plain(&field(&body, "message"));
         Err(Failure(format!(
             "the sandbox refused `{button}` ({status}): {why}"
         )))

@@ -166,12 +166,12 @@ impl Limits {
         &self,
         project: ProjectId,
         client: Client,
-        tried: &str,
+        code: &str,
         now: Timestamp,
     ) -> Result<(), LimitExceeded> {
         let misses = found_or_new(&self.invalid_codes, (project, client));
-        let tried = Hash::of(&self.hash_key, project, tried);
-        misses.lock().take(self.invalid_codes_limit(), tried, now)
+        let code = Hash::of(&self.hash_key, project, code);
+        misses.lock().take(self.invalid_codes_limit(), code, now)
     }
 
     /// Counts a new anonymous wallet, against the project's limits.

@@ -15,11 +15,11 @@ const REMEMBERED: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Misses {
     window: Window,
-    tried: VecDeque<(Timestamp, Hash)>,
+    codes: VecDeque<(Timestamp, Hash)>,
 }
 
 impl Misses {
-    /// Checks whether one more may be tried; counts nothing.
+    /// Checks whether another code may be tried; counts nothing.
     ///
     /// # Errors
     ///
@@ -40,28 +40,28 @@ impl Misses {
     pub(super) fn take(
         &mut self,
         limit: CreationLimit,
-        tried: Hash,
+        code: Hash,
         now: Timestamp,
     ) -> Result<(), LimitExceeded> {
         let window = i64::from(limit.window_seconds);
         let is_over = |(at, _): &(Timestamp, Hash)| at.plus_seconds(window) <= now;
-        while self.tried.front().is_some_and(is_over) {
-            self.tried.pop_front();
+        while self.codes.front().is_some_and(is_over) {
+            self.codes.pop_front();
         }
-        if self.tried.iter().any(|(_, known)| *known == tried) {
+        if self.codes.iter().any(|(_, known)| *known == code) {
             return Ok(());
         }
         self.window.take(limit, now)?;
-        if self.tried.len() >= REMEMBERED {
-            self.tried.pop_front();
+        if self.codes.len() >= REMEMBERED {
+            self.codes.pop_front();
         }
-        self.tried.push_back((now, tried));
+        self.codes.push_back((now, code));
         Ok(())
     }
 
     /// How many codes are remembered.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
-        self.tried.len()
+        self.codes.len()
     }
 }

@@ -41,7 +41,7 @@ pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> +
 /// they are found again after a restart. An object whose id is lost is created anew.
 pub trait ObjectIds: Send + Sync {
     /// The id of the object that was created for `what`, if one was.
-    fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
+    fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
 
     /// Stores the id of the object that was created for `what`.
     fn remember(

@@ -138,7 +138,7 @@ impl Accounts {
     pub async fn try_key(&self, key: &str) -> Result<KeyCheck, String> {
         let words = |error: Error| error.to_string();
         let client = self.client_of(key).map_err(words)?;
-        let tried = async {
+        let checks = async {
             let missing = match client.try_key().await {
                 Ok(missing) => missing,
                 // Whoever answers may repeat the key, which must not be shown.
@@ -152,20 +152,20 @@ impl Accounts {
             let sells = missing
                 .iter()
                 .all(|missing| missing.need != PermissionNeed::Sale);
-            let said = missing
+            let message = missing
                 .first()
                 .map(|missing| missing.message.replace(key, "…"));
             let missing: Vec<String> = missing.into_iter().map(|it| it.permission).collect();
-            if let Some(said) = said.filter(|_| !sells) {
-                return Err(format!("it lacks {}: {said}", missing.join(", ")));
+            if let Some(message) = message.filter(|_| !sells) {
+                return Err(format!("it lacks {}: {message}", missing.join(", ")));
             }
             // A restricted key may lack this permission: then the account is recognised by its
             // newest order.
             let account = client.account().await.ok();
             Ok(KeyCheck::Works { account, missing })
         };
-        let tried = tokio::time::timeout(PATIENCE, tried).await;
-        tried.unwrap_or(Ok(KeyCheck::Unreachable))
+        let checked = tokio::time::timeout(PATIENCE, checks).await;
+        checked.unwrap_or(Ok(KeyCheck::Unreachable))
     }
 
     /// The address of Stripe's page for a new restricted key with all permissions that are needed,
@@ -208,8 +208,8 @@ impl Accounts {
             return Ok(false);
         };
         let client = self.client_of(key)?;
-        let asked = tokio::time::timeout(PATIENCE, client.read(&session)).await;
-        Ok(matches!(asked, Ok(Ok(_))))
+        let session = tokio::time::timeout(PATIENCE, client.read(&session)).await;
+        Ok(matches!(session, Ok(Ok(_))))
     }
 
     fn has_orders(&self, project: &ProjectCatalog) -> Result<bool, ChangeError> {

@@ -108,9 +108,9 @@ impl Accounts {
             .webhook_endpoints()
             .await
             .map_err(port::Error::from)?;
-        let here = listed.iter().filter(|endpoint| endpoint.url == url);
+        let at_url = listed.iter().filter(|endpoint| endpoint.url == url);
         let (ours, others): (Vec<_>, Vec<_>) =
-            here.partition(|endpoint| endpoint.metadata.project == Some(id));
+            at_url.partition(|endpoint| endpoint.metadata.project == Some(id));
         if ours.is_empty() && !others.is_empty() {
             return Ok(EndpointOutcome::NotOurs);
         }

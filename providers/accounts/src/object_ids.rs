@@ -42,7 +42,7 @@ impl StoredObjectIds {
 }
 
 impl ObjectIds for StoredObjectIds {
-    fn made(&self, project: ProjectId, what: [u8; 16]) -> Option<String> {
+    fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String> {
         self.made.get(&(project, what)).map(|id| id.clone())
     }
 

@@ -115,18 +115,18 @@ fn origin(url: &str) -> Option<String> {
 /// The answer where there is no such page, or no longer.
 pub(super) fn nothing() -> Response {
     let text = "The link may be old or incomplete. Go back to the shop and start again.";
-    let page = said("Not found", "This page does not exist", text);
+    let page = message_page("Not found", "This page does not exist", text);
     page.answer(StatusCode::NOT_FOUND)
 }
 
 /// The answer to an internal error.
 pub(super) fn unavailable() -> Response {
     let text = "The sandbox cannot answer just now. Try again in a moment.";
-    let page = said("Not available", "That did not work", text);
+    let page = message_page("Not available", "That did not work", text);
     page.answer(StatusCode::SERVICE_UNAVAILABLE)
 }
 
-fn said(title: &str, heading: &str, text: &str) -> Page {
+fn message_page(title: &str, heading: &str, text: &str) -> Page {
     let body = html! { main class="alone" { h1 { (heading) } p { (text) } } };
     Page::new(title, &body, [])
 }

@@ -50,7 +50,7 @@ pub struct StripeEndpoint {
     /// Path below `/v1/`; `{}` stands for an id.
     pub path: &'static str,
     /// The resource that the key needs a permission for.
-    pub of: &'static Resource,
+    pub resource: &'static Resource,
     /// Whether checking a key calls it; if not, another endpoint checks the same permission.
     is_tried: bool,
 }
@@ -87,11 +87,11 @@ resources! {
         "optional: tells one account from another when the key is changed";
 }
 
-const fn called(method: Method, path: &'static str, of: &'static Resource) -> StripeEndpoint {
+const fn called(method: Method, path: &'static str, resource: &'static Resource) -> StripeEndpoint {
     StripeEndpoint {
         method,
         path,
-        of,
+        resource,
         is_tried: false,
     }
 }
@@ -104,42 +104,42 @@ pub static ENDPOINTS: &[StripeEndpoint] = {
     &[
         called(GET, "account", &ACCOUNT),
         called(GET, "billing_portal/configurations", &PORTAL),
-        called(POST, "billing_portal/configurations", &PORTAL).tried(),
-        called(POST, "billing_portal/sessions", &PORTAL).tried(),
+        called(POST, "billing_portal/configurations", &PORTAL).tried_on_setup(),
+        called(POST, "billing_portal/sessions", &PORTAL).tried_on_setup(),
         called(GET, "charges", &CHARGES),
-        called(GET, "charges/{}", &CHARGES).tried(),
-        called(POST, "checkout/sessions", &CHECKOUTS).tried(),
+        called(GET, "charges/{}", &CHARGES).tried_on_setup(),
+        called(POST, "checkout/sessions", &CHECKOUTS).tried_on_setup(),
         called(GET, "checkout/sessions", &CHECKOUTS),
-        called(GET, "checkout/sessions/{}", &CHECKOUTS).tried(),
+        called(GET, "checkout/sessions/{}", &CHECKOUTS).tried_on_setup(),
         called(POST, "checkout/sessions/{}/expire", &CHECKOUTS),
         // Expanded in answers of `subscriptions`.
-        called(GET, "customers/{}", &CUSTOMERS).tried(),
-        called(GET, "disputes", &DISPUTES).tried(),
+        called(GET, "customers/{}", &CUSTOMERS).tried_on_setup(),
+        called(GET, "disputes", &DISPUTES).tried_on_setup(),
         called(GET, "disputes/{}", &DISPUTES),
-        called(GET, "events", &EVENTS).tried(),
-        called(GET, "invoice_payments", &INVOICE_PAYMENTS).tried(),
+        called(GET, "events", &EVENTS).tried_on_setup(),
+        called(GET, "invoice_payments", &INVOICE_PAYMENTS).tried_on_setup(),
         called(GET, "invoices", &INVOICES),
-        called(GET, "invoices/{}", &INVOICES).tried(),
+        called(GET, "invoices/{}", &INVOICES).tried_on_setup(),
         called(GET, "invoices/{}/lines", &INVOICES),
-        called(GET, "payment_intents/{}", &PAYMENTS).tried(),
+        called(GET, "payment_intents/{}", &PAYMENTS).tried_on_setup(),
         called(GET, "prices", &PRICES),
-        called(POST, "prices", &PRICES).tried(),
-        called(GET, "prices/{}", &PRICES).tried(),
+        called(POST, "prices", &PRICES).tried_on_setup(),
+        called(GET, "prices/{}", &PRICES).tried_on_setup(),
         called(POST, "prices/{}", &PRICES),
-        called(GET, "products/{}", &PRODUCTS).tried(),
-        called(POST, "products", &PRODUCTS).tried(),
-        called(GET, "promotion_codes", &PROMOTIONS).tried(),
-        called(GET, "refunds", &CHARGES).tried(),
+        called(GET, "products/{}", &PRODUCTS).tried_on_setup(),
+        called(POST, "products", &PRODUCTS).tried_on_setup(),
+        called(GET, "promotion_codes", &PROMOTIONS).tried_on_setup(),
+        called(GET, "refunds", &CHARGES).tried_on_setup(),
         called(GET, "refunds/{}", &CHARGES),
-        called(POST, "refunds", &CHARGES).tried(),
-        called(POST, "subscription_schedules/{}/release", &SCHEDULES).tried(),
+        called(POST, "refunds", &CHARGES).tried_on_setup(),
+        called(POST, "subscription_schedules/{}/release", &SCHEDULES).tried_on_setup(),
         called(GET, "subscriptions", &SUBSCRIPTIONS),
-        called(GET, "subscriptions/{}", &SUBSCRIPTIONS).tried(),
-        called(POST, "subscriptions/{}", &SUBSCRIPTIONS).tried(),
+        called(GET, "subscriptions/{}", &SUBSCRIPTIONS).tried_on_setup(),
+        called(POST, "subscriptions/{}", &SUBSCRIPTIONS).tried_on_setup(),
         called(DELETE, "subscriptions/{}", &SUBSCRIPTIONS),
         called(POST, "subscriptions/{}/resume", &SUBSCRIPTIONS),
-        called(GET, "webhook_endpoints", &WEBHOOKS).tried(),
-        called(POST, "webhook_endpoints", &WEBHOOKS).tried(),
+        called(GET, "webhook_endpoints", &WEBHOOKS).tried_on_setup(),
+        called(POST, "webhook_endpoints", &WEBHOOKS).tried_on_setup(),
         called(POST, "webhook_endpoints/{}", &WEBHOOKS),
         called(DELETE, "webhook_endpoints/{}", &WEBHOOKS),
     ]
@@ -149,7 +149,7 @@ pub static ENDPOINTS: &[StripeEndpoint] = {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permission {
     /// The resource that it is given for.
-    pub of: &'static Resource,
+    pub resource: &'static Resource,
     /// Whether it is to write, which includes reading.
     pub writes: bool,
 }
@@ -157,12 +157,12 @@ pub struct Permission {
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let way = if self.writes { "write" } else { "read" };
-        write!(f, "rak_{}_{way}", self.of.name)
+        write!(f, "rak_{}_{way}", self.resource.name)
     }
 }
 
 impl StripeEndpoint {
-    const fn tried(mut self) -> Self {
+    const fn tried_on_setup(mut self) -> Self {
         self.is_tried = true;
         self
     }
@@ -171,7 +171,7 @@ impl StripeEndpoint {
     #[must_use]
     pub fn permission(&self) -> Permission {
         Permission {
-            of: self.of,
+            resource: self.resource,
             writes: self.method != Method::GET,
         }
     }
@@ -190,7 +190,10 @@ impl StripeEndpoint {
 pub fn all() -> Vec<Permission> {
     let mut all: Vec<Permission> = Vec::new();
     for needed in ENDPOINTS.iter().map(StripeEndpoint::permission) {
-        match all.iter_mut().find(|listed| listed.of == needed.of) {
+        match all
+            .iter_mut()
+            .find(|listed| listed.resource == needed.resource)
+        {
             Some(listed) => listed.writes |= needed.writes,
             None => all.push(needed),
         }
@@ -229,7 +232,8 @@ impl Client {
     pub async fn try_key(&self) -> Result<Vec<MissingPermission>, Error> {
         let tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
         // Events go first: without them nothing else is worth trying.
-        let (first, rest): (Vec<_>, Vec<_>) = tried.partition(|endpoint| endpoint.of == &EVENTS);
+        let (first, rest): (Vec<_>, Vec<_>) =
+            tried.partition(|endpoint| endpoint.resource == &EVENTS);
         let mut missing = Vec::new();
         for at_once in [first, rest] {
             let mut trials = JoinSet::new();
@@ -304,7 +308,7 @@ impl Client {
                 let named = named.filter(|name| name.starts_with("rak_"));
                 Ok(Some(MissingPermission {
                     permission: named.map_or(declared, ToOwned::to_owned),
-                    need: endpoint.of.need,
+                    need: endpoint.resource.need,
                     message: refusal.message,
                 }))
             }
@@ -346,7 +350,7 @@ mod tests {
         for permission in all() {
             let mut tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
             let tried = tried.any(|endpoint| endpoint.permission() == permission);
-            assert!(tried || permission.of == &ACCOUNT, "{permission}");
+            assert!(tried || permission.resource == &ACCOUNT, "{permission}");
         }
     }
 

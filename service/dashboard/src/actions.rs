@@ -57,22 +57,22 @@ struct CreditForm {
 
 /// The forms on a wallet's page.
 pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: WalletKey) -> Markup {
-    let here = path(project, key);
+    let page_path = path(project, key);
     let fields = Fields::default()
         .with(KEY, Uuid::now_v7())
         .with_some("productId", project.only_credit_product());
     let form = Form::new(&fields, None);
     html! {
-        section.card { h2 { "Grant credits" } (credit_form(request, project, &here, Way::Grant, form.called("grant-"))) }
-        section.card { h2 { "Deduct credits" } (credit_form(request, project, &here, Way::Deduct, form.called("deduct-"))) }
-        section.card { h2 { "Features" } (feature_form(request, &here, form.called("feature-"))) }
+        section.card { h2 { "Grant credits" } (credit_form(request, project, &page_path, Way::Grant, form.called("grant-"))) }
+        section.card { h2 { "Deduct credits" } (credit_form(request, project, &page_path, Way::Deduct, form.called("deduct-"))) }
+        section.card { h2 { "Features" } (feature_form(request, &page_path, form.called("feature-"))) }
     }
 }
 
 fn credit_form(
     request: &PageRequest,
     project: &ProjectCatalog,
-    here: &str,
+    page_path: &str,
     way: Way,
     form: Form<'_>,
 ) -> Markup {
@@ -84,7 +84,7 @@ fn credit_form(
     html! {
         @if products.is_empty() { p.empty { "No product of this project holds credits." } } @else {
             (form.alert(&["productId", "amount", "reason", "expiresAt"]))
-            form method="post" action={ (here) "/" (action) } {
+            form method="post" action={ (page_path) "/" (action) } {
                 (form::token(request))
                 input type="hidden" name=(KEY) value=(form.fields.text(KEY));
                 div.pair {
@@ -99,10 +99,10 @@ fn credit_form(
     }
 }
 
-fn feature_form(request: &PageRequest, here: &str, form: Form<'_>) -> Markup {
+fn feature_form(request: &PageRequest, page_path: &str, form: Form<'_>) -> Markup {
     html! {
         (form.alert(&["feature", "reason"]))
-        form method="post" action={ (here) "/feature" } {
+        form method="post" action={ (page_path) "/feature" } {
             (form::token(request))
             (form.text(&FieldLabel("feature", "Feature", "Its slug, such as hd. A feature unlocked by a subscription or a purchase cannot be revoked.")))
             (form.text(&FieldLabel("reason", "Reason", "Recorded in the audit log.")))
@@ -132,18 +132,18 @@ async fn move_credits(
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let (scope, here) = (&project.scope, path(&project, wallet));
+    let (scope, page_path) = (&project.scope, path(&project, wallet));
     let (action, verb, did) = way.words();
     let again = |error: Error| {
         let (form, title) = (Form::new(&fields, Some(&error)), format!("{verb} credits"));
         let body = html! {
             h1 { (title) }
-            section.card { (credit_form(&request, &project, &here, way, form)) }
+            section.card { (credit_form(&request, &project, &page_path, way, form)) }
         };
         form.response(Tab::Wallets.page(&request, &project, &title, &body))
     };
-    let asked = match asked(&fields, &project, app.handle.now_in(scope)) {
-        Ok(asked) => asked,
+    let parsed = match parse_credit_form(&fields, &project, app.handle.now_in(scope)) {
+        Ok(parsed) => parsed,
         Err(error) => return Ok(again(error)),
     };
     let CreditForm {
@@ -152,7 +152,7 @@ async fn move_credits(
         reason,
         key,
         expires_at,
-    } = asked;
+    } = parsed;
     let credits = grouped(amount.get());
     let address = Address::Stored(wallet);
     if !fields.is_on(CONFIRMED) {
@@ -160,7 +160,7 @@ async fn move_credits(
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
         let title = format!("{verb} {credits} of {}?", product_name(&project, product));
         let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
-        let paths = (&*format!("{here}/{action}"), &*here);
+        let paths = (&*format!("{page_path}/{action}"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
     let meta = serde_json::json!({"reason": reason, "by": "dashboard"}).to_string();
@@ -190,17 +190,21 @@ async fn move_credits(
         }
     };
     match applied {
-        Ok(applied) if applied.replayed => Ok(layout::done(&here, "again")),
+        Ok(applied) if applied.replayed => Ok(layout::done(&page_path, "again")),
         Ok(_) => {
             let to = called(&app, &project, &address).await;
             let what = format!("{did} {credits} of {product} in {to}: {reason}");
-            Ok(request.done(&here, &did.to_lowercase(), what))
+            Ok(request.done(&page_path, &did.to_lowercase(), what))
         }
         Err(error) => Ok(again(Error::from_wallet(error, &project))),
     }
 }
 
-fn asked(fields: &Fields, project: &ProjectCatalog, now: Timestamp) -> Result<CreditForm, Error> {
+fn parse_credit_form(
+    fields: &Fields,
+    project: &ProjectCatalog,
+    now: Timestamp,
+) -> Result<CreditForm, Error> {
     let product = fields.parsed("productId", "a product of this project")?;
     let product: ProductId = product.ok_or_else(|| Error::missing("productId"))?;
     let holds = project
@@ -238,7 +242,7 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let (scope, here) = (&project.scope, path(&project, wallet));
+    let (scope, page_path) = (&project.scope, path(&project, wallet));
     let read = || {
         let slug = fields.text("feature");
         let wanted = "A slug of 1 to 100 letters, digits and . _ : -";
@@ -251,7 +255,7 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
             let form = Form::new(&fields, Some(&error));
             let body = html! {
                 h1 { "Features" }
-                section.card { (feature_form(&request, &here, form)) }
+                section.card { (feature_form(&request, &page_path, form)) }
             };
             let page = Tab::Wallets.page(&request, &project, "Features", &body);
             return Ok(form.response(page));
@@ -274,7 +278,7 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
         let title = format!("{verb} the feature {slug}?");
         let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
-        let paths = (&*format!("{here}/feature"), &*here);
+        let paths = (&*format!("{page_path}/feature"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
     let set = app.handle.set_feature(scope, &address, feature, action);
@@ -282,7 +286,7 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
         .map_err(|error| Error::from_wallet(error, &project))?;
     let to = called(&app, &project, &address).await;
     let what = format!("{did} feature {slug} in {to}: {reason}");
-    Ok(request.done(&here, message, what))
+    Ok(request.done(&page_path, message, what))
 }
 
 /// `POST …/wallets/{wallet}/release`: releases a hold.
@@ -314,11 +318,11 @@ pub(super) fn confirm(
     at: At<'_>,
     fields: &Fields,
     (action, back): (&str, &str),
-    asked: &str,
+    title: &str,
     facts: &Markup,
 ) -> Response {
     let body = html! {
-        h1 { (asked) }
+        h1 { (title) }
         section.card {
             (facts)
             form.row method="post" action=(action) {

@@ -256,20 +256,20 @@ fn page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let (form, here) = (Form::new(fields, error), path(project, product));
+    let (form, page_path) = (Form::new(fields, error), path(project, product));
     let body = html! {
         div.head { h1 { (product.name) } (state(product.active)) }
         p.hint { code { (product.id) } }
         section.card {
             div.head {
                 h2 { "Prices" }
-                a.button href={ (here) "/prices" } { "New price" }
+                a.button href={ (page_path) "/prices" } { "New price" }
             }
             (prices::table(request, project, product))
         }
         section.card {
             h2 { "Product" }
-            (product_form(request, &here, form, "Save"))
+            (product_form(request, &page_path, form, "Save"))
         }
     };
     form.response(Tab::Catalog.page(request, project, &product.name, &body))

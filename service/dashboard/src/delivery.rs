@@ -8,7 +8,7 @@ use wire::{Error, ErrorCode};
 use super::{
     layout::{self, Tab},
     page_request::PageRequest,
-    webhooks::{attempts, here, named, send_again, state},
+    webhooks::{attempts, named, page_path, send_again, state},
 };
 use crate::state::App;
 
@@ -18,17 +18,17 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let endpoint = named(&request, &project)?;
     let id = request.named("delivery", ErrorCode::DeliveryNotFound)?;
     let exchange = app.webhooks.exchange(&project, endpoint, id).await?;
-    let here = here(&project, endpoint);
+    let page_path = page_path(&project, endpoint);
     let Exchange { delivery, .. } = &exchange;
     let next = delivery.next_at.filter(|_| endpoint.is_active());
     let body = html! {
         div.head { h1 { (delivery.kind.as_str()) } (state(delivery.status)) }
-        p.hint { code { (delivery.id) } " to " a href=(here) { (endpoint.url) } }
+        p.hint { code { (delivery.id) } " to " a href=(page_path) { (endpoint.url) } }
         section.card {
             h2 { "Attempts" }
             @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(delivery)) } }
             @if let Some(next) = next { p.hint { "Next attempt at " (layout::when(next)) "." } }
-            (send_again(&request, &here, delivery))
+            (send_again(&request, &page_path, delivery))
         }
         section.card { h2 { "Request" } (request_of(&exchange)) }
         section.card { h2 { "Response" } (answer(&exchange)) }

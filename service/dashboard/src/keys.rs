@@ -17,7 +17,7 @@ use crate::state::App;
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let new = app.sessions.take_keys(&request.signed);
-    let here = format!("{}/keys", base(&project));
+    let page_path = format!("{}/keys", base(&project));
     let body = html! {
         h1 { "Keys" }
         (copy_now(&new, "A secret key is shown only this once."))
@@ -34,7 +34,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                 td { @if key.revoked_at.is_none() {
                     details {
                         summary { "Revoke…" }
-                        form method="post" action={ (here) "/" (key.id) "/revoke" } {
+                        form method="post" action={ (page_path) "/" (key.id) "/revoke" } {
                             (form::token(&request))
                             p { "Requests with it are refused from now on. This cannot be undone." }
                             button.danger type="submit" { "Revoke this key" }
@@ -46,7 +46,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         section.card {
             h2 { "New key" }
             p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
-            form.row method="post" action=(here) {
+            form.row method="post" action=(page_path) {
                 (form::token(&request))
                 button name="kind" value="publishable" type="submit" { "Create a publishable key" }
                 button name="kind" value="secret" type="submit" { "Create a secret key" }
@@ -87,8 +87,8 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
     );
     app.sessions
         .keep_keys(&request.signed, vec![(name, minted.plain)]);
-    let here = format!("{}/keys", base(&project));
-    Ok(request.done(&here, "made", what))
+    let page_path = format!("{}/keys", base(&project));
+    Ok(request.done(&page_path, "made", what))
 }
 
 /// `POST …/keys/{key}/revoke`: revokes a key.
@@ -98,6 +98,6 @@ pub(super) async fn revoke(State(app): State<App>, posted: FormPost) -> Result<R
     let key = request.named("key", ErrorCode::KeyNotFound)?;
     let key = app.catalog.revoke_key(project.project.id, key).await?;
     let what = format!("Revoked key {} of {}", key.id, project.project.id);
-    let here = format!("{}/keys", base(&project));
-    Ok(request.done(&here, "revoked", what))
+    let page_path = format!("{}/keys", base(&project));
+    Ok(request.done(&page_path, "revoked", what))
 }

@@ -158,7 +158,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
         (top)
         @if let At::Project(project, tab) = at { (project_head(project, tab)) }
         main #content {
-            @if let Some((_, said)) = done { p.done role="status" { (said) } }
+            @if let Some((_, text)) = done { p.done role="status" { (text) } }
             (body)
         }
     };
@@ -187,10 +187,10 @@ pub(super) fn alone(status: StatusCode, title: &str, body: &Markup) -> Response 
 }
 
 /// A page without navigation that has a sentence and a link back.
-pub(super) fn apart(status: StatusCode, title: &str, said: &str) -> Response {
+pub(super) fn apart(status: StatusCode, title: &str, text: &str) -> Response {
     let body = html! {
         h1 { (title) }
-        p { (said) }
+        p { (text) }
         p { a href="/dashboard" { "Go to the dashboard" } }
     };
     alone(status, title, &body)

@@ -38,7 +38,7 @@ use axum::{
     Router, middleware,
     routing::{any, get, post},
 };
-use edge::audit::deeds;
+use edge::audit::audit_pages;
 use wire::fallback::{method_not_allowed, route_not_found};
 
 pub use cookies::Site;
@@ -134,7 +134,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route("/dashboard/", any(route_not_found))
         .route("/dashboard/{*rest}", any(route_not_found))
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app.edge), deeds))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app.edge),
+            audit_pages,
+        ))
         .merge(assets::router())
         .layer(middleware::from_fn(layout::present))
 }

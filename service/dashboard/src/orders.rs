@@ -274,7 +274,7 @@ pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<R
     let project = request.project(&app)?;
     let shown = order(&app, &request, &project).await?;
     let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);
-    let here = path(&project, id);
+    let page_path = path(&project, id);
     let done: Result<Response, Error> = async {
         let cents = fields.money("amount", decimals(currency))?;
         if cents == 0 {
@@ -286,10 +286,10 @@ pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<R
         let refund = refund.await;
         let refund = refund.map_err(|error| Error::from_instruction(error, &project))?;
         if refund.replayed {
-            return Ok(layout::done(&here, "again"));
+            return Ok(layout::done(&page_path, "again"));
         }
         let what = format!("Refunded {} of order {id}", money(cents, currency));
-        Ok(request.done(&here, "refunded", what))
+        Ok(request.done(&page_path, "refunded", what))
     }
     .await;
     let again = |error| page(&request, &project, &shown, &fields, Some(&error));
@@ -353,7 +353,7 @@ pub(super) async fn subscription(
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let (order, known) = order(&app, &request, &project).await?;
-    let here = path(&project, order.id);
+    let page_path = path(&project, order.id);
     let address = Address::Stored(order.id.wallet);
     let (product, key) = (order.order.terms.product, fields.key()?);
     let action = fields.text("action");
@@ -363,7 +363,7 @@ pub(super) async fn subscription(
         let at = At::Project(&project, Tab::Orders);
         let facts = ending(&project, &order, &known);
         let title = format!("Cancel {} now?", what(&project, &order));
-        let paths = (&*format!("{here}/subscription"), &*here);
+        let paths = (&*format!("{page_path}/subscription"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
     let (instruction, message, did) = match action {
@@ -391,8 +391,8 @@ pub(super) async fn subscription(
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
-        return Ok(layout::done(&here, "again"));
+        return Ok(layout::done(&page_path, "again"));
     }
     let what = format!("{did}: the subscription of order {}", order.id);
-    Ok(request.done(&here, message, what))
+    Ok(request.done(&page_path, message, what))
 }

@@ -138,7 +138,11 @@ where
 
 /// The response to a form of another site or session.
 pub(super) fn foreign() -> Response {
-    let said = "This form was not sent from a page of your session. Nothing was changed. Go back, \
+    let message = "This form was not sent from a page of your session. Nothing was changed. Go back, \
                 reload the page, and send it from there.";
-    layout::apart(StatusCode::FORBIDDEN, "Not sent from this dashboard", said)
+    layout::apart(
+        StatusCode::FORBIDDEN,
+        "Not sent from this dashboard",
+        message,
+    )
 }

@@ -32,10 +32,10 @@ const SHOWN: [&str; 11] = [
 
 /// The table of a product's prices.
 pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &Product) -> Markup {
-    let here = format!("{}/prices", path(project, product));
+    let page_path = format!("{}/prices", path(project, product));
     html! {
         @if project.prices(&product.id).next().is_none() {
-            p.empty { "No price yet. " a href=(here) { "Create one" } }
+            p.empty { "No price yet. " a href=(page_path) { "Create one" } }
         } @else {
             div.scroll tabindex="0" role="region" aria-label={ "Prices of " (product.name) } { table {
                 thead { tr { th { "Price" } th.number { "Amount" } th.number { "Credits" } th { "Features" } th { "State" } th { span.hidden { "Change" } } } }
@@ -45,7 +45,7 @@ pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &P
                     td.number { (grouped(price.credits_granted)) (terms(price)) }
                     td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
                     td { (state(price.active)) }
-                    td { form method="post" action={ (here) "/" (price.id) } {
+                    td { form method="post" action={ (page_path) "/" (price.id) } {
                         (form::token(request))
                         input type="hidden" name="active" value=(if price.active { "" } else { "on" });
                         button.small type="submit" {
@@ -163,7 +163,7 @@ fn page(
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let here = format!("{}/prices", path(project, product));
+    let page_path = format!("{}/prices", path(project, product));
     let form = Form::new(fields, error);
     let recurs = product.kind == ProductType::Subscription;
     let intervals: &[(&str, &str)] = match recurs {
@@ -184,7 +184,7 @@ fn page(
         p.lead { "A price's terms never change, so that what was sold stays as it was. To change them, create another price and stop offering this one." }
         section.card {
             (form.alert(&SHOWN))
-            form method="post" action=(here) {
+            form method="post" action=(page_path) {
                 (form::token(request))
                 (form.text(&FieldLabel("label", if recurs { "Name of the tier" } else { "Label" }, "Buyers see it, such as “1,000 credits” or “Pro”.")))
                 div.pair {

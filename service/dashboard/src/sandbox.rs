@@ -150,14 +150,14 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
     let wanted = match fields.text("preset") {
         "stripe" => Ok(Unkindness::as_stripe()),
         "kind" => Ok(Unkindness::default()),
-        _ => Unkindness::default().with(&asked(&fields)),
+        _ => Unkindness::default().with(&parameters(&fields)),
     };
     match wanted {
         Ok(unkindness) => {
             app.sandboxes.server().set_unkindness(id, unkindness);
-            let here = format!("{}/sandbox", base(&project));
+            let page_path = format!("{}/sandbox", base(&project));
             let what = format!("Changed the sandbox switches of {id}");
-            Ok(request.done(&here, "saved", what))
+            Ok(request.done(&page_path, "saved", what))
         }
         Err((name, message)) => {
             let error = Error::invalid(name, message);
@@ -199,7 +199,7 @@ fn shown(settings: &Map<String, Value>) -> Fields {
 }
 
 /// The form's fields as the switches' form encoding, which scripts send.
-fn asked(fields: &Fields) -> unkind::Parameters {
+fn parameters(fields: &Fields) -> unkind::Parameters {
     let mut form = unkind::Parameters::new();
     for (name, value) in settings(&Unkindness::default()) {
         match value {
@@ -281,7 +281,7 @@ mod tests {
             broken: [("in_1".to_owned(), 0)].into(),
             ..Unkindness::as_stripe()
         };
-        let form = asked(&shown(&settings(&unkindness)));
+        let form = parameters(&shown(&settings(&unkindness)));
         assert_eq!(Unkindness::default().with(&form), Ok(unkindness));
     }
 }

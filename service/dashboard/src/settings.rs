@@ -49,14 +49,14 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Res
         let update = app.catalog.update_project(id, change(&fields)?, None);
         update.await?;
         let what = format!("Changed the settings of {id}");
-        Ok(request.done(&here(&project), "saved", what))
+        Ok(request.done(&page_path(&project), "saved", what))
     }
     .await;
     let again = |error| page(&request, &app, &project, Some((&fields, &error)), None);
     Ok(saved.unwrap_or_else(again))
 }
 
-fn here(project: &ProjectCatalog) -> String {
+fn page_path(project: &ProjectCatalog) -> String {
     format!("{}/settings", base(project))
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn set_provider(
     match provider_change::change(&app.accounts, &app.payments, id, nothing, change, force).await {
         Ok(()) => {
             let what = format!("Set the payment provider of {id}: {name}");
-            Ok(request.done(&here(&project), "saved", what))
+            Ok(request.done(&page_path(&project), "saved", what))
         }
         Err(error) => {
             let payments = Some((&fields, &error));
@@ -187,7 +187,7 @@ fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>
             h2 { "Project" }
             p.hint { code { (project.project.id) } }
             (form.alert(&SHOWN))
-            form method="post" action=(here(project)) {
+            form method="post" action=(page_path(project)) {
                 (form::token(request))
                 (form.text(&FieldLabel("name", "Name", "")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
@@ -234,7 +234,7 @@ fn provider_form(
                 p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
             }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
-            form method="post" action={ (here(project)) "/provider" } {
+            form method="post" action={ (page_path(project)) "/provider" } {
                 (form::token(request))
                 (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
                 fieldset {

@@ -68,12 +68,12 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         return Ok(foreign());
     }
     let Some(cookies) = Transport::of(&parts.headers, &app.site) else {
-        let said = "The token would be sent where others can read it. Open the dashboard over https, or on \
+        let message = "The token would be sent where others can read it. Open the dashboard over https, or on \
                     the server's own machine (ssh -L 8787:127.0.0.1:8787).";
         return Ok(layout::apart(
             StatusCode::FORBIDDEN,
             "Not over plain HTTP",
-            said,
+            message,
         ));
     };
     let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);

@@ -40,7 +40,7 @@ const fn why(reason: NoOrderReason) -> &'static str {
     }
 }
 
-fn here(project: &ProjectCatalog) -> String {
+fn page_path(project: &ProjectCatalog) -> String {
     format!("{}/unfulfilled-payments", base(project))
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
 
 fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     html! { tr {
-        td.time { a href={ (here(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
+        td.time { a href={ (page_path(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
         td { (why(payment.reason)) }
         td.number { (money(payment.paid.amount_cents, &payment.currency)) }
         td { (payment.paid.email.as_ref().map_or("–", |email| email.as_str())) }
@@ -97,7 +97,7 @@ fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalo
             }
             @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
             @if status.running.is_some() { p { "One is running." } } @else {
-                form method="post" action={ (here(project)) "/reconcile" } {
+                form method="post" action={ (page_path(project)) "/reconcile" } {
                     (form::token(request))
                     button type="submit" { "Compare them now" }
                 }
@@ -147,7 +147,7 @@ pub(super) async fn reconcile(State(app): State<App>, posted: FormPost) -> Resul
     let begun = app.payments.reconciliations().begin_daily(&project);
     begun.map_err(|error| Error::from_payments(error, &project))?;
     let what = "Started a reconciliation of the provider's books with the orders";
-    Ok(request.done(&here(&project), "reconciling", what.to_owned()))
+    Ok(request.done(&page_path(&project), "reconciling", what.to_owned()))
 }
 
 fn payment(
@@ -214,7 +214,7 @@ fn decisions(
     known: &UnfulfilledPayment,
     form: Form<'_>,
 ) -> Markup {
-    let action = format!("{}/{}", here(project), known.payment);
+    let action = format!("{}/{}", page_path(project), known.payment);
     let prices: Vec<(String, String)> = project
         .products()
         .flat_map(|product| {
@@ -316,7 +316,7 @@ pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<R
         refund.map_err(|error| Error::from_instruction(error, &project))?;
         let amount = money(known.paid.amount_cents, &known.currency);
         let what = format!("Refunded unfulfilled payment {id} of {amount}");
-        Ok(request.done(&here(&project), "refunded", what))
+        Ok(request.done(&page_path(&project), "refunded", what))
     }
     .await;
     let again = |error| page(&request, &project, &known, &fields, Some(&error));
@@ -335,7 +335,7 @@ pub(super) async fn dismiss(State(app): State<App>, posted: FormPost) -> Result<
         let dismissed = payments.dismiss(&project, id, note.clone()).await;
         dismissed.map_err(|error| Error::from_instruction(error, &project))?;
         let what = format!("Dismissed unfulfilled payment {id}: {note}");
-        Ok(request.done(&here(&project), "dismissed", what))
+        Ok(request.done(&page_path(&project), "dismissed", what))
     }
     .await;
     let again = |error| page(&request, &project, &known, &fields, Some(&error));

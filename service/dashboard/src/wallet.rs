@@ -226,7 +226,7 @@ fn ledger_part(
     key: WalletKey,
     page: &LedgerPage,
 ) -> Markup {
-    let here = path(project, key);
+    let page_path = path(project, key);
     let query = request.query();
     let form = Form::new(query, None).called("ledger-");
     let mut reasons = vec![("", "Any")];
@@ -242,12 +242,12 @@ fn ledger_part(
             }
         }
         query.append_pair("before", &before.to_string());
-        format!("{here}?{}", query.finish())
+        format!("{page_path}?{}", query.finish())
     });
     html! {
         section.card #ledger {
             h2 { "Ledger" }
-            form.row method="get" action=(here) hx-get=(here) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" {
+            form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" {
                 (form.choice(&FieldLabel("reason", "Reason", ""), &reasons))
                 @if products.len() > 2 { (form.choice(&FieldLabel("productId", "Product", ""), &products)) }
                 button type="submit" { "Show" }

@@ -26,7 +26,7 @@ use crate::state::App;
 const SHOWN: usize = 25;
 const SECRET: &str = "Signing secret";
 
-pub(super) fn here(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
+pub(super) fn page_path(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
     format!("{}/webhooks/{}", base(project), endpoint.id)
 }
 
@@ -66,7 +66,7 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
         let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
         let endpoint = &minted.endpoint;
         let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
-        let response = request.done(&here(&project, endpoint), "made", what);
+        let response = request.done(&page_path(&project, endpoint), "made", what);
         app.sessions
             .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
         Ok(response)
@@ -106,7 +106,7 @@ fn page(
             div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
                 thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Created" } } }
                 tbody { @for endpoint in project.endpoints() { tr {
-                    td { a href=(here(project, endpoint)) { code.wrap { (endpoint.url) } } }
+                    td { a href=(page_path(project, endpoint)) { code.wrap { (endpoint.url) } } }
                     td { (events(endpoint)) }
                     td { (badge(endpoint.status)) }
                     td.time { (layout::when(endpoint.created_at)) }
@@ -147,7 +147,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let more = deliveries.len() > SHOWN;
     deliveries.truncate(SHOWN);
     let new = app.sessions.take_keys(&request.signed);
-    let here = here(&project, endpoint);
+    let page_path = page_path(&project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
         div.head { h1 { (endpoint.url) } (badge(endpoint.status)) }
@@ -158,23 +158,23 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             @if deliveries.is_empty() { p.empty { "Nothing was delivered yet." } } @else {
                 div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
                     thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
-                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &here, delivery)) } }
+                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &page_path, delivery)) } }
                 } }
             }
             @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
         }
-        (steps(&request, endpoint, &here))
+        (steps(&request, endpoint, &page_path))
     };
     Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
 }
 
-fn row(request: &PageRequest, endpoint: &Endpoint, here: &str, delivery: &Delivery) -> Markup {
+fn row(request: &PageRequest, endpoint: &Endpoint, page_path: &str, delivery: &Delivery) -> Markup {
     let next = delivery.next_at.filter(|_| endpoint.is_active());
     html! { tr {
-        td { a href={ (here) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
+        td { a href={ (page_path) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
         td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (layout::when(next)) } } }
         td { (attempts(delivery)) }
-        td { (send_again(request, here, delivery)) }
+        td { (send_again(request, page_path, delivery)) }
     } }
 }
 
@@ -198,9 +198,9 @@ pub(super) fn attempts(delivery: &Delivery) -> Markup {
     }
 }
 
-pub(super) fn send_again(request: &PageRequest, here: &str, delivery: &Delivery) -> Markup {
+pub(super) fn send_again(request: &PageRequest, page_path: &str, delivery: &Delivery) -> Markup {
     html! {
-        form method="post" action={ (here) "/replay" } {
+        form method="post" action={ (page_path) "/replay" } {
             (form::token(request))
             input type="hidden" name="deliveryId" value=(delivery.id);
             button.small type="submit" { "Send again" }
@@ -208,13 +208,13 @@ pub(super) fn send_again(request: &PageRequest, here: &str, delivery: &Delivery)
     }
 }
 
-fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str) -> Markup {
+fn steps(request: &PageRequest, endpoint: &Endpoint, page_path: &str) -> Markup {
     let fields = Fields::default();
     let form = Form::new(&fields, None);
     html! {
         section.card {
             h2 { "Send again" }
-            form method="post" action={ (here) "/replay" } {
+            form method="post" action={ (page_path) "/replay" } {
                 (form::token(request))
                 (form.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
                 button type="submit" { "Send again" }
@@ -222,7 +222,7 @@ fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str) -> Markup {
         }
         section.card {
             h2 { "Endpoint" }
-            form.row method="post" action=(here) {
+            form.row method="post" action=(page_path) {
                 (form::token(request))
                 @if endpoint.is_active() {
                     button name="action" value="off" type="submit" { "Switch off" }
@@ -234,7 +234,7 @@ fn steps(request: &PageRequest, endpoint: &Endpoint, here: &str) -> Markup {
             p.hint { "The old secret stays valid beside the new one for 24 hours." }
             details {
                 summary { "Delete…" }
-                form method="post" action=(here) {
+                form method="post" action=(page_path) {
                     (form::token(request))
                     p { "It gets no more events, and its deliveries are deleted." }
                     button.danger name="action" value="delete" type="submit" { "Delete this endpoint" }
@@ -249,8 +249,8 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
-    let (id, here) = (project.project.id, here(&project, endpoint));
-    let (said, did, back) = match fields.text("action") {
+    let (id, page_path) = (project.project.id, page_path(&project, endpoint));
+    let (message, did, back) = match fields.text("action") {
         action @ ("on" | "off") => {
             let change = EndpointChange {
                 active: Some(action == "on"),
@@ -262,13 +262,13 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
             } else {
                 "Switched off"
             };
-            ("saved", did, here)
+            ("saved", did, page_path)
         }
         "rotate" => {
             let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
             app.sessions
                 .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
-            ("made", "Rotated the secret of", here)
+            ("made", "Rotated the secret of", page_path)
         }
         "delete" => {
             app.catalog.delete_endpoint(id, endpoint.id).await?;
@@ -277,7 +277,7 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
         _ => return Err(Error::missing("action")),
     };
     let what = format!("{did} webhook endpoint {} of {id}", endpoint.id);
-    Ok(request.done(&back, said, what))
+    Ok(request.done(&back, message, what))
 }
 
 /// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
@@ -285,7 +285,7 @@ pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<R
     let FormPost { request, fields } = posted;
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
-    let here = here(&project, endpoint);
+    let page_path = page_path(&project, endpoint);
     let delivery: Option<DeliveryId> = fields.parsed("deliveryId", "a delivery")?;
     let what = match delivery {
         Some(delivery) => {
@@ -302,5 +302,5 @@ pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<R
             format!("Sent {again} events again to {}", endpoint.id)
         }
     };
-    Ok(request.done(&here, "sent", what))
+    Ok(request.done(&page_path, "sent", what))
 }

@@ -73,15 +73,15 @@ impl ProvidedSecrets {
 }
 
 impl Secrets {
-    /// Takes what was given, else what is kept in the data directory, else makes it.
+    /// Takes what was provided, else what is kept in the data directory, else makes it.
     ///
     /// # Errors
     ///
     /// [`Error`] when a given secret is unusable, a file cannot be read or written or is open to
     /// others, or the server key is missing or not the one of the data.
-    pub fn open(data_dir: &Path, given: ProvidedSecrets) -> Result<Self, Error> {
-        let (admin_token_sha256, new_admin_token) = admin_token(data_dir, given.admin_token)?;
-        let server_key = server_key(data_dir, given.server_key)?;
+    pub fn open(data_dir: &Path, provided: ProvidedSecrets) -> Result<Self, Error> {
+        let (admin_token_sha256, new_admin_token) = admin_token(data_dir, provided.admin_token)?;
+        let server_key = server_key(data_dir, provided.server_key)?;
         Ok(Self {
             admin_token_sha256,
             new_admin_token,
@@ -106,7 +106,7 @@ impl fmt::Debug for BackupSecrets {
 }
 
 impl BackupSecrets {
-    /// Reads them; the server key is among them where it is given.
+    /// Reads them; the server key is among them where it is provided.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl BackupSecrets {
 /// Whether the server key that a data directory needs is there.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// It was given, or is in the directory.
+    /// It was provided, or is in the directory.
     Fits,
     /// There is none. Has the first digits of the hash in `server.key.check`.
     Missing(String),
@@ -149,11 +149,11 @@ impl KeyState {
     /// # Errors
     ///
     /// A file cannot be read.
-    pub fn of(data_dir: &Path, given: Option<&str>) -> Result<Self, Error> {
+    pub fn of(data_dir: &Path, provided: Option<&str>) -> Result<Self, Error> {
         let needed = read(&data_dir.join(KEY_CHECK_FILE))?.unwrap_or_default();
         let lies_there = read(&data_dir.join(KEY_FILE))?;
         let short = needed.chars().take(12).collect();
-        let Some(text) = given.map(str::to_owned).or(lies_there) else {
+        let Some(text) = provided.map(str::to_owned).or(lies_there) else {
             return Ok(Self::Missing(short));
         };
         let known = from_hex(text.as_bytes()).map(|key| fingerprint(&key));
@@ -167,21 +167,21 @@ impl KeyState {
 /// # Errors
 ///
 /// There is none, or it is not the one that the data was made with.
-pub fn existing_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error> {
-    if given.is_none() && !data_dir.join(KEY_FILE).exists() {
+pub fn existing_key(data_dir: &Path, provided: Option<String>) -> Result<[u8; 32], Error> {
+    if provided.is_none() && !data_dir.join(KEY_FILE).exists() {
         return Err(Error(format!(
             "the server key is not in {}: set {SERVER_KEY_VARIABLE} to include it",
             data_dir.display()
         )));
     }
-    server_key(data_dir, given)
+    server_key(data_dir, provided)
 }
 
 fn admin_token(
     data_dir: &Path,
-    given: Option<String>,
+    provided: Option<String>,
 ) -> Result<([u8; 32], Option<String>), Error> {
-    if let Some(token) = given {
+    if let Some(token) = provided {
         if token.len() < MIN_TOKEN_LENGTH {
             return Err(Error(format!(
                 "{ADMIN_TOKEN_VARIABLE} has fewer than {MIN_TOKEN_LENGTH} characters: choose a \
@@ -201,11 +201,11 @@ fn admin_token(
     Ok((hash, Some(token)))
 }
 
-fn server_key(data_dir: &Path, given: Option<String>) -> Result<[u8; 32], Error> {
+fn server_key(data_dir: &Path, provided: Option<String>) -> Result<[u8; 32], Error> {
     let path = data_dir.join(KEY_FILE);
     let check = data_dir.join(KEY_CHECK_FILE);
     let written_under = read(&check)?;
-    let key = match (given, read(&path)?) {
+    let key = match (provided, read(&path)?) {
         (Some(text), _) => from_hex(text.as_bytes()).ok_or_else(|| {
             Error(format!(
                 "{SERVER_KEY_VARIABLE} is not 64 hexadecimal digits"
@@ -328,11 +328,11 @@ mod tests {
     fn a_given_token_wins_and_nothing_is_stored() {
         let dir = tempfile::tempdir().unwrap();
         let token = "0123456789abcdef";
-        let given = ProvidedSecrets {
+        let provided = ProvidedSecrets {
             admin_token: Some(token.into()),
             server_key: None,
         };
-        let secrets = Secrets::open(dir.path(), given).unwrap();
+        let secrets = Secrets::open(dir.path(), provided).unwrap();
         assert_eq!(secrets.admin_token_sha256, sha256(token.as_bytes()));
         assert_eq!(secrets.new_admin_token, None);
         assert!(!dir.path().join(ADMIN_FILE).exists());
@@ -402,7 +402,7 @@ mod tests {
         for (name, bytes) in &without.files {
             fs::write(restored.path().join(name), bytes).unwrap();
         }
-        let state = |given: Option<&str>| KeyState::of(restored.path(), given).unwrap();
+        let state = |provided: Option<&str>| KeyState::of(restored.path(), provided).unwrap();
         let short: String = without.owner.chars().take(12).collect();
         assert_eq!(state(None), KeyState::Missing(short.clone()));
         assert_eq!(state(Some(&"00".repeat(32))), KeyState::Other(short));

@@ -40,7 +40,7 @@ pub async fn begin_entry(parts: &Parts, edge: &EdgeState, who: &str) -> Result<(
     };
     let context = Context::of(parts)?;
     // Of a form only the address: its fields may be secrets.
-    let what = asked(&parts.method, parts.uri.path());
+    let what = request_line(&parts.method, parts.uri.path());
     let from = context.client.to_string();
     let entry = AuditEntry::done(edge.clock.now(), who.into(), &what, from);
     let begun = edge.audit.begin(entry).await;
@@ -55,16 +55,20 @@ pub async fn begin_entry(parts: &Parts, edge: &EdgeState, who: &str) -> Result<(
     Ok(())
 }
 
-fn asked(method: &Method, path: &str) -> String {
+fn request_line(method: &Method, path: &str) -> String {
     format!("{method} {path}")
 }
 
-fn reads(method: &Method) -> bool {
+fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 /// Middleware of the dashboard: a response says by its [`AuditedAction`] what was done.
-pub async fn deeds(State(edge): State<Arc<EdgeState>>, request: Request, next: Next) -> Response {
+pub async fn audit_pages(
+    State(edge): State<Arc<EdgeState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     middleware(edge, request, next, |response| {
         response.extensions_mut().remove::<AuditedAction>()
     })
@@ -72,8 +76,12 @@ pub async fn deeds(State(edge): State<Arc<EdgeState>>, request: Request, next: N
 }
 
 /// Middleware of the administration: a request that succeeded is what was done.
-pub async fn writes(State(edge): State<Arc<EdgeState>>, request: Request, next: Next) -> Response {
-    let what = asked(request.method(), request.uri().path());
+pub async fn audit_admin_api(
+    State(edge): State<Arc<EdgeState>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let what = request_line(request.method(), request.uri().path());
     let who = ADMINISTRATOR.to_owned();
     middleware(edge, request, next, move |response| {
         let did = response.status().is_success();
@@ -92,7 +100,7 @@ async fn middleware(
     audited: impl FnOnce(&mut Response) -> Option<AuditedAction> + Send + 'static,
 ) -> Response {
     let context = request.extensions().get::<Context>().cloned();
-    let Some(context) = context.filter(|_| !reads(request.method())) else {
+    let Some(context) = context.filter(|_| !is_read(request.method())) else {
         return next.run(request).await;
     };
     let pending = PendingAction::default();

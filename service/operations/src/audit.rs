@@ -147,8 +147,10 @@ impl AuditLog {
         let full = entries.len() >= PER_PAGE;
         let old = now.plus_seconds(-KEPT_SECONDS);
         let excess = pages.full.len().saturating_add(1).saturating_sub(PAGES);
-        let gone = pages.full.iter().enumerate();
-        let gone = gone
+        let gone = pages
+            .full
+            .iter()
+            .enumerate()
             .take_while(|(place, (_, last))| full && (*place < excess || *last < old))
             .count();
         let old = pages.full.iter().take(gone);

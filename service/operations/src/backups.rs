@@ -271,13 +271,13 @@ impl Backups {
             keep: order.keep,
         };
         let status = Arc::clone(&self.status);
-        let told = move |moved: &TransferProgress| {
+        let on_progress = move |moved: &TransferProgress| {
             if let Some(running) = &mut status.lock().running {
                 running.moved = *moved;
             }
             true
         };
-        let made = self.handle.back_up(what, told).await;
+        let made = self.handle.back_up(what, on_progress).await;
         made.map_err(|error| error.to_string())
     }
 }

@@ -25,8 +25,12 @@ pub(super) fn judge<'a>(
                 ends = Some(ends.map_or(end, |ends| ends.min(end)));
             }
             Err(_) => {
-                let said = format!("{whose} cannot be parsed");
-                return Finding::warning(CHECK, said, "Make sure that it is an X.509 certificate");
+                let message = format!("{whose} cannot be parsed");
+                return Finding::warning(
+                    CHECK,
+                    message,
+                    "Make sure that it is an X.509 certificate",
+                );
             }
         }
     }
@@ -40,8 +44,8 @@ pub(super) fn judge<'a>(
         Err(_) => Finding::failure(CHECK, format!("{whose} expired on {day}"), advice),
         Ok(left) if left < SOON => {
             let days = left.as_secs() / (24 * 3600);
-            let said = format!("{whose} expires on {day}, in {days} days");
-            Finding::warning(CHECK, said, advice)
+            let message = format!("{whose} expires on {day}, in {days} days");
+            Finding::warning(CHECK, message, advice)
         }
         Ok(_) => Finding::ok(CHECK, format!("{whose} is valid until {day}")),
     }

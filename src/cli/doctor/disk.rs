@@ -24,10 +24,10 @@ const MIB: u64 = 1 << 20;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     // The nearest existing parent, where the directory does not exist yet.
-    let here = Path::new(".");
+    let current = Path::new(".");
     let parents = config.data_dir.ancestors();
     let mut there = parents.filter(|path| path.is_dir());
-    let dir = there.next().unwrap_or(here);
+    let dir = there.next().unwrap_or(current);
     vec![syncs_for_real(config), speed(dir), room(dir, config)]
 }
 
@@ -69,18 +69,18 @@ fn speed(dir: &Path) -> Finding {
         times.get(index).copied().unwrap_or_default()
     };
     let (median, slow) = (at(50), at(99));
-    let said = format!(
+    let message = format!(
         "a sync takes {:.2} ms, at p99 {:.2} ms ({} syncs in {shown})",
         median.as_secs_f64() * 1e3,
         slow.as_secs_f64() * 1e3,
         times.len()
     );
     if median <= SLOW {
-        return Finding::ok(CHECK, said);
+        return Finding::ok(CHECK, message);
     }
     Finding::warning(
         CHECK,
-        said,
+        message,
         "Each response waits for a sync, which many share. A local SSD takes a tenth of that",
     )
 }
@@ -107,22 +107,22 @@ fn room(dir: &Path, config: &Config) -> Finding {
     let known = match statvfs(dir) {
         Ok(known) => known,
         Err(error) => {
-            let said = format!("the free space of {} is unknown: {error}", dir.display());
-            return Finding::warning(CHECK, said, "Check the free space by other means");
+            let message = format!("the free space of {} is unknown: {error}", dir.display());
+            return Finding::warning(CHECK, message, "Check the free space by other means");
         }
     };
     let free = known.f_bavail.saturating_mul(known.f_frsize);
     let least = config.journal.min_free_bytes;
-    let said = format!("{} MiB are free", free / MIB);
+    let message = format!("{} MiB are free", free / MIB);
     let why = format!(
         "Below journal.min_free_bytes ({} MiB) writes are refused",
         least / MIB
     );
     if free < least {
-        Finding::failure(CHECK, said, format!("{why}: free some space"))
+        Finding::failure(CHECK, message, format!("{why}: free some space"))
     } else if free < least.saturating_mul(4) {
-        Finding::warning(CHECK, said, format!("{why}: free some space soon"))
+        Finding::warning(CHECK, message, format!("{why}: free some space soon"))
     } else {
-        Finding::ok(CHECK, said)
+        Finding::ok(CHECK, message)
     }
 }

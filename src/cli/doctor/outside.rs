@@ -92,22 +92,22 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => {
-            let said = format!("no server answers at {base}: {}", remote::root(&error));
+            let message = format!("no server answers at {base}: {}", remote::root(&error));
             let advice =
                 "Start it, or give its address with --url; checks that need it were skipped";
-            return (false, vec![Finding::warning(CHECK, said, advice)]);
+            return (false, vec![Finding::warning(CHECK, message, advice)]);
         }
     };
     let status = answer.status();
     let body: Value = answer.json().await.unwrap_or_default();
     if !status.is_success() {
-        let said = format!("{base} accepts no writes ({status})");
-        let finding = Finding::failure(CHECK, said, "See its log for the reason");
+        let message = format!("{base} accepts no writes ({status})");
+        let finding = Finding::failure(CHECK, message, "See its log for the reason");
         return (body.get("code").is_some(), vec![finding]);
     }
     if body.get("status") != Some(&json!("ok")) {
-        let said = format!("the server at {base} is not Scrip");
-        let finding = Finding::failure(CHECK, said, "Give its address with --url");
+        let message = format!("the server at {base} is not Scrip");
+        let finding = Finding::failure(CHECK, message, "Give its address with --url");
         return (false, vec![finding]);
     }
     let missing = body.get("missingPermissions").and_then(Value::as_array);
@@ -117,9 +117,9 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
         .filter_map(Value::as_str)
         .collect();
     if !missing.is_empty() {
-        let said = format!("the keys of payment providers lack {}", missing.join(", "));
+        let message = format!("the keys of payment providers lack {}", missing.join(", "));
         let advice = "Add the permissions to the restricted key, in Stripe's dashboard under API keys; waiting work is done then";
-        let finding = Finding::warning(CHECK, said, advice);
+        let finding = Finding::warning(CHECK, message, advice);
         return (
             true,
             [finding].into_iter().chain(unfulfilled(&body)).collect(),
@@ -144,10 +144,10 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
 /// A warning if there are unfulfilled payments.
 fn unfulfilled(ready: &Value) -> Option<Finding> {
     let waiting = ready.get("unfulfilledPayments").and_then(Value::as_u64)?;
-    let said = format!("{waiting} unfulfilled payments wait for a decision");
+    let message = format!("{waiting} unfulfilled payments wait for a decision");
     let advice =
         "Assign, refund or dismiss them: the dashboard's page of unfulfilled payments shows each";
-    Some(Finding::warning("payments", said, advice))
+    Some(Finding::warning("payments", message, advice))
 }
 
 /// Whether the public address leads to this server, as seen from this machine.
@@ -173,8 +173,8 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
         Ok(answer) => answer,
         Err(error) => {
             // An expired certificate is reported here, too.
-            let said = format!("{public} does not answer: {}", remote::root(&error));
-            return Ok(vec![Finding::failure(CHECK, said, advice)]);
+            let message = format!("{public} does not answer: {}", remote::root(&error));
+            return Ok(vec![Finding::failure(CHECK, message, advice)]);
         }
     };
     let shown = answer.extensions().get::<TlsInfo>();
@@ -191,8 +191,8 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
             format!("{public} leads to the server, from this machine"),
         )
     } else {
-        let said = format!("{public}/healthz does not lead to Scrip ({status})");
-        Finding::failure(CHECK, said, advice)
+        let message = format!("{public}/healthz does not lead to Scrip ({status})");
+        Finding::failure(CHECK, message, advice)
     };
     Ok([found].into_iter().chain(certificate).collect())
 }
@@ -321,15 +321,15 @@ fn judge(ahead_seconds: i64) -> Finding {
     } else {
         "ahead of"
     };
-    let said = format!("this machine's clock is {off} s {way} the provider's");
+    let message = format!("this machine's clock is {off} s {way} the provider's");
     let advice =
         "Synchronize it by NTP (timedatectl set-ntp true): signatures are refused beyond 300 s";
     if off <= UNUSUAL_SECONDS {
         Finding::ok(CHECK, "within seconds of the provider's")
     } else if off <= TOLERANCE_SECONDS {
-        Finding::warning(CHECK, said, advice)
+        Finding::warning(CHECK, message, advice)
     } else {
-        Finding::failure(CHECK, said, advice)
+        Finding::failure(CHECK, message, advice)
     }
 }
 

@@ -13,13 +13,13 @@ use crate::config::Config;
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;
     let Ok(known) = fs::metadata(dir) else {
-        let said = format!("{} does not exist yet", dir.display());
+        let message = format!("{} does not exist yet", dir.display());
         let advice = "`scrip serve` creates it at its first start, if its user may";
-        return vec![Finding::warning("data", said, advice)];
+        return vec![Finding::warning("data", message, advice)];
     };
     if !known.is_dir() {
-        let said = format!("{} is not a directory", dir.display());
-        return vec![Finding::failure("data", said, "Set another data_dir")];
+        let message = format!("{} is not a directory", dir.display());
+        return vec![Finding::failure("data", message, "Set another data_dir")];
     }
     let mine = known.uid() == rustix::process::geteuid().as_raw();
     vec![directory(dir, known.mode(), mine), key(dir)]

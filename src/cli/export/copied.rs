@@ -5,13 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use persistence::backup::{Restore, TransferProgress, restore};
+use persistence::backup::{Restore, restore};
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::ExportArgs;
 use crate::{
-    cli::{Failure, backup, print, progress::Bar, remote},
+    cli::{Failure, backup, print, progress::with_bar, remote},
     config::Config,
 };
 
@@ -42,7 +42,6 @@ impl BackupCopy {
         print::error("the server is copying its data");
         remote::wait(async { backup::run_backup(&server, &order).await.map(drop) })?;
         print::error("reading the copy");
-        let bar = Bar::new();
         let what = Restore {
             from: to.clone(),
             name: None,
@@ -50,13 +49,7 @@ impl BackupCopy {
             allow_unsynced: config.journal.allow_unsynced,
             faults: None,
         };
-        let told = |moved: &TransferProgress| {
-            bar.at(moved.bytes, moved.of_bytes);
-            true
-        };
-        let restored = restore(&what, &told);
-        bar.end();
-        restored.map_err(Failure::new)?;
+        with_bar(|on_progress| restore(&what, on_progress)).map_err(Failure::new)?;
         // Frees its space.
         fs::remove_dir_all(&to).map_err(Failure::new)?;
         Ok(Self {

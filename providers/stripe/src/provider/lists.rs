@@ -19,7 +19,7 @@ const PAGE: u8 = 100;
 
 impl Stripe {
     /// The charge of a payment, if it took money.
-    pub(super) async fn taken(
+    pub(super) async fn charge_of(
         &self,
         payment: &PaymentId,
     ) -> Result<Option<port::ProviderCharge>, Error> {

@@ -249,7 +249,7 @@ impl Provider for Stripe {
     }
 
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
-        self.within_patience(self.taken(payment))
+        self.within_patience(self.charge_of(payment))
     }
 
     fn list<'a>(

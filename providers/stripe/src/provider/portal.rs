@@ -101,7 +101,7 @@ impl Stripe {
         let hash = Sha256::digest(form.encode());
         offer.copy_from_slice(hash.split_at(16).0);
         let memory = &self.shared.memory;
-        let existing = memory.made(self.project, offer);
+        let existing = memory.find(self.project, offer);
         if let Some(existing) = existing.and_then(|id| ConfigurationId::new(id).ok()) {
             return Ok(existing);
         }

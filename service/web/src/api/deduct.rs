@@ -129,8 +129,8 @@ pub(crate) async fn by_code(
         meta: request.meta.map(|MetaObject(meta)| meta),
         on_shortfall: shortfall(request.on_shortfall.as_ref()),
     };
-    let told = request.on_shortfall.is_some();
-    answer(app, key, &code.into(), command, told).await
+    let names_shortfall = request.on_shortfall.is_some();
+    answer(app, key, &code.into(), command, names_shortfall).await
 }
 
 /// A deduction by user, for the router and for the fast path.
@@ -149,8 +149,8 @@ pub(crate) async fn by_user(
         meta: request.meta.map(|MetaObject(meta)| meta),
         on_shortfall: shortfall(request.on_shortfall.as_ref()),
     };
-    let told = request.on_shortfall.is_some();
-    answer(app, key, &user.into(), command, told).await
+    let names_shortfall = request.on_shortfall.is_some();
+    answer(app, key, &user.into(), command, names_shortfall).await
 }
 
 async fn answer(
@@ -158,7 +158,7 @@ async fn answer(
     project: &ProjectCatalog,
     wallet: &Subject,
     command: Deduct,
-    told: bool,
+    names_shortfall: bool,
 ) -> Result<Response, Error> {
     let cost = command.amount.get();
     let outcome = app
@@ -167,10 +167,13 @@ async fn answer(
         .await;
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| wallet.refused(error, project))?;
-    respond::replayable(&Deducted::of(&applied, cost, told), applied.replayed)
+    respond::replayable(
+        &Deducted::of(&applied, cost, names_shortfall),
+        applied.replayed,
+    )
 }
 
-/// What to do with a shortfall: refuse, where nothing was said.
-pub(super) fn shortfall(said: Option<&OnShortfallText>) -> OnShortfall {
-    said.map_or_else(OnShortfall::default, |Text(said)| *said)
+/// What to do with a shortfall: refuse it, unless the request says otherwise.
+pub(super) fn shortfall(choice: Option<&OnShortfallText>) -> OnShortfall {
+    choice.map_or_else(OnShortfall::default, |Text(choice)| *choice)
 }

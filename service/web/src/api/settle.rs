@@ -57,7 +57,7 @@ pub(super) async fn settle_hold(
         amount,
         on_shortfall,
     } = body.parse()?;
-    let told = on_shortfall.is_some();
+    let names_shortfall = on_shortfall.is_some();
     let settle = Settle {
         hold: hold.id()?,
         amount: amount.0,
@@ -66,5 +66,8 @@ pub(super) async fn settle_hold(
     let outcome = app.handle.settle(&key.scope, access(&key), settle).await;
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| hold.refused(error, &key))?;
-    respond::replayable(&Deducted::of(&applied, amount.0, told), applied.replayed)
+    respond::replayable(
+        &Deducted::of(&applied, amount.0, names_shortfall),
+        applied.replayed,
+    )
 }

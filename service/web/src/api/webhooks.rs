@@ -49,11 +49,11 @@ pub(crate) async fn stripe(
     let arrived = timeout(ARRIVES_WITHIN, read(body, &BODY_MEMORY)).await;
     let late = |_| Error::malformed("The body took too long to arrive.");
     let (body, _room) = arrived.map_err(late)??;
-    let taken = app
+    let received = app
         .payments
         .inbox()
         .receive(project, header.as_bytes(), &body);
-    match taken.await {
+    match received.await {
         Ok(()) => Ok(StatusCode::OK.into_response()),
         Err(ReceiveError::Signature) => Err(unsigned()),
         Err(ReceiveError::Malformed) => Err(Error::malformed("The body is not an event.")),
@@ -67,7 +67,7 @@ async fn read(
     room: &Semaphore,
 ) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Error> {
     let mut whole = BytesMut::new();
-    let mut taken: Option<SemaphorePermit<'_>> = None;
+    let mut permit: Option<SemaphorePermit<'_>> = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::malformed("The body ended too early."))?;
         let Ok(data) = frame.into_data() else {
@@ -79,13 +79,13 @@ async fn read(
         // The length is within the bound above, and the semaphore is never closed.
         let more = room.acquire_many(u32::try_from(data.len()).unwrap_or(u32::MAX));
         let more = more.await.map_err(|_| Error::new(ErrorCode::Unavailable))?;
-        match &mut taken {
-            Some(taken) => taken.merge(more),
-            None => taken = Some(more),
+        match &mut permit {
+            Some(permit) => permit.merge(more),
+            None => permit = Some(more),
         }
         whole.extend_from_slice(&data);
     }
-    Ok((whole.freeze(), taken))
+    Ok((whole.freeze(), permit))
 }
 
 #[cfg(test)]

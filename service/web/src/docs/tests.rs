@@ -157,7 +157,14 @@ fn the_page_about_the_key_names_every_permission_and_links_to_stripes_form() {
     let way = |writes: bool| if writes { "write" } else { "read" };
     let rows: Vec<String> = permissions::all()
         .iter()
-        .map(|it| format!("| {}: {} | {} |", it.of.row, way(it.writes), it.of.purpose))
+        .map(|it| {
+            format!(
+                "| {}: {} | {} |",
+                it.resource.row,
+                way(it.writes),
+                it.resource.purpose
+            )
+        })
         .collect();
     let table = format!("| permission | for |\n|---|---|\n{}\n\n", rows.join("\n"));
     assert!(

@@ -60,7 +60,7 @@ const CANCELLED: PageText = PageText {
 
 /// Serves `/checkout/success` and `/checkout/cancelled`.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    let [success, cancelled] = [SUCCESS, CANCELLED].map(|said| Bytes::from(written(&said)));
+    let [success, cancelled] = [SUCCESS, CANCELLED].map(|text| Bytes::from(render(&text)));
     Router::new()
         .route(
             "/checkout/success",
@@ -76,7 +76,7 @@ fn page(html: Bytes) -> Response {
     (HEADERS, Html(html)).into_response()
 }
 
-fn written(said: &PageText) -> String {
+fn render(text: &PageText) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -84,14 +84,14 @@ fn written(said: &PageText) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="robots" content="noindex";
-                title { (said.title) }
+                title { (text.title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 main {
-                    svg class=(said.class) viewBox="0 0 24 24" aria-hidden="true" { path d=(said.sign); }
-                    h1 { (said.title) }
-                    p { (said.text) }
+                    svg class=(text.class) viewBox="0 0 24 24" aria-hidden="true" { path d=(text.sign); }
+                    h1 { (text.title) }
+                    p { (text.text) }
                     p class="soft" { "You can close this page." }
                 }
             }
