@@ -191,8 +191,8 @@ impl CatalogStore {
         .await
     }
 
-    /// Marks a Stripe account as verified, unless its key was replaced since `tried`, and stores the account's name
-    /// if it could be read.
+    /// Marks a Stripe account as verified, unless its key is not that of `checked` any more, and stores the account's
+    /// name if it could be read.
     ///
     /// # Errors
     ///
@@ -200,15 +200,15 @@ impl CatalogStore {
     pub async fn mark_provider_verified(
         &self,
         project: ProjectId,
-        tried: &Stripe,
+        checked: &Stripe,
         name: Option<String>,
     ) -> Result<(), Error> {
-        let tried_key = tried.secret_key.clone();
+        let checked_key = checked.secret_key.clone();
         self.change_provider(project, move |current, _| {
             let Account::Stripe(account) = &current.account else {
                 return Ok(None);
             };
-            let same = account.secret_key == tried_key && !account.verified;
+            let same = account.secret_key == checked_key && !account.verified;
             Ok(same.then(|| Provider {
                 account: Account::Stripe(Stripe {
                     verified: true,

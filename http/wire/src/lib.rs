@@ -9,7 +9,7 @@ pub mod error;
 pub mod fallback;
 pub mod field;
 pub mod headers;
-pub mod misfit;
+pub mod invalid_input;
 mod refusal;
 pub mod request_id;
 pub mod respond;

@@ -16,8 +16,8 @@ use super::{Sandbox, Settings, core::prelude::*, pages, store::Failure, webhooks
 mod api;
 mod auth;
 mod checkout;
+mod documents;
 mod fields;
-mod papers;
 mod portal;
 mod unkind;
 
@@ -30,7 +30,7 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
     // A GET of an action's URL leads back to its page.
     let action = get(back).post(checkout::act);
     let portal_action = get(back).post(portal::act);
-    let paper = |draw| get(move |state, path| papers::show(draw, state, path));
+    let document = |draw| get(move |state, path| documents::show(draw, state, path));
     Router::new()
         .route(
             "/sandbox/{project}/v1/{*path}",
@@ -42,9 +42,18 @@ pub(super) fn router(sandbox: Sandbox) -> Router {
         )
         .route("/sandbox/{project}/checkout/{id}", get(checkout::show))
         .route("/sandbox/{project}/checkout/{id}/{action}", action)
-        .route("/sandbox/{project}/receipts/{id}", paper(papers::receipt))
-        .route("/sandbox/{project}/invoices/{id}", paper(papers::invoice))
-        .route("/sandbox/{project}/invoices/{id}/pdf", paper(papers::pdf))
+        .route(
+            "/sandbox/{project}/receipts/{id}",
+            document(documents::receipt),
+        )
+        .route(
+            "/sandbox/{project}/invoices/{id}",
+            document(documents::invoice),
+        )
+        .route(
+            "/sandbox/{project}/invoices/{id}/pdf",
+            document(documents::pdf),
+        )
         .route("/sandbox/{project}/portal/{id}", get(portal::show))
         .route("/sandbox/{project}/portal/{id}/{action}", portal_action)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

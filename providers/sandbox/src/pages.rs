@@ -9,7 +9,7 @@ use url::Url;
 
 mod basket;
 mod checkout;
-pub(super) mod papers;
+pub(super) mod documents;
 mod payments;
 mod portal;
 

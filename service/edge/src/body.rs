@@ -13,7 +13,7 @@ use bytes::BytesMut;
 use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
 use serde::{Deserialize, de::IgnoredAny};
-use wire::{code::ErrorCode, error::Error, field::Object, misfit::misfit};
+use wire::{code::ErrorCode, error::Error, field::Object, invalid_input::invalid_input};
 
 use crate::BehindEdge;
 
@@ -309,7 +309,7 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     // If the body is valid JSON, a value only has the wrong type, even where the parser reports a
     // syntax error (a number for one of a few texts).
     match serde_json::from_slice::<IgnoredAny>(body) {
-        Ok(_) => misfit(&path, message, "The body"),
+        Ok(_) => invalid_input(&path, message, "The body"),
         Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
     }
 }

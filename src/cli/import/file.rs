@@ -68,10 +68,10 @@ pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, Vec<
     loop {
         let line = lines.reader().position().line();
         let Some(text) = lines.next() else { break };
-        let of = text.map_err(|error| error.to_string());
-        match of.and_then(|of| Ok((grant(line, &of)?, of))) {
-            Ok((grant, of)) => {
-                let key = (of.external_user_id, of.id);
+        let row = text.map_err(|error| error.to_string());
+        match row.and_then(|row| Ok((grant(line, &row)?, row))) {
+            Ok((grant, row)) => {
+                let key = (row.external_user_id, row.id);
                 match (seen.insert(key, line), grant) {
                     (Some(other), _) => problems.push(format!(
                         "line {line}: this user has the same key in line {other}"
@@ -93,23 +93,23 @@ pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, Vec<
 }
 
 /// A line's grant; `None`: its balance is 0.
-fn grant(line: u64, of: &ImportRow) -> Result<Option<Grant>, String> {
-    let user = ExternalUserId::new(of.external_user_id.clone());
-    let product = match (of.product.parse(), of.product.as_str()) {
+fn grant(line: u64, row: &ImportRow) -> Result<Option<Grant>, String> {
+    let user = ExternalUserId::new(row.external_user_id.clone());
+    let product = match (row.product.parse(), row.product.as_str()) {
         (Ok(id), _) => Product::Id(id),
         (Err(_), text) if text.is_empty() || text.starts_with(ProductId::PREFIX) => {
             return Err("product: neither an id nor a name".into());
         }
         (Err(_), name) => Product::Named(name.to_owned()),
     };
-    let key = match of.id.is_empty() {
+    let key = match row.id.is_empty() {
         true => return Err("key: must not be empty".into()),
-        false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", of.id)),
+        false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", row.id)),
     };
     let user = user.map_err(|error| format!("external_user_id: {error}"))?;
     let key = key.map_err(|error| format!("key: {error}"))?;
-    let expires_at = expiry(of.expires_at.as_deref().unwrap_or_default())?;
-    let balance: Option<i64> = of.balance.parse().ok();
+    let expires_at = expiry(row.expires_at.as_deref().unwrap_or_default())?;
+    let balance: Option<i64> = row.balance.parse().ok();
     let amount = match balance {
         Some(0) => return Ok(None),
         balance => balance.and_then(Amount::new),

@@ -85,7 +85,7 @@ impl Delivery {
     }
 
     /// Adds an attempt; beyond 20 the oldest is dropped.
-    pub(super) fn tried(&mut self, attempt: Attempt, by_hand: bool) {
+    pub(super) fn add_attempt(&mut self, attempt: Attempt, by_hand: bool) {
         if !by_hand {
             self.scheduled = self.scheduled.saturating_add(1);
         }

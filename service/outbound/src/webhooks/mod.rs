@@ -2,7 +2,7 @@
 //! wallet, with retries until an event is accepted or given up.
 //!
 //! Each endpoint has a task (`worker.rs`) that reads the log (`reader.rs`), queues events (`queue.rs`), judges
-//! responses (`outcome.rs`, `schedule.rs`) and stores how deliveries went (`keep.rs`, `note.rs`, `delivery_log.rs`)
+//! responses (`outcome.rs`, `schedule.rs`) and stores how deliveries went (`persist.rs`, `note.rs`, `delivery_log.rs`)
 //! and the last response (`summary.rs`). An attempt (`attempt.rs`, `send.rs`) connects only to permitted addresses
 //! (`address.rs`). Nothing here decides which events exist: they were logged with what they follow from.
 
@@ -12,9 +12,9 @@ mod counters;
 mod delivery;
 mod delivery_log;
 mod exchange;
-mod keep;
 mod note;
 mod outcome;
+mod persist;
 mod queue;
 mod reader;
 mod schedule;
@@ -62,10 +62,10 @@ pub use self::{
 const AT_ONCE: usize = 64;
 /// Capacity of an endpoint task's command channel.
 const COMMANDS: usize = 64;
-/// Shortest interval between two wake-ups for new events, longer where there are many endpoints: each wake-up
-/// makes every endpoint read.
+/// The shortest interval between two wake-ups for new events. It grows with the number of endpoints, because each
+/// wake-up makes all of them read.
 const PACE: Duration = Duration::from_millis(10);
-const PACE_OF_A_LINE: Duration = Duration::from_micros(100);
+const PACE_PER_WORKER: Duration = Duration::from_micros(100);
 
 /// How webhooks are sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -89,9 +89,9 @@ impl fmt::Debug for Webhooks {
 
 struct Inner {
     context: Arc<WorkerContext>,
-    lines: Mutex<HashMap<EndpointId, Arc<WorkerHandle>>>,
+    workers: Mutex<HashMap<EndpointId, Arc<WorkerHandle>>>,
     /// Notes of an earlier process whose endpoint has no task yet.
-    kept: Mutex<HashMap<EndpointId, StoredEndpoint>>,
+    unclaimed: Mutex<HashMap<EndpointId, StoredEndpoint>>,
     new_events: watch::Sender<()>,
     stopping: watch::Sender<bool>,
     /// The endpoints' tasks; `None`: not started, or stopped.
@@ -201,15 +201,15 @@ impl Webhooks {
         };
         Ok(Self(Arc::new(Inner {
             context: Arc::new(context),
-            lines: Mutex::default(),
-            kept: Mutex::new(note::stored(handle)?),
+            workers: Mutex::default(),
+            unclaimed: Mutex::new(note::stored(handle)?),
             new_events: watch::Sender::new(()),
             stopping: watch::Sender::new(false),
             tasks: Mutex::new(None),
         })))
     }
 
-    /// Takes up the deliveries of an earlier process, and delivers from now on.
+    /// Starts to deliver, beginning with what an earlier process left.
     #[must_use]
     pub fn start(&self) -> Running {
         let heard = Arc::new(watch::Sender::new(()));
@@ -227,9 +227,9 @@ impl Webhooks {
             while hears.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
                 inner.new_events.send_replace(());
-                let lines = u32::try_from(inner.lines.lock().len()).unwrap_or(u32::MAX);
+                let workers = u32::try_from(inner.workers.lock().len()).unwrap_or(u32::MAX);
                 drop(inner);
-                let pace = PACE_OF_A_LINE.saturating_mul(lines).max(PACE);
+                let pace = PACE_PER_WORKER.saturating_mul(workers).max(PACE);
                 tokio::time::sleep(pace).await;
             }
         });
@@ -262,27 +262,31 @@ impl Webhooks {
         // The runtime reports a panic of one task; the others go on.
         while tasks.try_join_next().is_some() {}
         let catalog = inner.context.catalog.current();
-        let mut lines = inner.lines.lock();
-        let mut gone: Vec<EndpointId> = lines.keys().copied().collect();
+        let mut workers = inner.workers.lock();
+        let mut gone: Vec<EndpointId> = workers.keys().copied().collect();
         for project in catalog.projects() {
             for endpoint in project.endpoints() {
                 gone.retain(|id| *id != endpoint.id);
-                if lines.contains_key(&endpoint.id) {
+                if workers.contains_key(&endpoint.id) {
                     continue;
                 }
-                let (commands, obeys) = mpsc::channel(COMMANDS);
+                let (commands, received) = mpsc::channel(COMMANDS);
                 let shared = Arc::new(WorkerHandle {
                     delivery_log: Mutex::default(),
                     pending: AtomicU64::new(0),
                     commands,
                 });
-                lines.insert(endpoint.id, Arc::clone(&shared));
-                let kept = inner.kept.lock().remove(&endpoint.id).unwrap_or_default();
+                workers.insert(endpoint.id, Arc::clone(&shared));
+                let stored = inner
+                    .unclaimed
+                    .lock()
+                    .remove(&endpoint.id)
+                    .unwrap_or_default();
                 let context = Arc::clone(&inner.context);
                 let worker =
-                    EndpointWorker::new(context, (project.project.id, endpoint), shared, kept);
+                    EndpointWorker::new(context, (project.project.id, endpoint), shared, stored);
                 let wakes = WakeSources {
-                    commands: obeys,
+                    commands: received,
                     new_events: inner.new_events.subscribe(),
                     changed: inner.context.catalog.changes(),
                     stopping: inner.stopping.subscribe(),
@@ -292,29 +296,29 @@ impl Webhooks {
         }
         // Their tasks delete their notes and end.
         for id in gone {
-            lines.remove(&id);
+            workers.remove(&id);
         }
         // Notes of endpoints that were deleted before a task could delete them.
-        let left: Vec<_> = inner.kept.lock().drain().collect();
+        let left: Vec<_> = inner.unclaimed.lock().drain().collect();
         if !left.is_empty() {
             tasks.spawn(forget(inner.context.handle.clone(), left));
         }
     }
 
     fn worker(&self, endpoint: EndpointId) -> Option<Arc<WorkerHandle>> {
-        let known = self.0.lines.lock().get(&endpoint).cloned();
+        let known = self.0.workers.lock().get(&endpoint).cloned();
         known.or_else(|| {
             // The endpoint may have been created just now.
             self.sync_with_catalog();
-            self.0.lines.lock().get(&endpoint).cloned()
+            self.0.workers.lock().get(&endpoint).cloned()
         })
     }
 
     /// Waits until nothing is due and all results are written: for a caller who has moved the clock.
     pub async fn settled(&self) {
         self.sync_with_catalog();
-        let lines: Vec<_> = self.0.lines.lock().values().cloned().collect();
-        for worker in lines {
+        let workers: Vec<_> = self.0.workers.lock().values().cloned().collect();
+        for worker in workers {
             let (reply, settled) = oneshot::channel();
             // A task that has ended is settled.
             if worker.commands.send(Command::Settle(reply)).await.is_ok() {
@@ -326,8 +330,10 @@ impl Webhooks {
     /// Events that wait to be sent, over all endpoints.
     #[must_use]
     pub fn pending(&self) -> u64 {
-        let lines = self.0.lines.lock();
-        let pending = lines.values().map(|it| it.pending.load(Ordering::Relaxed));
+        let workers = self.0.workers.lock();
+        let pending = workers
+            .values()
+            .map(|it| it.pending.load(Ordering::Relaxed));
         pending.fold(0, u64::saturating_add)
     }
 
@@ -347,8 +353,8 @@ impl Webhooks {
 }
 
 async fn forget(handle: Handle, left: Vec<(EndpointId, StoredEndpoint)>) {
-    for (endpoint, kept) in left {
-        let ids = kept.deliveries.into_keys();
+    for (endpoint, stored) in left {
+        let ids = stored.deliveries.into_keys();
         let notes = ids.flat_map(|id| note::forget_delivery(endpoint, id));
         let notes = notes.chain([notes::forget::<ProgressNote>(&endpoint)]);
         if let Err(error) = notes::put_all(&handle, notes).await {

@@ -25,17 +25,17 @@ impl EndpointWorker {
         &mut self,
         done: Result<(task::Id, AttemptOutcome), task::JoinError>,
     ) {
-        let (id, tried) = match done {
+        let (id, outcome) = match done {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "An attempt to deliver a webhook panicked");
                 (error.id(), AttemptOutcome::Unread)
             }
         };
-        let Some((wallet, entry)) = self.of.remove(&id) else {
+        let Some((wallet, entry)) = self.in_flight.remove(&id) else {
             return;
         };
-        match tried {
+        match outcome {
             AttemptOutcome::Later => {
                 let at = self.context.handle.now().plus_seconds(LATER_SECONDS);
                 self.queue.put_off(wallet, at, entry.unread);
@@ -48,7 +48,7 @@ impl EndpointWorker {
         }
     }
 
-    /// Plans another try, ever later; at last gives up, so that the wallet's next events can go on.
+    /// Plans another attempt after a growing pause, or gives up so that the wallet's next events can be sent.
     fn unread(&mut self, wallet: WalletKey, entry: &QueuedDelivery) {
         let now = self.context.handle.now();
         let times = entry.unread.saturating_add(1);
@@ -101,14 +101,14 @@ impl EndpointWorker {
         };
         if attempt.error.is_none() {
             self.failing_since = None;
-            self.places = self.places.saturating_add(1).min(AT_ONCE);
+            self.max_in_flight = self.max_in_flight.saturating_add(1).min(AT_ONCE);
             self.over(wallet, entry, attempt, Status::Succeeded);
             return;
         }
-        self.places = 1;
+        self.max_in_flight = 1;
         let since = *self.failing_since.get_or_insert(at);
         let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt, entry.by_hand);
+        delivery.add_attempt(attempt, entry.by_hand);
         let wish = answer.retry_after;
         let wish = wish.and_then(|header| schedule::wish(&header, now));
         let next = if entry.by_hand {
@@ -143,7 +143,7 @@ impl EndpointWorker {
         status: Status,
     ) {
         let mut delivery = self.current(wallet, entry);
-        delivery.tried(attempt, entry.by_hand);
+        delivery.add_attempt(attempt, entry.by_hand);
         delivery.ended(status);
         self.fresh.insert(delivery.id, delivery);
         self.queue.finish(wallet, self.context.handle.now());

@@ -122,15 +122,15 @@ impl Sender {
         let retry_after = retry_after.map(str::to_owned);
         // The status is the result, however long the body takes.
         let headers = summary::headers(response.headers());
-        let mut kept = Vec::new();
-        let whole = timeout_at(deadline, read(response, &mut kept)).await;
+        let mut bytes = Vec::new();
+        let whole = timeout_at(deadline, read(response, &mut bytes)).await;
         let is_cut = !whole.unwrap_or(false);
         Ok(SendResult {
             status_code: Some(status.as_u16()),
-            error: (!status.is_success()).then(|| refusal(status.as_u16(), &kept).into()),
+            error: (!status.is_success()).then(|| refusal(status.as_u16(), &bytes).into()),
             retry_after,
             millis: 0,
-            summary: Some((headers, summary::body(&kept, is_cut), is_cut)),
+            summary: Some((headers, summary::body(&bytes, is_cut), is_cut)),
         })
     }
 
@@ -176,13 +176,13 @@ impl Sender {
 }
 
 /// Reads enough for the connection to be reused, and keeps the beginning. Returns whether that is all.
-async fn read(mut response: Response, kept: &mut Vec<u8>) -> bool {
+async fn read(mut response: Response, bytes: &mut Vec<u8>) -> bool {
     let mut length = 0_usize;
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                let room = MOST_KEPT.saturating_sub(kept.len());
-                kept.extend(chunk.iter().take(room));
+                let room = MOST_KEPT.saturating_sub(bytes.len());
+                bytes.extend(chunk.iter().take(room));
                 length = length.saturating_add(chunk.len());
             }
             Ok(None) => return length <= MOST_KEPT,

@@ -38,12 +38,12 @@ pub struct ResponseSummary {
 
 /// The headers that are kept, of all.
 pub(super) fn headers(all: &HeaderMap) -> Vec<(Box<str>, Box<str>)> {
-    let kept = HEADERS.iter().filter_map(|name| {
+    let named = HEADERS.iter().filter_map(|name| {
         let value = String::from_utf8_lossy(all.get(*name)?.as_bytes()).into_owned();
         let value: String = value.chars().take(MOST_OF_A_HEADER).map(visible).collect();
         Some(((*name).into(), value.into()))
     });
-    kept.collect()
+    named.collect()
 }
 
 /// A body's beginning as text. Invalid bytes and control characters are replaced.
@@ -55,12 +55,12 @@ pub(super) fn body(bytes: &[u8], is_cut: bool) -> Box<str> {
     } else {
         &text
     };
-    let kept = |char| match char {
+    let printable = |char| match char {
         '\n' | '\t' => char,
         _ => visible(char),
     };
     let text = text.replace("\r\n", "\n");
-    text.chars().map(kept).collect::<String>().into()
+    text.chars().map(printable).collect::<String>().into()
 }
 
 fn visible(char: char) -> char {

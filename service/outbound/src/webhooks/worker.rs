@@ -73,8 +73,9 @@ pub(super) struct EndpointWorker {
     pub(super) unwritten: usize,
     pub(super) under_way: JoinSet<AttemptOutcome>,
     /// How many requests may be in flight, 1 to [`AT_ONCE`].
-    pub(super) places: usize,
-    pub(super) of: HashMap<task::Id, (WalletKey, QueuedDelivery)>,
+    pub(super) max_in_flight: usize,
+    /// The entries of the requests in flight.
+    pub(super) in_flight: HashMap<task::Id, (WalletKey, QueuedDelivery)>,
     pub(super) rests_until: Option<Instant>,
     was_active: bool,
     pub(super) replies: Vec<CommandReply>,
@@ -135,8 +136,8 @@ impl EndpointWorker {
             written: progress,
             unwritten: 0,
             under_way: JoinSet::new(),
-            places: 1,
-            of: HashMap::new(),
+            max_in_flight: 1,
+            in_flight: HashMap::new(),
             rests_until: None,
             was_active: true,
             replies: Vec::new(),
@@ -175,13 +176,13 @@ impl EndpointWorker {
                 }
             }
             self.was_active = endpoint.is_active();
-            let kept = self.keep().await;
+            let is_written = self.persist().await;
             let pending = u64::try_from(self.queue.len()).unwrap_or(u64::MAX);
             self.shared.pending.store(pending, Ordering::Relaxed);
-            if kept && !rests && self.is_settled(endpoint.is_active()) {
-                for waits in self.settling.drain(..) {
+            if is_written && !rests && self.is_settled(endpoint.is_active()) {
+                for reply in self.settling.drain(..) {
                     // The caller may be gone.
-                    let _ = waits.send(());
+                    let _ = reply.send(());
                 }
             }
             self.wait(&mut wakes).await;
@@ -200,7 +201,7 @@ impl EndpointWorker {
             tracing::info!(endpoint = %self.id, "Webhooks in flight at the shutdown are sent again after the next start");
         }
         self.under_way.abort_all();
-        self.keep().await;
+        self.persist().await;
     }
 
     fn endpoint(&self) -> Option<(Arc<ProjectCatalog>, Endpoint)> {
@@ -221,7 +222,7 @@ impl EndpointWorker {
                     self.finished(done).await;
                 }
             }
-            Some(command) = wakes.commands.recv() => self.obey(command).await,
+            Some(command) = wakes.commands.recv() => self.execute(command).await,
             Ok(()) = wakes.new_events.changed() => self.reader.has_new_events(),
             Ok(()) = wakes.changed.changed() => {}
             Ok(()) = wakes.stopping.changed() => {}
@@ -283,7 +284,7 @@ impl EndpointWorker {
 
     fn start(&mut self, project: &Arc<ProjectCatalog>, endpoint: &Endpoint) {
         let now = self.context.handle.now();
-        while self.under_way.len() < self.places {
+        while self.under_way.len() < self.max_in_flight {
             let Some((wallet, mut entry)) = self.queue.take(now) else {
                 return;
             };
@@ -296,11 +297,11 @@ impl EndpointWorker {
                 record,
             };
             let started = self.under_way.spawn(task.run());
-            self.of.insert(started.id(), (wallet, entry));
+            self.in_flight.insert(started.id(), (wallet, entry));
         }
     }
 
-    async fn obey(&mut self, command: Command) {
+    async fn execute(&mut self, command: Command) {
         match command {
             Command::Settle(reply) => {
                 self.reader.has_new_events();
@@ -323,12 +324,12 @@ impl EndpointWorker {
         let mut delivery = self.known(&id).ok_or(Error::UnknownDelivery)?;
         let project = self.context.catalog.project(self.project);
         let project = project.map_err(|_| Error::UnknownDelivery)?;
-        let kept = self
+        let event = self
             .context
             .handle
             .event_by_id(&project.scope, delivery.event);
-        let kept = kept.await.map_err(|_| Error::Unavailable)?;
-        if kept.is_none() {
+        let event = event.await.map_err(|_| Error::Unavailable)?;
+        if event.is_none() {
             return Err(Error::UnknownEvent);
         }
         if delivery.status == Status::Pending {

@@ -2,7 +2,7 @@
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use serde::de::DeserializeOwned;
-use wire::{error::Error, misfit::misfit};
+use wire::{error::Error, invalid_input::invalid_input};
 
 /// The parameters of a query.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer = serde_urlencoded::Deserializer::new(pairs);
     serde_path_to_error::deserialize(deserializer).map_err(|failure| {
         let path = failure.path().to_string();
-        misfit(&path, &failure.into_inner().to_string(), "The query")
+        invalid_input(&path, &failure.into_inner().to_string(), "The query")
     })
 }
 

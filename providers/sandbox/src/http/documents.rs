@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::drawn;
-use crate::{Sandbox, core::prelude::*, pages::papers};
+use crate::{Sandbox, core::prelude::*, pages::documents};
 
 /// Draws a paper from the books, its id and the shop's name.
 type Draw = fn(&Books, &str, &str) -> Result<Response>;
@@ -23,15 +23,15 @@ pub(super) async fn show(
 
 pub(super) fn receipt(books: &Books, id: &str, shop: &str) -> Result<Response> {
     let charge: Charge = books.find(id)?;
-    Ok(papers::receipt(&charge, shop).answer(StatusCode::OK))
+    Ok(documents::receipt(&charge, shop).answer(StatusCode::OK))
 }
 
 pub(super) fn invoice(books: &Books, id: &str, shop: &str) -> Result<Response> {
-    Ok(papers::invoice(&written(books, id)?, books, shop).answer(StatusCode::OK))
+    Ok(documents::invoice(&written(books, id)?, books, shop).answer(StatusCode::OK))
 }
 
 pub(super) fn pdf(books: &Books, id: &str, shop: &str) -> Result<Response> {
-    let file = papers::pdf(&written(books, id)?, books, shop);
+    let file = documents::pdf(&written(books, id)?, books, shop);
     Ok(([(header::CONTENT_TYPE, "application/pdf")], file).into_response())
 }
 

@@ -15,7 +15,7 @@ fn rows(rows: &[(String, String)]) -> Markup {
     }
 }
 
-fn paper(title: &str, shop: &str, body: &Markup) -> Page {
+fn document(title: &str, shop: &str, body: &Markup) -> Page {
     let html = html! {
         main class="alone" { h1 { (title) } p { (shop) } (body) }
     };
@@ -32,7 +32,7 @@ pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
         let back = written(charge.amount_refunded, &charge.currency);
         lines.push(("Refunded".into(), back));
     }
-    paper("Receipt", shop, &rows(&lines))
+    document("Receipt", shop, &rows(&lines))
 }
 
 fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
@@ -58,7 +58,7 @@ pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
         (rows(&lines(invoice, books)))
         p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "View as PDF" } }
     };
-    paper(&format!("Invoice {}", invoice.number()), shop, &body)
+    document(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
 /// An invoice as a PDF of one page, in a font that every reader has.

@@ -5,7 +5,7 @@ use super::error::Error;
 
 /// The refusal for a deserializer's message about the value at this path. The path `.` is the whole
 /// input, which the refusal calls `whole`.
-pub fn misfit(path: &str, message: &str, whole: &str) -> Error {
+pub fn invalid_input(path: &str, message: &str, whole: &str) -> Error {
     let inside = |field: &str| match path {
         "." => field.to_owned(),
         path => format!("{path}.{field}"),

@@ -38,7 +38,7 @@ impl EndpointWorker {
     }
 
     /// Makes all in `fresh` durable, then shows it. Returns whether all is durable.
-    pub(super) async fn keep(&mut self) -> bool {
+    pub(super) async fn persist(&mut self) -> bool {
         if self.rests_until.is_some() {
             return false;
         }
