@@ -1,11 +1,11 @@
 //! Decides on which thread, and in which order, a wallet's tasks run.
 //!
-//! A wallet is an actor: its state belongs to it alone, and it does one task at a time. Unusual is
-//! the thread that a task runs on:
+//! A wallet is an actor: its state belongs to it alone, and it does one task at a time. What is unusual is the thread
+//! that a task runs on:
 //!
-//! - **At rest**, a task runs at once on the thread of the caller that brings it. A detour through
-//!   a mailbox and the scheduler touches some sixty cache lines that are cold where ten thousand
-//!   wallets take turns, and that was measured to cost more than the deduction.
+//! - **At rest**, a task runs at once on the thread of the caller that submits it. A detour through a mailbox and the
+//!   scheduler touches some sixty cache lines, which are cold when ten thousand wallets take turns; that was measured
+//!   to cost more than the deduction.
 //! - **Busy**, a task goes to the wallet's mailbox, and its actor runs it when the task under way
 //!   is done. Only that actor waits for the lock.
 //!
@@ -42,7 +42,7 @@ const SHOW_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// A unit of work on a wallet, done in one turn.
 pub(crate) trait Task: Send + Sized + 'static {
-    /// Does it; returns it when this turn was used up before it could begin.
+    /// Does the work; returns the task if this turn was used up before it could begin.
     fn run(self, wallet: &mut WalletState) -> Option<Self>;
 }
 
@@ -78,7 +78,7 @@ impl WalletExecutor {
     }
 
     /// Runs a task now if the wallet is at rest, or else when its turn comes.
-    pub(crate) fn bring(&self, task: impl Task) {
+    pub(crate) fn submit(&self, task: impl Task) {
         let mut task = Some(task);
         let turn = self.if_at_rest(|wallet| task.take().and_then(|task| task.run(wallet)));
         let left = match turn {

@@ -203,7 +203,7 @@ impl Handle {
         let permit = permit.ok_or(V::ABSENT)?;
         let awake = Arc::clone(&permit.awake);
         let (reply, answer) = Reply::new(permit);
-        awake.executor.bring(CommandTask {
+        awake.executor.submit(CommandTask {
             command,
             caller,
             rules: Self::rules(scope),

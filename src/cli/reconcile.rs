@@ -25,7 +25,7 @@ pub(super) struct ReconcileArgs {
     /// The project [default: all that have a provider].
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// The begin: a day, or an ISO 8601 instant [default: three days before the end].
+    /// The start: a day, or an ISO 8601 instant [default: three days before the end].
     #[arg(long, value_name = "INSTANT")]
     from: Option<String>,
     /// The end: a day, or an ISO 8601 instant [default: now].

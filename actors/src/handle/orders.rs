@@ -107,7 +107,7 @@ impl Handle {
             .as_ref()
             .and_then(|_| self.creation_of_order_wallet(scope, order, user));
         let pay = Purchase::Pay(Box::new(pay));
-        self.tell(scope, wallet, created, pay).await
+        self.report_to(scope, wallet, created, pay).await
     }
 
     /// Reports a change of a purchase to an existing wallet. Returns whether anything changed.
@@ -121,7 +121,7 @@ impl Handle {
         wallet: WalletKey,
         report: Purchase,
     ) -> Result<bool, Error> {
-        self.tell(scope, wallet, None, report).await
+        self.report_to(scope, wallet, None, report).await
     }
 
     /// The serial of a subscription's paid invoice's order: the same for the same invoice.
@@ -417,7 +417,7 @@ impl Handle {
         self.ask_at(scope, address, PortalCustomer).await
     }
 
-    async fn tell(
+    async fn report_to(
         &self,
         scope: &Scope,
         key: WalletKey,

@@ -131,7 +131,7 @@ impl WalletState {
     /// Appends the pending events to the log. `done` may run before this returns.
     pub(crate) fn hand_over(&mut self, done: Option<OnOutcome>) {
         // The project events of the events are in the same append: both survive, or neither.
-        if !self.diverged && self.tell_all().is_ok() {
+        if !self.diverged && self.add_events_of_step().is_ok() {
             self.append(done);
         }
     }
@@ -261,7 +261,7 @@ impl WalletState {
     }
 
     /// Adds the project events so far to the pending append; the step goes on.
-    pub(super) fn tell(&mut self) -> Result<(), Error> {
+    pub(super) fn add_events_so_far(&mut self) -> Result<(), Error> {
         let Some(wallet) = &self.wallet else {
             return Ok(());
         };
@@ -271,12 +271,12 @@ impl WalletState {
 
     /// Ends a step: later changes get project events of their own.
     pub(super) fn end_step(&mut self) -> Result<(), Error> {
-        let outcome = self.tell_all();
+        let outcome = self.add_events_of_step();
         self.watch = EventCollector::default();
         outcome
     }
 
-    fn tell_all(&mut self) -> Result<(), Error> {
+    fn add_events_of_step(&mut self) -> Result<(), Error> {
         let Some(wallet) = &self.wallet else {
             return Ok(());
         };

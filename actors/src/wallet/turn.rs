@@ -63,8 +63,8 @@ impl<'a> Turn<'a> {
         (&self.state.recent, &self.state.history)
     }
 
-    /// Logs a change as of now, and the events that it made due: credits that are returned or granted
-    /// after their expiry are expired before anybody sees them.
+    /// Logs a change as of now, and the events that it makes due: credits that are returned or granted after their
+    /// expiry expire before anybody sees them.
     pub(super) fn change(&mut self, change: Change) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         let at = wallet.map_or(self.now, |wallet| wallet.date(self.now));
@@ -76,7 +76,7 @@ impl<'a> Turn<'a> {
         self.state.end_step()
     }
 
-    /// Has these watchers told of what is logged from now on.
+    /// Notifies these watchers of what is logged from now on.
     pub(super) fn watched_by(&mut self, watch: Arc<WalletWatch>) {
         self.state.watched_by(Some(watch));
     }
@@ -139,7 +139,7 @@ impl<'a> Turn<'a> {
             };
             self.state.log(event, self.rules)?;
             // A hundred orders may expire at once: each one's project events are added with its event.
-            self.state.tell()?;
+            self.state.add_events_so_far()?;
         }
         Ok(CatchUp::Behind)
     }

@@ -1,6 +1,6 @@
-//! Provider epochs: which provider account takes a project's money. A provider epoch lasts as long as the account and
-//! its mode stay the same, whatever key is used, and goes on while no provider is set. When another account takes over,
-//! the orders and subscriptions begun with the former one are ended.
+//! Provider epochs: which provider account takes a project's money. An epoch lasts while the account and its mode stay
+//! the same, whatever key is used, and while no provider is set. When another account takes over, the orders and
+//! subscriptions begun with the former one are ended.
 
 use super::{Account, Refusal};
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ pub struct ProviderEpoch {
     pub number: u32,
     /// The account; `None`: no provider was ever set.
     pub provider_account: Option<ProviderAccount>,
-    /// Whether what was begun with the former account is still being ended.
+    /// Whether the orders and subscriptions of the former account are still being ended.
     pub leaving: bool,
 }
 
-/// The account that has a provider epoch.
+/// The account that a provider epoch belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProviderAccount {
     /// The sandbox, which is built in.
@@ -42,12 +42,12 @@ pub struct AccountCheck {
     pub account: Option<String>,
     /// Whether the key moves real money, if it says so.
     pub livemode: Option<bool>,
-    /// Whether it is, as far as can be told, another account or mode than the present holder.
+    /// Whether it is, as far as can be told, another account or mode than that of the current epoch.
     pub other: bool,
 }
 
 impl AccountCheck {
-    /// The Stripe account, as the holder of a provider epoch.
+    /// The Stripe account of a provider epoch.
     #[must_use]
     pub fn provider_account(&self) -> ProviderAccount {
         let account = self.account.clone();
@@ -168,8 +168,8 @@ impl ProviderEpoch {
         if fits && bounded && (!self.leaving || self.number > 0) {
             return Ok(());
         }
-        let message = "The provider is not the account that has the tenure.";
-        Err(Refusal::invalid("tenure", message))
+        let message = "The provider is not the account that the epoch belongs to.";
+        Err(Refusal::invalid("epoch", message))
     }
 }
 

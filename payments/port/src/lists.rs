@@ -11,7 +11,7 @@ use domain::{
 pub enum ProviderList {
     /// Money that was taken.
     Charges,
-    /// Money that went back.
+    /// Money that was paid back to buyers.
     Refunds,
     /// Chargebacks: payments that a buyer disputes through a bank.
     Disputes,

@@ -1,4 +1,4 @@
-//! Charges: money that was taken, and how much of it went back.
+//! Charges: money that was taken, and how much of it was refunded.
 
 use serde::Deserialize;
 

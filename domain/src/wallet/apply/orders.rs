@@ -328,7 +328,7 @@ impl Wallet {
 }
 
 impl Subscription {
-    /// Notes at the cycle whether all of an order's payment went back.
+    /// Notes in the cycle whether all of an order's payment was refunded or disputed.
     fn mark_reversed(&mut self, order: OrderSerial, reversed: bool) {
         if self.order == Some(order) {
             self.reversed = reversed;

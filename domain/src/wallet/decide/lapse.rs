@@ -1,6 +1,6 @@
-//! A subscription whose period ended and about which the provider cannot be asked: it is past due, and unlocks
-//! nothing once the days of grace are over. It is not canceled: only the provider can say that, and any report of
-//! the provider's overrides this.
+//! A subscription whose period ended and about which the provider gives no answer: it becomes past due, and unlocks
+//! nothing once the days of grace are over. It is not canceled, because only the provider can report that; any later
+//! report of the provider overrides this.
 
 use super::{decision::DecisionBuilder, update_subscription::DAY_SECONDS};
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// How long after a period's end no payment is missing yet: a renewal's invoice may take an hour, and its report
-/// some more.
+/// How long after the end of a period its renewal may still be on the way: the invoice may take an hour, and the
+/// report of it some more.
 pub const LAPSES_AFTER_SECONDS: i64 = DAY_SECONDS;
 
 /// Reports that the provider was asked about a subscription and did not answer, or does not know it.
@@ -28,7 +28,8 @@ pub struct Lapse {
 }
 
 impl Wallet {
-    /// Decides whether that ends its features: it does if its period ended longer ago than the days of grace.
+    /// Decides whether the subscription becomes past due: it does if its period ended longer ago than the days of
+    /// grace.
     #[must_use]
     pub fn lapse(&self, command: &Lapse, archived: Archive<'_>, now: Timestamp) -> Vec<Event> {
         let id = &command.subscription;

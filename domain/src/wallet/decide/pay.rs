@@ -190,7 +190,7 @@ impl DecisionBuilder {
         }
     }
 
-    /// Whether all of an order's payment went back.
+    /// Whether all of an order's payment was refunded or disputed.
     pub(super) fn is_reversed(&self, order: OrderSerial) -> bool {
         let order = self.wallet.order(order);
         order.is_some_and(|order| order.status() == OrderStatus::Refunded)

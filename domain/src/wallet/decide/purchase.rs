@@ -26,7 +26,7 @@ pub enum Purchase {
     Fail(OrderSerial),
     /// A checkout was closed unpaid.
     Expire(OrderSerial),
-    /// How much of an order's payment went back or is disputed, as it stands.
+    /// How much of an order's payment is refunded or disputed at present.
     Reverse(OrderSerial, Reversal),
     /// An invoice of a subscription after its first was paid.
     Bill(Box<Bill>),

@@ -1,5 +1,5 @@
-//! Refunds and disputes. They take credits out of the order's own lot and nowhere else, never more than is left and
-//! not held there; a refund that fails and a dispute that is won give back what they took.
+//! Refunds and disputes. They take credits only from the order's own lot, and never more than are left there and not
+//! held. A refund that fails or a dispute that is won gives back the credits that it took.
 
 use super::decision::DecisionBuilder;
 use crate::{
@@ -22,7 +22,8 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::OrderNotFound`] for an unknown order, if reversals of [`MAX_UNKNOWN_ORDERS`] others are kept already.
+    /// [`Rejection::OrderNotFound`] for an unknown order, if reversals of [`MAX_UNKNOWN_ORDERS`] others are kept
+    /// already.
     pub fn reverse(
         &self,
         order: OrderSerial,

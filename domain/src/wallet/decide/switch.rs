@@ -27,8 +27,8 @@ pub struct Proration {
 }
 
 impl Proration {
-    /// Credits that these lines bring of the product that a tier fills, charges less give-backs: switching back and
-    /// forth brings nothing.
+    /// Credits that these lines bring of the product that a tier fills: those charged for, less those given back, so
+    /// that switching back and forth brings nothing.
     pub(super) fn credits(all: &[Self], tier: &Terms) -> i64 {
         let own = all.iter().filter(|one| one.terms.fills == tier.fills);
         let sum = own.fold(0_i64, |sum, one| {
@@ -51,8 +51,8 @@ impl Step {
         !self.reversed && self.product == product && self.from <= from && to <= self.to
     }
 
-    /// Credits that it brings in a cycle with other paid switches. Where those cover the same credits, only the
-    /// time before they began counts.
+    /// Credits that this switch brings in a cycle with other paid switches. Credits that another switch brings as well
+    /// count only for the time before that switch.
     pub(super) fn credits(&self, cycle: Cycle, known: Option<&Subscription>) -> i64 {
         // Before the cycle's own payment is reported, the tier that it began with is not known.
         let base = known
@@ -74,8 +74,8 @@ impl Step {
             let width = high.saturating_sub(low);
             let covered = steps.iter().filter(|s| s.covers(self.product, low, high));
             let since = covered.map(|other| other.at).min();
-            let had = since.map_or(0, |since| cycle.share(width, since));
-            let more = cycle.share(width, self.at).saturating_sub(had);
+            let before = since.map_or(0, |since| cycle.share(width, since));
+            let more = cycle.share(width, self.at).saturating_sub(before);
             sum.saturating_add(more.max(0))
         })
     }
@@ -91,7 +91,7 @@ impl Subscription {
         }
     }
 
-    /// Keeps the highest of the tiers that were switched to, in whatever order they are reported.
+    /// Keeps the highest tier that was switched to, in whatever order the switches are reported.
     pub(super) fn raise_tier(&mut self, to: TierSwitch, old: &Terms) {
         if rank(&to.terms) < rank(old) {
             return;

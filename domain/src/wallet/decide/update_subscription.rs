@@ -1,4 +1,4 @@
-//! The provider's reports of a subscription apart from its payments: another tier, a missing payment, a pause, a
+//! The provider's reports about a subscription other than its payments: another tier, a missing payment, a pause, a
 //! cancellation, its end. A report brings no credits and begins no cycle: only a payment does, so that it does not
 //! matter which of the two comes first.
 
@@ -45,9 +45,9 @@ pub struct UpdateSubscription {
 }
 
 impl Wallet {
-    /// Decides what a report changes. An unknown subscription is started only by a payment, not by a report; if it
-    /// ended, that is kept for when its payment is reported. One whose first payment failed goes on at the provider
-    /// until that gives up: the wallet has it, and it unlocks nothing.
+    /// Decides what a report changes. Only a payment starts an unknown subscription; if it ended before that, the end
+    /// is kept until the payment is reported. If the first payment failed, the provider retries it: the wallet keeps
+    /// the subscription as past due meanwhile, and it unlocks nothing.
     #[must_use]
     pub fn update_subscription(
         &self,

@@ -1,6 +1,6 @@
-//! An order: what was bought, the state of its payment, and how much of that went back. Nothing here changes
-//! anything; an order's status is derived, never stored twice. A wallet keeps those that are pending; a settled one
-//! is a record of its history.
+//! An order: what was bought, the state of its payment, and how much of that was refunded or disputed. Nothing here
+//! changes anything; an order's status is derived, never stored twice. A wallet keeps those that are pending; a settled
+//! one is a record of its history.
 
 use serde::{Deserialize, Serialize};
 
@@ -207,7 +207,7 @@ impl Order {
         self.stage == Stage::Paid && differs
     }
 
-    /// The status, derived from the payment and what went back.
+    /// The status, derived from the payment, its refunds and its disputes.
     #[must_use]
     pub fn status(&self) -> OrderStatus {
         match self.stage {
@@ -257,7 +257,7 @@ impl Order {
         if self.is_reversed(reversal) {
             return self.granted_credits;
         }
-        // Both factors fit 64 bits. Where nothing was charged, nothing can go back in part.
+        // Both factors fit 64 bits. Where nothing was charged, no part can be refunded.
         let product = i128::from(self.granted_credits).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
         i64::try_from(credits).map_or(self.granted_credits, |credits| {
@@ -265,7 +265,7 @@ impl Order {
         })
     }
 
-    /// Whether all of it went back, or is counted as gone while it is disputed.
+    /// Whether all of it is refunded or disputed.
     const fn is_reversed(&self, reversal: Reversal) -> bool {
         let returned = reversal.cents();
         returned > 0 && (returned >= self.amount_cents || self.is_disputed_whole(reversal))

@@ -1,8 +1,8 @@
 //! A subscription: the tier in force and how far it is paid. Nothing here changes anything.
 //!
-//! The tier in force follows from what is known of the cycle, in whatever order it was reported: the highest tier
-//! that was paid for in it, or a higher one of the same interval that the provider names. So an upgrade is in force
-//! at once, a downgrade from the next cycle on. A tier whose payment went back is not in force, even while the
+//! The tier in force follows from what is known of the cycle, in whatever order it was reported: the highest tier that
+//! was paid for in it, or a higher one of the same interval that the provider names. So an upgrade is in force at once,
+//! a downgrade from the next cycle on. A tier whose payment was refunded or disputed is not in force, even while the
 //! provider goes on naming it.
 
 use super::dispute::Currency;
@@ -36,9 +36,9 @@ pub struct TierSwitch {
     pub order: OrderSerial,
     /// The tier that it switched to.
     pub terms: Terms,
-    /// Since when the tier is paid.
+    /// When the paid time of the tier begins.
     pub at: Timestamp,
-    /// Whether all of that payment went back.
+    /// Whether all of that payment was refunded or disputed.
     pub reversed: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Step {
     pub to: i64,
     /// When the switch was made.
     pub at: Timestamp,
-    /// Whether all of the payment went back.
+    /// Whether all of the payment was refunded or disputed.
     pub reversed: bool,
 }
 
@@ -108,7 +108,7 @@ pub struct Subscription {
     pub grace_ends_at: Option<Timestamp>,
     /// The order that paid the cycle; `None`: only a switch within it was reported, or nothing was ever paid.
     pub order: Option<OrderSerial>,
-    /// Whether all of that order's payment went back, which ends the cycle's features.
+    /// Whether all of that order's payment was refunded or disputed, which ends the cycle's features.
     pub reversed: bool,
     /// Switches that were paid within the cycle, kept so that switching back and forth earns nothing.
     pub steps: Vec<Step>,
@@ -116,7 +116,7 @@ pub struct Subscription {
     pub reported_at: Timestamp,
     /// How many paid cycles have ended.
     pub cycles_ended: u32,
-    /// When the last of them ended. What is given back to an order of an ended cycle ends by then.
+    /// When the last of them ended: credits that are given back to an order of an ended cycle expire then.
     pub cycle_ended_at: Option<Timestamp>,
 }
 
@@ -167,19 +167,19 @@ impl Subscription {
             .map(|switched| &switched.terms)
             .filter(|terms| rank(terms) >= rank(&self.paid_tier))
             .unwrap_or(&self.paid_tier);
-        let went_back = self.tier_switch.as_deref().filter(|it| it.reversed);
-        let went_back = went_back.map(|switched| switched.terms.price);
+        let reversed = self.tier_switch.as_deref().filter(|it| it.reversed);
+        let reversed = reversed.map(|switched| switched.terms.price);
         // While a payment is missing, a tier that is only named is not in force.
         let reported = self.reported_tier.as_deref();
         reported
             .filter(|_| self.status == SubscriptionStatus::Active)
-            .filter(|terms| went_back != Some(terms.price))
+            .filter(|terms| reversed != Some(terms.price))
             .filter(|terms| terms.interval == paid.interval && rank(terms) >= rank(paid))
             .unwrap_or(paid)
     }
 
-    /// Whether any payment was reported. A subscription that the provider began before its money came, and whose
-    /// money never came, unlocks nothing; it only keeps a second one from being bought.
+    /// Whether any payment was reported. A subscription that the provider began before its first
+    /// payment, and that was never paid, unlocks nothing; it only keeps the buyer from buying a second one.
     #[must_use]
     pub const fn is_paid(&self) -> bool {
         self.order.is_some() || !self.steps.is_empty()
