@@ -83,7 +83,7 @@ impl Fulfilment {
     ) -> Result<CheckoutProgress, Error> {
         let _at_work = self.provider_locks.begin(account.project).await?;
         // If two fetches of one payment overlapped, nobody could say which answer is the newer one.
-        let _turn = match subject {
+        let _lock = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
             ObjectRef::Checkout(_) | ObjectRef::Subscription(_) | ObjectRef::Invoice(_) => None,
         };
@@ -187,6 +187,14 @@ impl Owners for WalletOwners<'_> {
     }
 }
 
+/// Whether a payment may pay an order.
+enum PaymentLock {
+    /// It may, while this lock is held. An order that cost nothing has no payment, and needs no lock.
+    Free(Option<NamedLock>),
+    /// It belongs to another order by now, or a person has decided about it: there is nothing left to do.
+    Taken,
+}
+
 /// Applies the reports of one fetch to the wallets.
 struct ReportApplier<'a> {
     handle: &'a Handle,
@@ -262,6 +270,7 @@ impl ReportApplier<'_> {
                 ..billing
             }),
         };
+        // What is kept for a person's decision if the order cannot be fulfilled.
         let mut unplaced = PaymentWithoutOrder {
             reason: match price {
                 Some(_) if in_other_currency => NoOrderReason::OtherCurrency,
@@ -271,7 +280,7 @@ impl ReportApplier<'_> {
             payment: pay.payment.clone(),
             billing: pay.billing.clone(),
         };
-        let Some(_lock) = self.lock(&unplaced, order).await? else {
+        let PaymentLock::Free(_lock) = self.lock(&unplaced, order).await? else {
             return Ok(());
         };
         if in_other_currency {
@@ -314,6 +323,7 @@ impl ReportApplier<'_> {
             true => of_switches,
             false => of_cycle,
         };
+        // What is kept for a person's decision if no order can be made of it.
         let mut unplaced = PaymentWithoutOrder {
             reason: NoOrderReason::UnknownOrder,
             payment: payment.clone(),
@@ -328,8 +338,8 @@ impl ReportApplier<'_> {
         let _lock = match is_of_prior_switches {
             true => None,
             false => match self.lock(&unplaced, order_id).await? {
-                Some(lock) => lock,
-                None => return Ok(()),
+                PaymentLock::Free(lock) => lock,
+                PaymentLock::Taken => return Ok(()),
             },
         };
         let terms = price.and_then(|price| terms_of(self.project, price));
@@ -354,16 +364,14 @@ impl ReportApplier<'_> {
         self.settle(first_order, outcome, unplaced).await
     }
 
-    /// Waits for the lock of a payment. The outer `None` means that there is nothing to do: by now the payment
-    /// belongs to another order, or a person has decided about it. The inner `None` means that no lock is needed: an
-    /// order that cost nothing has no payment.
+    /// Waits for the lock of a payment that is to pay this order.
     async fn lock(
         &self,
         unplaced: &PaymentWithoutOrder,
         order: OrderId,
-    ) -> Result<Option<Option<NamedLock>>, Error> {
+    ) -> Result<PaymentLock, Error> {
         let Some(payment) = &unplaced.payment.payment else {
-            return Ok(Some(None));
+            return Ok(PaymentLock::Free(None));
         };
         let lock = self
             .unfulfilled
@@ -372,7 +380,10 @@ impl ReportApplier<'_> {
         let is_taken = self
             .unfulfilled
             .belongs_to_other_order(self.project, payment, order)?;
-        Ok((!is_taken).then_some(Some(lock)))
+        Ok(match is_taken {
+            true => PaymentLock::Taken,
+            false => PaymentLock::Free(Some(lock)),
+        })
     }
 
     /// Takes a payment off the list of unfulfilled payments once its order is paid, or puts it on the list if the
