@@ -92,6 +92,25 @@ export async function pay(url: string, button = 'pay'): Promise<void> {
   if (!paid.ok) throw new Error(await paid.text());
 }
 
+/** Asks the service at once, and keeps back what it answers at some addresses until it is told to go on: what a page
+ * does meanwhile does not hang on how quick the service is. */
+export function heldBack(which: RegExp) {
+  let go = () => {};
+  const told = new Promise<void>((resolve) => (go = resolve));
+  const held = { fetch: fetchHeld, go, answered: 0 };
+  async function fetchHeld(...given: Parameters<typeof fetch>): Promise<Response> {
+    const answer = await fetch(...given);
+    if (!which.test(String(given[0]))) return answer;
+    // All of it, so that nothing is waited for any more once it goes on.
+    const { status, headers } = answer;
+    const text = await answer.text();
+    held.answered += 1;
+    await told;
+    return new Response(text, { status, headers });
+  }
+  return held;
+}
+
 export interface Page extends RenderResult {
   readonly client: Scrip;
   /** What was asked for, such as `GET /products`. */
