@@ -24,7 +24,8 @@ export interface Shop {
   readonly priceId: string;
   /** 1,000 images for EUR 40.00. */
   readonly bigPriceId: string;
-  /** The tier Studio, which unlocks `editor`. */
+  readonly studioId: string;
+  /** Its tier Studio, which unlocks `editor`. */
   readonly tierId: string;
   /** Where the sandbox sells. */
   readonly checkoutUrl: (checkoutId: string) => string;
@@ -62,6 +63,7 @@ export async function openShop(more: { freeGrant?: Json; provider?: boolean } = 
     productId: product['id'] as string,
     priceId: small['id'] as string,
     bigPriceId: big['id'] as string,
+    studioId: studio['id'] as string,
     tierId: tier['id'] as string,
     checkoutUrl: (checkoutId) => `${baseUrl}/sandbox/${project['id']}/checkout/${checkoutId}`,
     admin,
