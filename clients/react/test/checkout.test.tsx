@@ -109,6 +109,9 @@ describe('a checkout that leaves the page', () => {
     history.replaceState({ router: 1 }, '', `/shop?tab=prices&scrip_checkout=${order.checkoutId}`);
     const back = visit(shop, <><CheckoutNotice /><BalanceBadge /></>, { strict: true });
     await screen.findByText(/You have 100 images/);
+    // And as it stands later.
+    await back.client.deduct({ productId: shop.productId, amount: 1 });
+    await screen.findByText(/You have 99 images/);
     expect(location.search).toBe('?tab=prices');
     expect(history.state).toEqual({ router: 1 });
     expect(await back.client.code()).toBe((await back.client.order(orderId)).code);
