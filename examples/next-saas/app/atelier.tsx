@@ -79,7 +79,7 @@ function Plan() {
   const { run, pending, error } = useAction();
   return wallet?.subscriptions.map(({ productId, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
     <section key={productId} className="plan">
-      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long' })}`}</p>
+      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}`}</p>
       <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ productId }) : scrip.cancelSubscription({ productId })))}>
         {cancelAtPeriodEnd ? 'Go on after all' : 'Cancel'}
       </button>
