@@ -13,7 +13,9 @@ const project = (name: string, react: { find: RegExp; replacement: string }[], i
     environment: 'jsdom',
     globalSetup: ['test/server.ts'],
     setupFiles: ['test/setup.ts'],
-    testTimeout: 20_000,
+    // Debug builds on busy machines are slow.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Else Node itself resolves what these import, and finds the one React of the workspace.
     server: { deps: { inline: react.length > 0 ? [/@testing-library\/react/] : [] } },
   },

@@ -1,5 +1,6 @@
 // Stands in for a language model: it streams words, takes its time, and says what it counted. Put a real one
-// here: all that the rest asks of it is tokens, one after the other, and an end when the signal says so.
+// here: all that the rest asks of it is tokens, one after the other, and an end when the signal says so. It may be told
+// to fail, or to answer slowly.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const WORDS = `A hold sets credits aside before the work begins so nobody spends them twice while the answer streams each
@@ -12,9 +13,10 @@ export const count = (text) => text.trim().split(/\s+/).filter(Boolean).length;
 /** The answer, a token at a time. */
 export async function* answer(prompt, { maxTokens, signal, delayMs = 40 }) {
   if (/\bfail\b/i.test(prompt)) throw new Error('the model is out of order');
+  const pauseMs = /\bslowly\b/i.test(prompt) ? 20 * delayMs : delayMs;
   const length = Math.min(maxTokens, 12 + (prompt.length * 7) % WORDS.length);
   for (let n = 0; n < length; n++) {
-    await sleep(delayMs, undefined, { signal });
+    await sleep(pauseMs, undefined, { signal });
     yield `${WORDS[n % WORDS.length]}${n === length - 1 ? '.' : ' '}`;
   }
 }

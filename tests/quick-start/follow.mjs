@@ -1,7 +1,7 @@
 // Follows docs/quick-start.md to the letter, in an empty folder: its commands in terminals, its page in
 // Chromium, its answers compared. What it installs of @scrip/* are the packages of this folder, packed, as
 // `scrip dev` hands them out; all else comes from where npm usually has it. Prints how long it took from the empty
-// folder to a spent credit.
+// folder to a spent credit, and to a paid one of a user who signed in.
 //
 // node follow.mjs BINARY TARBALLS
 import assert from 'node:assert/strict';
@@ -19,9 +19,9 @@ const page = readFileSync(fileURLToPath(new URL('../../docs/quick-start.md', imp
 /** The page's blocks in order, without how to build Scrip: that is done. */
 const blocks = [...page.slice(page.indexOf('\n## 1.')).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, kind, text]) => ({ kind, text }));
 /** These go on until they are ended. */
-const SERVERS = ['scrip dev', 'npx vite'];
+const SERVERS = ['scrip dev', 'npx vite', 'node members.mjs'];
 /** The page names them, so they have to be free. */
-const PORTS = [8787, 5173];
+const PORTS = [8787, 5173, 3000];
 
 const folder = mkdtempSync(join(tmpdir(), 'scrip-quick-start-'));
 const shop = join(folder, 'shop');
@@ -70,13 +70,13 @@ class Terminal {
   }
 }
 
-/** What the page says of the shop: buy, enter any address, press Pay, and draw. */
-async function buyAndDraw() {
+/** What the page says to do at an address: buy, enter any address, press Pay, and draw. */
+async function buyAndDraw(address) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     const tab = await browser.newPage();
-    await tab.goto('http://localhost:5173');
+    await tab.goto(address);
     await tab.getByRole('button', { name: /buy/i }).first().click();
     await tab.getByRole('textbox', { name: /mail/i }).fill('ann@mail.example');
     await tab.getByRole('button', { name: /^pay(?! later)/i }).click();
@@ -110,14 +110,18 @@ try {
       const port = PORTS[SERVERS.indexOf(text.trim())];
       await until(`${text.trim()} listens: ${terminal.said}`, 60, () => taken(port));
       if (port === 5173) {
-        await buyAndDraw();
+        await buyAndDraw('http://localhost:5173');
         console.log(`a credit spent in React after ${seconds()} s`);
+      }
+      if (port === 3000) {
+        await buyAndDraw('http://localhost:3000/sign-in/cleo');
+        console.log(`a credit that a signed-in user paid for spent after ${seconds()} s`);
       }
     } else {
       last = await second.paste(text);
     }
   }
-  console.log(`the whole page, with Node, after ${seconds()} s`);
+  console.log(`the whole page after ${seconds()} s`);
 } catch (error) {
   for (const terminal of started) console.error(`--- a terminal said:\n${terminal.said.slice(-3000)}`);
   throw error;

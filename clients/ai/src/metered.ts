@@ -77,7 +77,10 @@ export function metered(metering: Metering): LanguageModelMiddleware {
         const reply = new Reply();
         const ended = run(params, async (hold) => {
           const { stream, ...rest } = await doStream();
-          hold.signal.addEventListener('abort', () => reply.cut(hold.signal.reason));
+          const cut = () => reply.cut(hold.signal.reason);
+          hold.signal.addEventListener('abort', cut);
+          // While the model was being asked, and it may not have heard.
+          if (hold.signal.aborted) cut();
           begun({ ...rest, stream: reply.stream });
           const ahead = metering.ahead ?? Math.ceil(hold.amount / 10);
           let usage = begin(params);

@@ -49,6 +49,8 @@ const read = async (stream: AsyncIterable<{ type: string; text?: string; error?:
   }
   return { said, failure };
 };
+/** Once it is so: a busy machine takes its time. */
+const soon = (look: () => void) => vi.waitFor(look, { timeout: 15_000 });
 const quiet = { maxRetries: 0, onError: () => undefined };
 
 describe('an answer in one piece', () => {
@@ -171,9 +173,15 @@ describe('an answer that streams', () => {
 describe('an answer that is cut off', () => {
   const never = new Promise<never>(() => undefined);
   /** A model that says so many parts and then hangs, as one does whose reader went away. */
-  const hanging = (count: number) => () => {
+  const hanging = (count: number, hangs = () => {}) => () => {
     const all = parts().slice(0, count);
-    return new ReadableStream<LanguageModelV3StreamPart>({ pull: (controller) => (all.length > 0 ? controller.enqueue(all.shift() as LanguageModelV3StreamPart) : never) });
+    const pull = (controller: ReadableStreamDefaultController<LanguageModelV3StreamPart>) => {
+      const part = all.shift();
+      if (part) return controller.enqueue(part);
+      hangs();
+      return never;
+    };
+    return new ReadableStream<LanguageModelV3StreamPart>({ pull });
   };
   /** What was handed on by then has to be paid for. */
   const owed = (said: string[]) => (said.length === 0 ? [0, 1, 2] : [said.length + 2, said.length + 1]);
@@ -181,14 +189,39 @@ describe('an answer that is cut off', () => {
   it.each(parts().map((_, count) => [count]))('after %i parts by the signal is charged as far as it came, and no more', async (count) => {
     const service = books(100);
     const stop = new AbortController();
-    const result = streamText({ model: model(streaming(hanging(count)), rules(service)), prompt, abortSignal: stop.signal, ...quiet });
+    const words = WORDS.slice(0, Math.max(0, count - 2));
     const said: string[] = [];
-    setTimeout(() => stop.abort(), 20);
-    for await (const part of result.fullStream) if (part.type === 'text-delta') said.push(part.text);
-    await vi.waitFor(() => expect(service.asked.at(-1)).toMatch(/settle|release/));
-    expect(said).toEqual(WORDS.slice(0, Math.max(0, count - 2)));
+    // Not before the model hangs and all that it said has been read.
+    let hangs = false;
+    const look = () => hangs && said.length === words.length && stop.abort();
+    const silent = hanging(count, () => {
+      hangs = true;
+      look();
+    });
+    const result = streamText({ model: model(streaming(silent), rules(service)), prompt, abortSignal: stop.signal, ...quiet });
+    for await (const part of result.fullStream) {
+      if (part.type !== 'text-delta') continue;
+      said.push(part.text);
+      look();
+    }
+    await soon(() => expect(service.asked.at(-1)).toMatch(/settle|release/));
+    expect(said).toEqual(words);
     expect(owed(said)).toContain(service.state().charged);
     expect(service.state().held).toBe(0);
+  });
+
+  it('while the model is asked ends it, though the model does not hear', async () => {
+    const service = books(100);
+    const stop = new AbortController();
+    const deaf = new MockLanguageModelV3({
+      doStream: async () => {
+        stop.abort();
+        return { stream: new ReadableStream<LanguageModelV3StreamPart>({ pull: () => never }) };
+      },
+    });
+    await read(streamText({ model: model(deaf, rules(service)), prompt, abortSignal: stop.signal, ...quiet }).fullStream);
+    await soon(() => expect(service.state().held).toBe(0));
+    expect(owed([])).toContain(service.state().charged);
   });
 
   it.each(parts().map((_, count) => [count]))('after %i parts by a reader that went away is charged as far as it came', async (count) => {
@@ -201,7 +234,7 @@ describe('an answer that is cut off', () => {
       if (value?.type === 'text-delta') said.push(value.delta);
     }
     await reader.cancel();
-    await vi.waitFor(() => expect(service.asked.at(-1)).toMatch(/settle/));
+    await soon(() => expect(service.asked.at(-1)).toMatch(/settle/));
     expect(owed(said)).toContain(service.state().charged);
     expect(service.state().held).toBe(0);
   });

@@ -65,7 +65,7 @@ it('an answer that is stopped costs what was said, and holds nothing', async () 
   const stop = new AbortController();
   let said = 0;
   for await (const part of ask(bea, stop.signal).fullStream) if (part.type === 'text-delta' && ++said === 7) stop.abort();
-  await vi.waitFor(async () => expect((await state(bea))[1]).toBe(0));
+  await vi.waitFor(async () => expect((await state(bea))[1]).toBe(0), { timeout: 15_000 });
   const charged = 100 - ((await state(bea))[0] ?? 0);
   // The prompt, what was heard, and at most what was on its way.
   expect(charged).toBeGreaterThanOrEqual(4 + 7);

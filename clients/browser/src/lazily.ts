@@ -1,11 +1,15 @@
 import { ScripError, type Bearer } from '@scrip/core';
 import type { SessionSource, Sessions } from './session.js';
 
-/** What only pages with a session need: loaded when the first one does. */
-export const signedIn = () =>
-  import('./signed-in.js').catch((cause: unknown) => {
+const part = <T>(loading: Promise<T>): Promise<T> =>
+  loading.catch((cause: unknown) => {
     throw new ScripError('network_error', 'A part of @scrip/browser could not be loaded.', { cause });
   });
+
+/** What only pages with a session need: loaded when the first one does. */
+export const signedIn = () => part(import('./signed-in.js'));
+/** What only buyers need. */
+export const buying = () => part(import('./buying.js'));
 
 /** Sessions, once they are there. */
 export class LazySessions implements Bearer {

@@ -55,6 +55,7 @@ const comesBack = (): Promise<never> =>
 
 /** Goes to a page, if there is one to leave. */
 export function leaveFor(url: string): Promise<never> {
+  needsPage();
   location.assign(url);
   return comesBack();
 }

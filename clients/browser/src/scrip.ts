@@ -21,11 +21,10 @@ import type {
   SubscriptionInput,
   WaitOptions,
 } from './input.js';
-import { LazySessions, signedIn } from './lazily.js';
+import type { Buying } from './buying.js';
+import { LazySessions, buying, signedIn } from './lazily.js';
 import { Listeners } from './listeners.js';
-import { forgetMark, here, leaveFor, needsPage, onlyOneTab, openWindow, withMark } from './page.js';
-import { settled, watch } from './orders.js';
-import { Returning } from './returning.js';
+import { here, mark, onlyOneTab, openWindow } from './page.js';
 import { Kept, browserStorage, parse } from './storage.js';
 
 type Schemas = components['schemas'];
@@ -38,7 +37,7 @@ export class Scrip {
   readonly #name: string;
   readonly #code: StoredCode;
   /** A checkout that the buyer was sent to. */
-  readonly #leaving: Returning;
+  readonly #leaving: Kept;
   /** A rotation whose answer has not arrived: its key, without which the wallet would be lost. */
   readonly #rotation: Kept;
   readonly #listeners: Listeners;
@@ -57,7 +56,7 @@ export class Scrip {
     this.#listeners = new Listeners(this.#name);
     this.#code = new StoredCode(storage ?? browserStorage(this.#name), this.#name);
     const own = `${this.#name}:${this.bySession ? 'session' : key}`;
-    this.#leaving = new Returning(`${own}:checkout`);
+    this.#leaving = new Kept(browserStorage(`${own}:checkout`));
     this.#rotation = new Kept(browserStorage(`${own}:rotation`));
   }
 
@@ -224,13 +223,7 @@ export class Scrip {
    * `completeCheckout` does the rest.
    */
   async redirectToCheckout(input: CheckoutInput, options?: CallOptions): Promise<never> {
-    needsPage();
-    const page = here() ?? null;
-    const marked = !input.successUrl && page !== null;
-    const successUrl = marked ? withMark(page) : input.successUrl ?? null;
-    const checkout = await this.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
-    await this.#leaving.remember(checkout, marked);
-    return leaveFor(checkout.url);
+    return (await this.#buying()).redirect(input, options);
   }
 
   /**
@@ -241,18 +234,7 @@ export class Scrip {
     // Before anything is waited for: a browser lets a window open only in the click itself.
     const popup = openWindow(options.opening ?? 'Opening checkout…');
     try {
-      const checkout = await this.checkout(input, options);
-      await this.#leaving.remember(checkout, false);
-      popup.location.href = checkout.url;
-      const order = await watch((id, call) => this.order(id, call), checkout.orderId, {
-        signal: options.signal,
-        timeoutMs: 86_400_000,
-        closed: () => popup.closed,
-      });
-      if (settled(order)) await this.#arrive(order);
-      // A bank debit takes days: the order stays remembered, and is no failure.
-      else if (!order.processing) throw new ScripError('checkout_closed', 'The checkout was closed before anything was paid.');
-      return order;
+      return await (await this.#buying()).inWindow(popup, input, options);
     } finally {
       popup.close();
     }
@@ -264,8 +246,7 @@ export class Scrip {
 
   /** The order, once it is no longer pending and no money is on its way. */
   async waitForOrder(orderId: string, options: WaitOptions = {}): Promise<Order> {
-    const order = await watch((id, call) => this.order(id, call), orderId, options);
-    if (!settled(order)) throw new ScripError('timeout', 'The order is still pending.');
+    const order = await (await this.#buying()).wait(orderId, options);
     this.#listeners.changed();
     return order;
   }
@@ -277,9 +258,7 @@ export class Scrip {
    * no checkout is known; an order that is still pending is remembered for the next time.
    */
   async completeCheckout(options: WaitOptions = {}): Promise<Order | null> {
-    const order = await this.#leaving.order((id, call) => this.order(id, call), options);
-    if (order && settled(order)) await this.#arrive(order);
-    return order;
+    return mark() === null && (await this.#leaving.get()) === null ? null : (await this.#buying()).complete(options);
   }
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
@@ -293,7 +272,7 @@ export class Scrip {
   }
 
   async redirectToPortal(input: PortalInput = {}, options?: CallOptions): Promise<never> {
-    needsPage();
+    const { leaveFor } = await buying();
     return leaveFor((await this.portal(input, options)).url);
   }
 
@@ -376,12 +355,14 @@ export class Scrip {
     return answer;
   }
 
-  async #arrive(order: Order): Promise<void> {
-    await this.#leaving.forget(order.id);
-    if (order.status === 'paid' && order.code && !this.bySession && (await this.#code.get()) === null) await this.#keep(order.code);
-    else this.#listeners.changed();
-    // Where the code is not kept the address is all that a reload has.
-    if (this.#code.lasts) forgetMark();
+  async #buying(): Promise<Buying> {
+    const { Buying } = await buying();
+    const arrived = async ({ status, code }: Order) => {
+      if (status === 'paid' && code && !this.bySession && (await this.#code.get()) === null) await this.#keep(code);
+      else this.#listeners.changed();
+      return this.#code.lasts;
+    };
+    return new Buying({ checkout: (...given) => this.checkout(...given), order: (...given) => this.order(...given), arrived }, this.#leaving);
   }
 
   async #pendingRotation(code: string): Promise<string | undefined> {

@@ -20,7 +20,7 @@ import {
 } from '../src';
 import { de, en, fr } from '../src/messages';
 import { accessible } from './axe';
-import { baseUrl, fund, keeps, openShop, pay, visit, walletOf, watched, type Shop } from './shop';
+import { baseUrl, fund, heldBack, keeps, openShop, pay, visit, walletOf, watched, type Shop } from './shop';
 
 let shop: Shop;
 beforeEach(async () => {
@@ -95,24 +95,12 @@ it('one press is one good: a second one while the first is under way takes and g
     const [goods, setGoods] = useState(0);
     return <button type="button" onClick={() => void deduct({ amount: 1 }).then((taken) => taken && setGoods((n) => n + 1))}>{`${goods} goods`}</button>;
   }
-  // The answer to the first press is not there before the second one, however quick the service is.
-  let pressedTwice = () => {};
-  const pressed = new Promise<void>((resolve) => (pressedTwice = resolve));
-  const ask = globalThis.fetch;
-  const deductions = vi.fn();
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (address, init) => {
-    const answer = await ask(address, init);
-    if (String(address).endsWith('/deduct')) {
-      deductions();
-      await pressed;
-    }
-    return answer;
-  });
-  visit(shop, <Draw />, { code });
+  const { fetch, go } = heldBack(/\/deduct$/);
+  const page = visit(shop, <Draw />, { code, fetch });
   await userEvent.dblClick(screen.getByRole('button'));
-  pressedTwice();
+  go();
   await screen.findByText('1 goods');
-  expect(deductions).toHaveBeenCalledOnce();
+  expect(page.asked.filter((path) => path.endsWith('/deduct'))).toHaveLength(1);
   expect((await walletOf(shop, code)).balances[0]?.balance).toBe(9);
 });
 

@@ -75,7 +75,7 @@ describe('<PricingTable>', () => {
   });
 
   it('marks what the wallet is subscribed to, and leads other tiers to the portal', async () => {
-    const other = await shop.admin(`/products/${(await studioOf(shop))}/prices`, {
+    const other = await shop.admin(`/products/${shop.studioId}/prices`, {
       label: 'Atelier', amountCents: 1900, currency: 'EUR', interval: 'month', features: ['editor'],
     });
     const code = await fund(shop, 1);
@@ -298,6 +298,7 @@ describe('<LedgerTable>', () => {
   it('is empty without a wallet, and says why it cannot be read', async () => {
     const empty = visit(shop, <LedgerTable />, { code: null });
     await screen.findByText('Nothing yet.');
+    screen.getByText('What came and went');
     expect(empty.asked).toEqual([]);
     empty.unmount();
     const { fetch, back } = offline();
@@ -343,11 +344,6 @@ it('<ErrorMessage> gives a reference for what is the service’s own fault, and 
   visit(shop, <ErrorMessage error={error(404)} />, { code: null });
   expect(screen.getByRole('alert').textContent).toBe('Try again later.');
 });
-
-async function studioOf(of: Shop): Promise<string> {
-  const { client } = watched(of, { code: null });
-  return (await client.products()).find(({ name }) => name === 'Studio')?.id ?? expect.fail('no such product');
-}
 
 async function feature(of: Shop, code: string, slug: string): Promise<void> {
   const answer = await fetch(`${baseUrl}/api/v1/features`, {

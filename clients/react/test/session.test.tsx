@@ -71,6 +71,16 @@ it('buys for them, and says what they have now', async () => {
   expect(screen.queryByText(/only key/)).toBeNull();
 });
 
+it('thanks for a plan with the credits that it brought, though they are of another product', async () => {
+  const plus = { label: 'Plus', amountCents: 900, currency: 'EUR', interval: 'month', creditsGranted: 30, creditsProductId: shop.productId, features: [] };
+  const { id: priceId } = await shop.admin(`/products/${shop.studioId}/prices`, plus);
+  const { url, checkoutId } = await secretly<{ url: string; checkoutId: string }>('/checkout', { externalUserId: ann, priceId });
+  await pay(url);
+  history.replaceState(null, '', `/?scrip_checkout=${checkoutId}`);
+  render(<ScripProvider baseUrl={baseUrl} session={session} locale="en-GB"><CheckoutNotice /></ScripProvider>);
+  await screen.findByText('Payment received, thank you. You have 30 images.');
+});
+
 it('asks for one session, though the function is written where it is used', async () => {
   const asked = vi.fn(session);
   function Page() {

@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 if (typeof window !== 'undefined') HTMLCanvasElement.prototype.getContext = () => null;
 
 // A busy machine takes its time.
-configure({ asyncUtilTimeout: 5_000 });
+configure({ asyncUtilTimeout: 15_000 });
 
 afterEach(() => {
   // Some tests are a server.

@@ -24,7 +24,8 @@ export interface Shop {
   readonly priceId: string;
   /** 1,000 images for EUR 40.00. */
   readonly bigPriceId: string;
-  /** The tier Studio, which unlocks `editor`. */
+  readonly studioId: string;
+  /** Its tier Studio, which unlocks `editor`. */
   readonly tierId: string;
   /** Where the sandbox sells. */
   readonly checkoutUrl: (checkoutId: string) => string;
@@ -62,6 +63,7 @@ export async function openShop(more: { freeGrant?: Json; provider?: boolean } = 
     productId: product['id'] as string,
     priceId: small['id'] as string,
     bigPriceId: big['id'] as string,
+    studioId: studio['id'] as string,
     tierId: tier['id'] as string,
     checkoutUrl: (checkoutId) => `${baseUrl}/sandbox/${project['id']}/checkout/${checkoutId}`,
     admin,
@@ -90,6 +92,25 @@ export function walletOf(shop: Shop, code: string) {
 export async function pay(url: string, button = 'pay'): Promise<void> {
   const paid = await fetch(`${url}/${button}`, { method: 'POST' });
   if (!paid.ok) throw new Error(await paid.text());
+}
+
+/** Asks the service at once, and keeps back what it answers at some addresses until it is told to go on: what a page
+ * does meanwhile does not hang on how quick the service is. */
+export function heldBack(which: RegExp) {
+  let go = () => {};
+  const told = new Promise<void>((resolve) => (go = resolve));
+  const held = { fetch: fetchHeld, go, answered: 0 };
+  async function fetchHeld(...given: Parameters<typeof fetch>): Promise<Response> {
+    const answer = await fetch(...given);
+    if (!which.test(String(given[0]))) return answer;
+    // All of it, so that nothing is waited for any more once it goes on.
+    const { status, headers } = answer;
+    const text = await answer.text();
+    held.answered += 1;
+    await told;
+    return new Response(text, { status, headers });
+  }
+  return held;
 }
 
 export interface Page extends RenderResult {

@@ -83,6 +83,16 @@ describe.each([
   });
 });
 
+it('a page may have its own face everywhere', async () => {
+  const view = await browser.newPage();
+  try {
+    await view.setContent(`<!doctype html><style>${css}</style><style>body { --scrip-font: initial; font-family: Georgia, serif }</style>${BODY}`);
+    expect(await view.evaluate(() => getComputedStyle(document.querySelector('.text') ?? document.body).fontFamily)).toBe('Georgia, serif');
+  } finally {
+    await view.close();
+  }
+});
+
 it('no rule weighs more than one of the shop’s own would', () => {
   const selectors = css.replace(/\/\*[\s\S]*?\*\//g, '').match(/^[^@\s{}][^{}]*(?=\{)/gm) ?? [];
   expect(selectors.length).toBeGreaterThan(20);

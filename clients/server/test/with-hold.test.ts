@@ -1,6 +1,6 @@
 // Work against a hold, against the service itself: whatever happens, nothing stays held and nothing is free.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip/kit';
 import { ScripServer, isScripError, type Outcome, type RunningHold } from '../src/index.js';
 
@@ -199,26 +199,38 @@ describe('a key of the caller', () => {
 });
 
 describe('a run that takes long', () => {
+  // Its own clock alone: what goes to the service takes the time that it takes.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it('keeps its hold open', async () => {
     const externalUserId = await user(100);
-    const ends: string[] = [];
-    await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 5 }, async ({ holdId, expiresAt }) => {
-      // Over the end that it had: it was put off meanwhile.
-      while (Date.now() < Date.parse(expiresAt) + 400) {
-        const hold = await scrip.getHold(holdId);
-        if (hold.expiresAt !== ends.at(-1)) ends.push(hold.expiresAt);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+    const extended: Promise<Response>[] = [];
+    const watched: typeof fetch = (...given) => {
+      const answer = fetch(...given);
+      if (String(given[0]).endsWith('/extend')) extended.push(answer);
+      return answer;
+    };
+    const patient = new ScripServer({ ...service, fetch: watched });
+    await patient.withHold({ externalUserId, amount: 40, expiresInSeconds: 60 }, async ({ holdId, expiresAt }) => {
+      // Three times as long as it would be open by itself, and never within half of its end.
+      for (let n = 0; n < 9; n++) {
+        vi.advanceTimersByTime(20_000);
+        expect((await extended[n])?.status).toBe(200);
       }
+      expect(Date.parse((await scrip.getHold(holdId)).expiresAt)).toBeGreaterThan(Date.parse(expiresAt));
       return { amount: 3 };
     });
-    expect(ends.length).toBeGreaterThan(1);
+    vi.advanceTimersByTime(60_000);
+    expect(extended).toHaveLength(9);
     expect(await state(externalUserId)).toEqual([97, 0]);
   });
 
   it('is told when its hold is closed under it', async () => {
     const externalUserId = await user(100);
-    const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 5 }, async (hold) => {
+    const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 60 }, async (hold) => {
       await scrip.release(hold.holdId);
+      vi.advanceTimersByTime(20_000);
       await new Promise((resolve) => hold.signal.addEventListener('abort', resolve));
       throw hold.signal.reason;
     });

@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Scrip } from '@scrip/browser';
 import { ScripServer } from '@scrip/server';
+import { chromium } from '../../../clients/node_modules/playwright-core/index.mjs';
 
 let chat;
 let data;
@@ -75,24 +76,26 @@ test('an answer streams, and costs as many credits as it has tokens', async () =
 test('tokens arrive while the answer is still being made, with the credits set aside', async () => {
   const { account, ask, holdings } = visitor();
   await account();
-  const reader = (await ask('What is a hold?')).body.getReader();
+  const reader = (await ask('What is a hold? Slowly')).body.getReader();
   await reader.read();
-  assert.deepEqual([(await holdings()).balance, (await holdings()).held], [436, 64]);
-  while (!(await reader.read()).done);
-  assert.equal((await holdings()).held ?? 0, 0);
+  const { balance, held } = await holdings();
+  assert.deepEqual([balance, held], [435, 65]);
+  await reader.cancel();
+  while ((await holdings()).held);
 });
 
 test('whoever leaves in the middle pays for what was said until then', async () => {
   const { account, ask, holdings } = visitor();
   await account();
   const leave = new AbortController();
-  const reader = (await ask('What is a hold?', { signal: leave.signal })).body.getReader();
+  const reader = (await ask('What is a hold? Slowly', { signal: leave.signal })).body.getReader();
   await reader.read();
   leave.abort();
   // Until the server has noticed.
   let now = await holdings();
   while (now.held) now = await holdings();
-  assert.ok(now.balance < 496 && now.balance > 460, `${now.balance} left`);
+  // The question, what they heard, and what was on its way: far from all of it.
+  assert.ok(now.balance < 495 && now.balance > 480, `${now.balance} left`);
   // And can be told what it came to.
   assert.equal((await account()).entries[0].delta, now.balance - 500);
 });
@@ -131,6 +134,54 @@ test('whoever has not enough is shown prices, buys, and asks again', async () =>
   assert.equal((await page.wallet()).externalUserId, user);
   await assert.rejects(page.deduct({ productId: 'prod_1', amount: 1 }), { code: 'session_forbidden' });
   assert.equal((await ask('What is a hold?')).status, 200);
+});
+
+test('the page shows what each answer costs, what a stopped one came to, and sells in place', async () => {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  try {
+    const context = await browser.newContext({ viewport: { width: 700, height: 400 } });
+    const { user } = visitor();
+    await context.addCookies([{ name: 'user', value: user, url }]);
+    const page = await context.newPage();
+    const wrong = [];
+    page.on('pageerror', (error) => wrong.push(error.message));
+    await page.goto(url);
+    const balance = page.locator('#balance');
+    await balance.filter({ hasText: '500 credits' }).waitFor();
+    const question = page.getByLabel('Your question');
+    const answers = page.locator('.answer');
+    const ask = async (words) => {
+      await question.fill(words);
+      await page.getByRole('button', { name: 'Ask' }).click();
+    };
+    await ask('What is a hold?');
+    await answers.first().getByText(/^64 credits$/).waitFor();
+    await balance.filter({ hasText: '436 credits' }).waitFor();
+
+    await ask('Slowly, please');
+    await answers.nth(1).getByText(/^A hold/).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await answers.nth(1).getByText(/^Stopped\. \d+ credits for what was said\.$/).waitFor();
+
+    const { balances } = await scrip.wallet({ externalUserId: user });
+    await scrip.deduct({ externalUserId: user, amount: balances[0].balance - 10 });
+    await balance.filter({ hasText: /^10 credits$/ }).waitFor();
+    await ask('What is a hold?');
+    // What recurs says so, and all of it can be seen where the question was asked.
+    const offer = page.getByRole('button', { name: 'Subscribe to Starter for €9.00 a month' });
+    await offer.waitFor();
+    assert.ok(await offer.evaluate((button) => button.getBoundingClientRect().bottom <= document.querySelector('form').getBoundingClientRect().top));
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button', { name: 'Buy 1,000 credits for €9.00' }).click()]);
+    await popup.getByLabel(/email/i).fill('ann@mail.example');
+    await popup.getByRole('button', { name: /^pay(?! later)/i }).click();
+    // Asked again by itself.
+    await answers.nth(3).getByText(/^64 credits$/).waitFor();
+    await balance.filter({ hasText: '946 credits' }).waitFor();
+    assert.deepEqual(wrong, []);
+  } finally {
+    await browser.close();
+  }
 });
 
 test('nonsense is refused plainly', async () => {

@@ -64,8 +64,8 @@ function Draw() {
     }
   };
   return (
-    <section>
-      <button type="button" disabled={pending} onClick={() => void draw()}>Draw (5 credits)</button>
+    <section className="studio">
+      <button type="button" className="main" disabled={pending} onClick={() => void draw()}>Draw (5 credits)</button>
       <p role="status">{said}</p>
       <p className="drawings">{drawings.map((drawing) => <img key={drawing} alt="A drawing" src={`data:image/svg+xml,${encodeURIComponent(drawing)}`} />)}</p>
     </section>
@@ -78,8 +78,8 @@ function Plan() {
   const { wallet } = useWallet();
   const { run, pending, error } = useAction();
   return wallet?.subscriptions.map(({ productId, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
-    <section key={productId}>
-      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB')}`}</p>
+    <section key={productId} className="plan">
+      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}`}</p>
       <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ productId }) : scrip.cancelSubscription({ productId })))}>
         {cancelAtPeriodEnd ? 'Go on after all' : 'Cancel'}
       </button>

@@ -17,14 +17,15 @@ export function SignIn() {
     else router.refresh();
   };
   return (
-    <main>
+    <main className="sign-in">
       <h1>Atelier</h1>
+      <p>Drawings, five credits each. Sign up with any address.</p>
       <form onSubmit={(event) => void submit(event)}>
         <label htmlFor="email">Email</label>
         <input id="email" name="email" type="email" autoComplete="email" required />
         <label htmlFor="password">Password</label>
         <input id="password" name="password" type="password" autoComplete="current-password" minLength={8} required />
-        <button>Sign in, or up</button>
+        <button className="main">Sign in, or up</button>
         <p role="status">{said}</p>
       </form>
     </main>

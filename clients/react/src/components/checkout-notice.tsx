@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useScrip, useWallet, type Messages, type Order } from '@scrip/react';
+import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useProducts, useScrip, useWallet, type Messages, type Order } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -44,7 +44,10 @@ function Thanks({ order }: { order: Order }) {
   const locale = useLocale();
   const { say } = useMessages();
   const { wallet } = useWallet();
-  const { unit, balance } = useBalance(order.productId);
+  const { products } = useProducts();
+  // A plan's credits are often of another product.
+  const price = products?.flatMap(({ prices }) => prices).find(({ id }) => id === order.priceId);
+  const { unit, balance } = useBalance(price?.creditsProductId ?? order.productId);
   // What there is now, where it was bought for the wallet that is open here: the order knows only what there was.
   const isHere = !order.code || order.code === wallet?.code;
   return (

@@ -21,7 +21,14 @@ export function LedgerTable({ caption: given, renderReason, className, ...filter
   const classes = `scrip scrip-ledger ${className ?? ''}`;
   if (loading) return <p role="status" className={classes}>{say('loading')}</p>;
   if (!entries) return <ErrorMessage error={error} onRetry={() => void refresh()} className={className} />;
-  if (entries.length === 0) return <p className={classes}>{say('nothingYet')}</p>;
+  if (entries.length === 0) {
+    return (
+      <div className={classes}>
+        <p className="scrip-caption">{caption}</p>
+        <p className="scrip-muted">{say('nothingYet')}</p>
+      </div>
+    );
+  }
   return (
     <div className={classes}>
       {/* A narrow screen scrolls it, with the keyboard too. */}
