@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod foreign;
 mod format;
+mod holds;
 mod http;
 mod keys;
 mod load;
@@ -123,6 +124,7 @@ impl Bench {
             } => self.catch_up(*events, *per_second),
             Suite::Proof { charges } => self.proof(*charges),
             Suite::Client => self.rust_client(),
+            Suite::Holds => self.holds(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Webhooks { rate } => self.webhooks(*rate),
             Suite::Stalled => self.stalled(),
@@ -146,6 +148,7 @@ impl Bench {
                 self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
                 self.proof(None)?;
                 self.rust_client()?;
+                self.holds()?;
                 self.orders(None)?;
                 self.webhooks(args::DELIVERIES)?;
                 self.stalled()?;
