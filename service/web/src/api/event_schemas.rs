@@ -15,7 +15,8 @@ pub(super) fn describe(document: &mut Value) {
     let schemas = components.and_then(|all| all.get_mut("schemas")?.as_object_mut());
     let Some(schemas) = schemas else { return };
     schemas.insert("EventType".into(), types());
-    schemas.extend(EVENT_TYPES.map(|kind| (name(kind), of_type(kind))));
+    let told = EVENT_TYPES.map(|kind| (name(kind), of_type(kind, schemas)));
+    schemas.extend(told);
     if let Some(event) = schemas.get_mut("Event").and_then(Value::as_object_mut) {
         event.extend(union());
         if let Some(fields) = event.get_mut("properties").and_then(Value::as_object_mut) {
@@ -58,11 +59,19 @@ fn types() -> Value {
 }
 
 /// What an event of one type has: the name of it, and its data.
-fn of_type(kind: &str) -> Value {
+fn of_type(kind: &str, schemas: &Map<String, Value>) -> Value {
     let (data, has) = data(kind);
+    let fields = schemas.get(data).and_then(|data| data.get("properties"));
+    let field = |name: &&str| {
+        let field = fields.and_then(|fields| fields.get(*name));
+        ((*name).to_owned(), field.map(present).unwrap_or_default())
+    };
+    let fields: Map<String, Value> = has.iter().map(field).collect();
     let data = match has {
         [] => reference(data),
-        has => json!({ "allOf": [reference(data), { "type": "object", "required": has }] }),
+        has => json!({ "allOf": [
+            reference(data), { "type": "object", "properties": fields, "required": has },
+        ] }),
     };
     json!({
         "type": "object",
@@ -70,6 +79,23 @@ fn of_type(kind: &str) -> Value {
         "properties": { "type": { "type": "string", "const": kind }, "data": data },
         "required": ["type", "data"],
     })
+}
+
+/// A field's schema where the field is there, and not null.
+fn present(field: &Value) -> Value {
+    let is_null =
+        |kind: &&Value| **kind == "null" || kind.get("type").is_some_and(|it| it == "null");
+    let other = |all: &Value| all.as_array()?.iter().find(|kind| !is_null(kind)).cloned();
+    let mut field = field.clone();
+    if let Some(choice) = field.get("oneOf").and_then(other) {
+        return choice;
+    }
+    if let Some(kind) = field.get("type").and_then(other)
+        && let Some(field) = field.as_object_mut()
+    {
+        field.insert("type".into(), kind);
+    }
+    field
 }
 
 /// The schema of a type's data, and the fields that are there with this type.
@@ -112,7 +138,7 @@ fn webhook(kind: &str) -> Value {
         "responses": {
             "2XX": { "description": "Received: it is not sent again." },
             "410": { "description": "Nobody wants it: the endpoint is disabled." },
-            "default": { "description": "It is sent again, for four days." },
+            "default": { "description": "It is sent again, for three days." },
         },
     } })
 }
@@ -156,6 +182,11 @@ mod tests {
             let told = &schemas[name(kind)]["properties"];
             assert_eq!(told["type"]["const"], kind);
             let (of, has) = data(kind);
+            let required = told["data"]["allOf"][1]["properties"].as_object();
+            assert_eq!(required.map_or(0, Map::len), has.len());
+            for (field, schema) in required.into_iter().flatten() {
+                assert!(!schema.to_string().contains("null"), "{kind}: {field}");
+            }
             for field in has {
                 assert!(
                     schemas[of]["properties"].get(field).is_some(),
