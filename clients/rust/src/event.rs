@@ -64,7 +64,7 @@ pub enum EventData {
     /// A wallet was made.
     #[serde(rename = "wallet.created")]
     WalletCreated(WalletData),
-    /// Credits came.
+    /// Credits came into a wallet.
     #[serde(rename = "wallet.credited")]
     WalletCredited(CreditedData),
     /// What can be spent fell to the product's `lowBalance` or below it.
@@ -101,7 +101,7 @@ pub struct OrderData {
 pub struct DisputeData {
     /// The order as it stood then, as a secret key reads it.
     pub order: Order,
-    /// The dispute.
+    /// The dispute as it stood then.
     pub dispute: Dispute,
     /// Once it is closed: whether the money is back, or was never taken.
     pub won: Option<bool>,
