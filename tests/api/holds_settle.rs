@@ -224,6 +224,100 @@ async fn ten_worst_cases_fill_the_limit_and_the_eleventh_is_refused() {
 }
 
 #[tokio::test]
+async fn of_holds_placed_at_once_as_many_are_taken_as_the_limit_bears() {
+    let service = Service::start().await;
+    service.trust(100).await;
+    service.grant("u", 1000).await;
+    let requests = (0..30).map(|number| {
+        let mut request = body(5, &format!("h{number}"));
+        request["maxOverrun"] = json!(10);
+        let secret = service.secret.clone();
+        async move { secret.post(EXTERNAL, &request).await }
+    });
+    let placed = futures_util::future::join_all(requests).await;
+    let (placed, refused): (Vec<_>, Vec<_>) = placed.into_iter().partition(|it| it.status == 200);
+    assert_eq!(placed.len(), 10);
+    for refused in refused {
+        assert_refused(&refused, 402, "insufficient_credits");
+        assert_eq!(refused.body["creditAvailable"], 0);
+    }
+    // All turn out four times as dear, at once, and each is told twice.
+    let spend = json!({ "externalUserId": "u", "amount": 950, "idempotencyKey": "d" });
+    let path_of = "/api/v1/wallets/external/deduct";
+    service.secret.post(path_of, &spend).await.expect(200);
+    let settlements = placed.iter().chain(&placed).map(|hold| {
+        let hold = hold.body["holdId"].as_str().unwrap();
+        settle(&service, hold, 20, "owe")
+    });
+    for settled in futures_util::future::join_all(settlements).await {
+        let settled = settled.expect(200);
+        assert_eq!(
+            (&settled["charged"], &settled["owed"], &settled["uncovered"]),
+            (&json!(5), &json!(10), &json!(5))
+        );
+    }
+    assert_eq!(service.stands("u").await, [0, 0, 100]);
+}
+
+/// Ten jobs, any of which may come to the whole budget: held for the worst case, one would keep out the other nine.
+/// Held for what is usual, all of them run, and the one that does come to more takes what the others left.
+#[tokio::test]
+async fn a_worst_case_that_would_fill_the_budget_keeps_no_other_work_out() {
+    let service = Service::start().await;
+    service.grant("u", 100).await;
+    let worst = place(&service, 100, "worst").await;
+    let refused = service.secret.post(EXTERNAL, &body(10, "next")).await;
+    assert_refused(&refused, 402, "insufficient_credits");
+    // What the worst case did not come to is there again with its settlement.
+    let settled = settle(&service, &worst, 5, "drain").await.expect(200);
+    assert_eq!(settled["balance"], 95);
+    let mut jobs = Vec::new();
+    for number in 0..9 {
+        jobs.push(place(&service, 5, &format!("job {number}")).await);
+    }
+    let long = place(&service, 5, "long").await;
+    for chunk in 0..9 {
+        let draw = json!({ "amount": 5, "idempotencyKey": format!("c{chunk}") });
+        let path = path(&long, "/draw");
+        service.secret.post(&path, &draw).await.expect(200);
+    }
+    for job in &jobs {
+        settle(&service, job, 5, "drain").await.expect(200);
+    }
+    let settled = settle(&service, &long, 100, "drain").await.expect(200);
+    let expected = json!({
+        "balance": 0, "deducted": true, "charged": 50, "owed": 0, "uncovered": 50,
+    });
+    assert_eq!(settled, expected);
+    let spent: i64 = service.ledger("u").await[1..].iter().map(|it| it.0).sum();
+    assert_eq!(spent, -100);
+}
+
+#[tokio::test]
+async fn settled_late_for_less_than_was_drawn_the_rest_comes_back() {
+    let service = Service::start().await;
+    service.grant("u", 100).await;
+    let hold = place(&service, 40, "h").await;
+    let draw = json!({ "amount": 30, "idempotencyKey": "d" });
+    let draw_path = path(&hold, "/draw");
+    service.secret.post(&draw_path, &draw).await.expect(200);
+    service.clock.advance_millis(86_400_000);
+    for deducted in [false, false] {
+        let settled = settle(&service, &hold, 12, "drain").await.expect(200);
+        let expected = json!({
+            "balance": 88, "deducted": deducted, "charged": 12, "owed": 0, "uncovered": 0,
+            "late": true,
+        });
+        assert_eq!(settled, expected);
+    }
+    let ledger = service.ledger("u").await;
+    let expected = lines(&[(100, "manual"), (-30, "deduction"), (18, "reversal")]);
+    assert_eq!(ledger, expected);
+    let read = service.secret.get(&path(&hold, "")).await.expect(200);
+    assert_eq!(read["status"], "expired");
+}
+
+#[tokio::test]
 async fn code_wallets_never_owe_and_reserve_nothing() {
     let service = Service::start().await;
     service.trust(100).await;

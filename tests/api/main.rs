@@ -63,6 +63,7 @@ mod usage;
 mod wallets_by_header;
 mod wallets_create;
 mod wallets_debt_limit;
+mod wallets_debts;
 mod wallets_forgive;
 mod wallets_ledger;
 mod wallets_open_external;

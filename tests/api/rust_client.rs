@@ -5,8 +5,8 @@ mod retries;
 use std::{convert::Infallible, time::Duration};
 
 use scrip_client::{
-    BatchItem, Cancel, Credit, Deduct, Error, Forgive, Interval, LedgerFilter, NewCheckout,
-    NewSession, OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
+    BatchItem, Cancel, Credit, Deduct, Error, EventData, Forgive, Interval, LedgerFilter,
+    NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
 };
 use serde_json::json;
 
@@ -322,6 +322,44 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
         .await
         .unwrap();
     assert_eq!((rest.len(), same), (0, next));
+}
+
+#[tokio::test]
+async fn each_event_is_told_by_its_type() {
+    let shop = SandboxShop::open().await;
+    let scrip = secret(&shop.service);
+    shop.service.trust(50).await;
+    shop.bought("ann").await;
+    shop.subscribed("ann").await;
+    let ann = Wallet::external("ann");
+    let spend = Deduct::new(120).product(&shop.service.product);
+    let spend = spend.on_shortfall(OnShortfall::Owe);
+    assert_eq!(scrip.deduct(&ann, spend).await.unwrap().owed, Some(20));
+    shop.service.grant("ann", 30).await;
+    let (events, _) = scrip.events(None, &[]).await.unwrap();
+    let mut told = std::collections::BTreeSet::new();
+    for event in &events {
+        let is_known = !matches!(event.data, EventData::Other(_));
+        assert!(is_known, "{event:?}");
+        told.insert(event.kind.as_str());
+    }
+    for kind in [
+        "wallet.created",
+        "order.paid",
+        "wallet.credited",
+        "subscription.started",
+        "features.changed",
+        "wallet.depleted",
+        "wallet.owing",
+        "wallet.repaid",
+    ] {
+        assert!(told.contains(kind), "{kind} in {told:?}");
+    }
+    let owing = events.iter().find_map(|event| match &event.data {
+        EventData::WalletOwing(owing) => Some(owing.owed),
+        _ => None,
+    });
+    assert_eq!(owing, Some(20));
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! What a stream shows by time alone. The runtime's own clock stands still in these tests, and leaps to the next timer
 //! when nobody has anything to do.
 
+use domain::{Amount, catalog::FreeGrant, time::Period};
+use reqwest::Method;
+use scrip::catalog::ProductChange;
 use serde_json::json;
 
 use crate::{
@@ -65,4 +68,48 @@ async fn a_session_ends_its_stream_by_itself() {
     service.clock.advance_millis(60_000);
     tokio::time::pause();
     assert_eq!(stream.line().await, None::<StreamItem>);
+}
+
+/// A page that stays open: it takes a new session before each hour is over, and goes on where it was.
+#[tokio::test]
+async fn a_page_that_is_open_for_a_month_is_shown_everything_and_leaves_nothing_behind() {
+    let service = Service::start().await;
+    let free = FreeGrant {
+        credits: Amount::new(5).unwrap(),
+        period: Period::Daily,
+    };
+    let change = ProductChange {
+        free_grant: Some(Some(free)),
+        ..ProductChange::default()
+    };
+    let (project, product) = (service.project.id, service.product.parse().unwrap());
+    let changed = service.catalog.update_product(project, product, change);
+    changed.await.unwrap();
+    let (mut last, mut used) = (0, 0);
+    for hour in 0..30 * 24 {
+        let session = service.session(json!({"externalUserId": "ann"})).await;
+        let stream = session.request(Method::GET, STREAM);
+        let stream = stream.header("Last-Event-ID", last);
+        let mut stream = Events::send(stream).await.ok().unwrap();
+        let (id, state) = stream.event().await.unwrap();
+        assert!(id > last, "{id} after {last}");
+        // One of the five free credits of each day is used, at noon.
+        if hour % 24 == 0 {
+            assert_eq!(state["balances"][0]["balance"], 5, "hour {hour}");
+            let body = json!({
+                "externalUserId": "ann", "amount": 1, "idempotencyKey": format!("day {hour}"),
+            });
+            let path = "/api/v1/wallets/external/deduct";
+            service.secret.post(path, &body).await.expect(200);
+            stream.balance(4).await;
+            used += 1;
+        }
+        last = id;
+        service.clock.advance_millis(3_600_000);
+    }
+    assert_eq!(used, 30);
+    kit::deadline::until("the streams' end", kit::deadline::SOON, || {
+        (service.handle.stats().watchers == 0).then_some(())
+    })
+    .await;
 }

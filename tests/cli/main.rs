@@ -13,6 +13,7 @@ mod apply;
 mod backup;
 mod bench;
 mod completions;
+mod debts;
 mod dev;
 mod doctor;
 mod export;

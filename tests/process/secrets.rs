@@ -146,6 +146,19 @@ async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
         let said = format!("{:?} {}", reply.headers, reply.body);
         assert!(!said.contains(token), "{said}");
     }
+    // Nor where somebody puts it where it does not belong.
+    for path in [
+        format!("/api/v1/wallets/{token}"),
+        format!("/api/v1/wallets/{token}/stream"),
+        format!("/api/v1/me?token={token}"),
+        format!("/api/v1/holds/{token}/draw"),
+        format!("/dashboard/{token}"),
+        format!("/docs/{token}"),
+        format!("/{token}"),
+    ] {
+        let reply = server.browser().get(&path).await;
+        assert!(!reply.body.to_string().contains(token), "{}", reply.body);
+    }
     let path = "/api/v1/wallets/external/stream";
     let mut stream = kit::events::Events::open(&session, path)
         .await

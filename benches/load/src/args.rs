@@ -96,6 +96,8 @@ pub(crate) enum Suite {
     },
     /// Calls with the Rust client, compared with the same calls by bare reqwest.
     Client,
+    /// A hold with fifty draws beside one without, and a draw beside a deduction.
+    Holds,
     /// A million pending orders: what it costs to expire one of them, and then a thousand, compared with
     /// a tenth as many orders, and with no others pending.
     Orders {

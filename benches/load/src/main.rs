@@ -24,6 +24,7 @@ mod engine;
 mod error;
 mod foreign;
 mod format;
+mod holds;
 mod http;
 mod keys;
 mod load;
@@ -147,6 +148,7 @@ impl Bench {
             } => self.catch_up(*events, *per_second),
             Suite::Reconciliation { charges } => self.reconciliation(*charges),
             Suite::Client => self.rust_client(),
+            Suite::Holds => self.holds(),
             Suite::Orders { pending } => self.orders(*pending),
             Suite::Webhooks { rate } => self.webhooks(*rate),
             Suite::Stalled => self.stalled(),
@@ -170,6 +172,7 @@ impl Bench {
                 self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
                 self.reconciliation(None)?;
                 self.rust_client()?;
+                self.holds()?;
                 self.orders(None)?;
                 self.webhooks(args::DELIVERIES)?;
                 self.stalled()?;

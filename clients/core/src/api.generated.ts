@@ -396,18 +396,20 @@ export interface components {
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
-            /**
-             * @description The type of the event.
-             * @example order.paid
-             */
-            type: string;
-        };
+            type: components["schemas"]["EventType"];
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["FeaturesChanged"]);
         /** @description Events, oldest first. */
         Events: {
             events: components["schemas"]["Event"][];
             /** @description Pass as `after` for what comes next: the last event's identifier, or `after` as it was given. */
             nextCursor?: string | null;
         };
+        /**
+         * @description The type of an event. A later release may have more.
+         * @example order.paid
+         * @enum {string}
+         */
+        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "features.changed" | (string & {});
         /** @description How long a hold lasts from now. */
         ExtendHold: {
             /** @description Seconds from now until the credits come back by themselves. */
@@ -439,6 +441,20 @@ export interface components {
         Features: {
             /** @description All features, sorted. */
             features: string[];
+        };
+        /** @description What `features.changed` says. */
+        FeaturesChanged: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description Features that it did not unlock before. */
+                added: string[];
+                /** @description Features that it does not unlock any more. */
+                removed: string[];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "features.changed" | (string & {});
         };
         /** @example history */
         FeatureSlug: string;
@@ -606,6 +622,19 @@ export interface components {
          * @example en-US
          */
         Locale: string;
+        /** @description An event as the body of a webhook; its identifier is in a header. */
+        Message: {
+            data: components["schemas"]["Data"];
+            /**
+             * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
+             *     say.
+             */
+            recordedAt: components["schemas"]["Instant"];
+            /** @description When it happened, by the project's clock. */
+            timestamp: components["schemas"]["Instant"];
+            type: components["schemas"]["EventType"];
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["FeaturesChanged"]);
         /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
         Meta: {
             [key: string]: unknown;
@@ -737,6 +766,68 @@ export interface components {
             order: components["schemas"]["Order"];
             /** @description With `order.dispute_closed`: whether the money is back, or was never taken. */
             won?: boolean | null;
+        };
+        /** @description What `order.dispute_closed` says. */
+        OrderDisputeClosed: {
+            data: components["schemas"]["OrderData"] & {
+                /** @description The dispute, with `order.disputed` and `order.dispute_closed`. */
+                dispute: components["schemas"]["Dispute"];
+                /** @description With `order.dispute_closed`: whether the money is back, or was never taken. */
+                won: boolean;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.dispute_closed" | (string & {});
+        };
+        /** @description What `order.disputed` says. */
+        OrderDisputed: {
+            data: components["schemas"]["OrderData"] & {
+                /** @description The dispute, with `order.disputed` and `order.dispute_closed`. */
+                dispute: components["schemas"]["Dispute"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.disputed" | (string & {});
+        };
+        /** @description What `order.expired` says. */
+        OrderExpired: {
+            data: components["schemas"]["OrderData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.expired" | (string & {});
+        };
+        /** @description What `order.failed` says. */
+        OrderFailed: {
+            data: components["schemas"]["OrderData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.failed" | (string & {});
+        };
+        /** @description What `order.paid` says. */
+        OrderPaid: {
+            data: components["schemas"]["OrderData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.paid" | (string & {});
+        };
+        /** @description What `order.refunded` says. */
+        OrderRefunded: {
+            data: components["schemas"]["OrderData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.refunded" | (string & {});
         };
         /** @description A page of a project's orders, newest first. */
         Orders: {
@@ -1011,10 +1102,126 @@ export interface components {
              */
             status: "active" | "past_due" | "paused" | (string & {});
         };
+        /** @description What `subscription.canceled` says. */
+        SubscriptionCanceled: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The subscription, with a subscription's events. */
+                subscription: components["schemas"]["Subscription"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscription.canceled" | (string & {});
+        };
+        /** @description What `subscription.past_due` says. */
+        SubscriptionPastDue: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The subscription, with a subscription's events. */
+                subscription: components["schemas"]["Subscription"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscription.past_due" | (string & {});
+        };
+        /** @description What `subscription.renewed` says. */
+        SubscriptionRenewed: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The subscription, with a subscription's events. */
+                subscription: components["schemas"]["Subscription"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscription.renewed" | (string & {});
+        };
+        /** @description What `subscription.started` says. */
+        SubscriptionStarted: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The subscription, with a subscription's events. */
+                subscription: components["schemas"]["Subscription"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscription.started" | (string & {});
+        };
+        /** @description What `subscription.updated` says. */
+        SubscriptionUpdated: {
+            data: components["schemas"]["WalletData"] & {
+                /** @description The subscription, with a subscription's events. */
+                subscription: components["schemas"]["Subscription"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscription.updated" | (string & {});
+        };
         /** @description What was granted and used. */
         Usage: {
             /** @description Oldest first, without gaps; at most 1,000. */
             buckets: components["schemas"]["Bucket"][];
+        };
+        /** @description What `wallet.balance_low` says. */
+        WalletBalanceLow: {
+            data: components["schemas"]["WalletData"] & {
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then, with the same events.
+                 */
+                balance: number;
+                /**
+                 * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+                 *     `wallet.owing` and `wallet.repaid`.
+                 */
+                productId: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.balance_low" | (string & {});
+        };
+        /** @description What `wallet.created` says. */
+        WalletCreated: {
+            data: components["schemas"]["WalletData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.created" | (string & {});
+        };
+        /** @description What `wallet.credited` says. */
+        WalletCredited: {
+            data: components["schemas"]["WalletData"] & {
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then, with the same events.
+                 */
+                balance: number;
+                /**
+                 * Format: int64
+                 * @description Credits that came, with `wallet.credited`.
+                 */
+                delta: number;
+                /**
+                 * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+                 *     `wallet.owing` and `wallet.repaid`.
+                 */
+                productId: string;
+                /** @description Why they came. */
+                reason: components["schemas"]["Reason"];
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.credited" | (string & {});
         };
         /** @description The data of all other events. Fields that do not belong to an event's type are left out. */
         WalletData: {
@@ -1055,6 +1262,76 @@ export interface components {
             subscription?: components["schemas"]["Subscription"] | null;
             /** @description The wallet's identifier: `wal_…` */
             walletId: string;
+        };
+        /** @description What `wallet.depleted` says. */
+        WalletDepleted: {
+            data: components["schemas"]["WalletData"] & {
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then, with the same events.
+                 */
+                balance: number;
+                /**
+                 * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+                 *     `wallet.owing` and `wallet.repaid`.
+                 */
+                productId: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.depleted" | (string & {});
+        };
+        /** @description What `wallet.owing` says. */
+        WalletOwing: {
+            data: components["schemas"]["WalletData"] & {
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then, with the same events.
+                 */
+                balance: number;
+                /**
+                 * Format: int64
+                 * @description Credits that were owed then, with `wallet.owing` and `wallet.repaid`.
+                 */
+                owed: number;
+                /**
+                 * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+                 *     `wallet.owing` and `wallet.repaid`.
+                 */
+                productId: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.owing" | (string & {});
+        };
+        /** @description What `wallet.repaid` says. */
+        WalletRepaid: {
+            data: components["schemas"]["WalletData"] & {
+                /**
+                 * Format: int64
+                 * @description Credits that could be spent then, with the same events.
+                 */
+                balance: number;
+                /**
+                 * Format: int64
+                 * @description Credits that were owed then, with `wallet.owing` and `wallet.repaid`.
+                 */
+                owed: number;
+                /**
+                 * @description The product whose credits they are, with `wallet.credited`, `wallet.balance_low`, `wallet.depleted`,
+                 *     `wallet.owing` and `wallet.repaid`.
+                 */
+                productId: string;
+            };
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.repaid" | (string & {});
         };
         /** Format: int64 */
         Whole: number;

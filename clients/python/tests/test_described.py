@@ -1,5 +1,6 @@
 """The methods take all that the API's description says an endpoint takes, and there is one for each endpoint."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -9,6 +10,7 @@ from typing import Any, Optional
 import pytest
 
 from scrip import AsyncScrip, BatchItem, Scrip
+from scrip.events import KINDS
 
 API: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs/openapi/api.json").read_text("utf-8"))
 
@@ -100,3 +102,14 @@ def test_both_clients_have_the_same_methods_with_the_same_words() -> None:
     for name, method in one.items():
         twin = other["aclose" if name == "close" else name]
         assert [*inspect.signature(method).parameters] == [*inspect.signature(twin).parameters], name
+
+
+def test_the_union_of_events_is_the_one_that_is_described() -> None:
+    schemas = API["components"]["schemas"]
+    assert {*KINDS} == {*schemas["EventType"]["enum"]} == {*API["webhooks"]}
+    for alternative in schemas["Event"]["oneOf"]:
+        told = schemas[alternative["$ref"].rsplit("/", 1)[1]]["properties"]
+        _, data = KINDS[told["type"]["const"]]
+        required = [field for part in told["data"].get("allOf", []) for field in part.get("required", [])]
+        known = {field.name for field in dataclasses.fields(data)}
+        assert {re.sub(r"([A-Z])", r"_\1", field).lower() for field in required} <= known, told["type"]

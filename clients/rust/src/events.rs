@@ -1,12 +1,6 @@
 //! Events, and usage.
 
-use crate::{
-    call::Call,
-    client::Scrip,
-    error::Error,
-    pages::Page,
-    types::{Bucket, Event},
-};
+use crate::{call::Call, client::Scrip, error::Error, event::Event, pages::Page, types::Bucket};
 use jiff::Timestamp;
 use serde::Deserialize;
 

@@ -5,6 +5,7 @@ mod client;
 mod credits;
 mod debts;
 mod error;
+mod event;
 mod events;
 mod holds;
 mod orders;
@@ -23,15 +24,19 @@ pub use self::{
     credits::{BatchItem, Credit, Deduct, OnShortfall},
     debts::Forgive,
     error::{Error, ErrorKind, Refusal},
+    event::{
+        BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
+        OrderData, SubscriptionData, WalletData,
+    },
     events::{Interval, UsageQuery},
     holds::{PlaceHold, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
     sessions::NewSession,
     types::{
-        Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, Event, FeatureUse,
-        Forgiven, FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order,
-        OwnSession, Payment, PlacedHold, Price, Product, Session, Subscription, WalletView,
+        Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
+        FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, OwnSession,
+        Payment, PlacedHold, Price, Product, Session, Subscription, WalletView,
     },
     wallets::{LedgerFilter, Wallet},
 };

@@ -464,25 +464,6 @@ pub struct Payment {
     pub customer_id: Option<String>,
 }
 
-/// An event, as the feed and webhooks deliver it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Event {
-    /// The event's id, `evt_…`, the same in every delivery. A webhook has it in a header, not in its body.
-    #[serde(default)]
-    pub id: String,
-    /// The type, such as `order.paid` or `wallet.balance_low`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// When it happened.
-    pub timestamp: Timestamp,
-    /// When it was recorded: later where a wallet was not touched for long. `None` from an older server.
-    #[serde(rename = "recordedAt", default)]
-    pub recorded_at: Option<Timestamp>,
-    /// Data that depends on the type.
-    pub data: Value,
-}
-
 /// Usage within one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use crate::{
     time::{Span, Timestamp},
     wallet::state::{
         Wallet,
-        account::{Account, LastFreeGrant},
+        account::LastFreeGrant,
         event::{Change, Event, OrderClosed},
         owner::Owner,
     },
@@ -117,8 +117,7 @@ impl Wallet {
         if mark.is_some_and(|LastFreeGrant { start: granted, .. }| granted >= start) {
             return None;
         }
-        let room = account.map_or(crate::MAX_CREDITS, Account::room);
-        let credits = Amount::new(rule.credits.get().min(room))?;
+        let credits = Amount::new(rule.credits.get().min(self.room(rule.product)))?;
         Some(Change::FreeGranted {
             product: rule.product,
             credits,

@@ -2,7 +2,7 @@
 
 use super::Decision;
 use crate::{
-    MAX_CREDITS, Rejection,
+    Rejection,
     amount::Amount,
     history::{Reason, Record},
     id::ProductId,
@@ -61,8 +61,7 @@ impl Wallet {
         if expires_at.is_some_and(|end| end <= now) {
             return Err(Rejection::ExpiryPast);
         }
-        let account = self.account(product);
-        if account.map_or(MAX_CREDITS, Account::room) < amount.get() {
+        if self.room(product) < amount.get() {
             return Err(Rejection::BalanceLimit);
         }
         let end = expires_at.unwrap_or(Timestamp::NEVER);
@@ -72,7 +71,7 @@ impl Wallet {
                 && !a.has_lot(Reason::Manual, end)
                 && amount.get() > a.debt().owed
         };
-        if account.is_some_and(full) {
+        if self.account(product).is_some_and(full) {
             return Err(Rejection::TooManyLots);
         }
         Ok(Decision::Accept(Change::Granted {

@@ -9,12 +9,11 @@ use super::{
     place_order::PlaceOrder,
 };
 use crate::{
-    MAX_CREDITS, Quantity, Rejection,
+    Quantity, Rejection,
     id::{CodeHash, OrderSerial},
     time::Timestamp,
     wallet::state::{
         Wallet,
-        account::Account,
         archive::Archive,
         event::{Change, Event, OrderPaid, SubscriptionEvent},
         order::{OrderKind, OrderStatus, Stage},
@@ -147,8 +146,7 @@ impl DecisionBuilder {
         let Some(order) = self.wallet.order(serial) else {
             return;
         };
-        let account = self.wallet.account(order.terms.fills);
-        let room = account.map_or(MAX_CREDITS, Account::room);
+        let room = self.wallet.room(order.terms.fills);
         // A payment is not refused over a balance that is full: it brings what fits.
         let credits = grant.credits.min(room).max(0);
         let ends = grant.ends.filter(|_| !order.terms.rollover);

@@ -3,12 +3,11 @@
 
 use super::decision::DecisionBuilder;
 use crate::{
-    MAX_CREDITS, Rejection,
+    Rejection,
     id::OrderSerial,
     time::Timestamp,
     wallet::state::{
         Wallet,
-        account::Account,
         archive::Archive,
         commerce::MAX_UNKNOWN_ORDERS,
         event::{Change, Event},
@@ -56,16 +55,15 @@ impl Wallet {
     pub(super) fn credits_moved_by(&self, serial: OrderSerial, reversal: Reversal) -> i64 {
         let paid = self.order(serial).filter(|o| o.stage == Stage::Paid);
         let Some(order) = paid else { return 0 };
-        let account = self.account(order.terms.fills);
+        let product = order.terms.fills;
         let missing = order
             .worth(reversal)
             .saturating_sub(order.reclaimed_credits);
         if missing > 0 {
-            let free = account.zip(order.lot);
+            let free = self.account(product).zip(order.lot);
             let free = free.map_or(0, |(account, lot)| account.free_in(lot));
             return missing.min(free).saturating_neg();
         }
-        let room = account.map_or(MAX_CREDITS, Account::room);
-        missing.saturating_neg().min(room)
+        missing.saturating_neg().min(self.room(product))
     }
 }

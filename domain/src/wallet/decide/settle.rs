@@ -44,7 +44,8 @@ impl Wallet {
     /// # Errors
     ///
     /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, [`Rejection::KeyReused`] where an
-    /// expired hold was settled for another cost, or [`Rejection::Insufficient`] if a shortfall is to be refused.
+    /// expired hold was settled for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
+    /// would not fit into the balance any more, or [`Rejection::Insufficient`] if a shortfall is to be refused.
     pub fn settle(
         &self,
         command: Settle,
@@ -130,6 +131,9 @@ impl Wallet {
             } else {
                 Err(Rejection::KeyReused)
             };
+        }
+        if self.room(product) < amount.saturating_neg() {
+            return Err(Rejection::BalanceLimit);
         }
         let coverage = if amount > 0 {
             let nothing = OfHold::default();

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::{
+    MAX_CREDITS,
     history::HoldSnapshot,
     id::{HoldId, ProductId, ProjectId, WalletId, WalletKey},
     text::Feature,
@@ -103,6 +104,12 @@ impl Wallet {
     #[must_use]
     pub fn available(&self, product: ProductId) -> i64 {
         self.account(product).map_or(0, Account::available)
+    }
+
+    /// Credits of a product that can be added: past them is more than a balance may be.
+    #[must_use]
+    pub(in crate::wallet) fn room(&self, product: ProductId) -> i64 {
+        self.account(product).map_or(MAX_CREDITS, Account::room)
     }
 
     /// Features granted by hand.

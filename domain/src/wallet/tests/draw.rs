@@ -6,7 +6,7 @@ use super::{
     teller::{Done, Teller},
 };
 use crate::{
-    Amount, Rejection,
+    Amount, MAX_CREDITS, Rejection,
     history::{HoldSnapshot, HoldStatus, Reason},
     wallet::{Account, draw::Draw, shortfall::OnShortfall},
 };
@@ -269,6 +269,24 @@ fn a_lot_that_is_gone_comes_back_with_its_end_or_for_a_day() {
         let next = teller.wallet.account(GOLD).unwrap().next_expiry();
         assert_eq!(next.map(|next| next.at), back_until, "{lifetime:?}");
     }
+}
+
+#[test]
+fn a_wallet_that_is_full_meanwhile_takes_nothing_back_late() {
+    let mut teller = holding();
+    teller.draw(draw("one", 30)).unwrap();
+    teller.pass_seconds(DAY);
+    teller
+        .credit(credit("all", MAX_CREDITS - 70 - 19, None))
+        .unwrap();
+    let before = teller.wallet.clone();
+    let refused = teller.settle_for(hold_id(1), 10, OnShortfall::Drain);
+    assert_eq!(refused, Err(Rejection::BalanceLimit));
+    assert_eq!(teller.wallet, before);
+    teller.deduct(deduct("room", 1)).unwrap();
+    let met = teller.settle_for(hold_id(1), 10, OnShortfall::Drain);
+    assert_eq!(met.unwrap().coverage.charged, 10);
+    assert_eq!(stands(&teller).0, MAX_CREDITS);
 }
 
 #[test]

@@ -167,14 +167,6 @@ impl Run {
                 )
             }
             Command::Settle { hold, coins, short } => {
-                let drawn = self.model.holds.get(&hold).map_or(0, |hold| hold.drawn);
-                // Credits that come back late are for other tests.
-                let ended = self
-                    .model
-                    .holds
-                    .get(&hold)
-                    .is_some_and(|it| it.end <= self.model.now);
-                let coins = if ended { coins.max(drawn) } else { coins };
                 let cost = coins * self.model.worth;
                 let real = self.teller.settle_for(hold_id(hold), cost, short);
                 (met(real, cost), self.model.settle(hold, coins, short))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::router::routes;
+use super::{event_schemas, router::routes};
 use crate::http::openapi::Interface;
 
 /// Where the API is served.
@@ -41,7 +41,9 @@ const INTERFACE: Interface = Interface {
 /// The document that is served at `/api/openapi.json`.
 #[must_use]
 pub fn document() -> Value {
-    INTERFACE.document(&routes().1)
+    let mut document = INTERFACE.document(&routes().1);
+    event_schemas::describe(&mut document);
+    document
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod debt_limit;
 mod deduct;
 pub mod description;
 mod draw;
+mod event_schemas;
 mod events;
 mod fast_path;
 mod feature;

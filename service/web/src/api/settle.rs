@@ -44,7 +44,7 @@ struct SettleHold {
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
         "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed",
-        "idempotency_key_reused", "insufficient_credits"
+        "idempotency_key_reused", "balance_limit", "insufficient_credits"
     ]))),
 )]
 pub(super) async fn settle_hold(

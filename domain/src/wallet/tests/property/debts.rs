@@ -192,7 +192,6 @@ impl Model {
     /// A deduction under the hold's key of what was not drawn.
     fn settle_late(&mut self, hold: &ModelHold, coins: i64, short: OnShortfall) -> Outcome {
         let (product, rest) = (hold.product, coins - hold.drawn);
-        assert!(rest >= 0, "credits that come back late are for other tests");
         let beside = |[charged, owed, uncovered]: Split| [charged + hold.drawn, owed, uncovered];
         match self.debts.met.get(&hold.key) {
             Some(&(former, amount, parts)) if former == product && amount == rest => {
@@ -201,8 +200,30 @@ impl Model {
             Some(_) => return Outcome::Refused(Rejection::KeyReused),
             None => {}
         }
+        if rest < 0 {
+            return match self.take_back(hold, -rest) {
+                Ok(()) => self.met(product, beside([rest, 0, 0]), (true, true)),
+                Err(refusal) => Outcome::Refused(refusal),
+            };
+        }
         let parts = self.charge(product, rest, &hold.key, short).unwrap();
         self.met(product, beside(parts), (true, true))
+    }
+
+    /// Gives back late what was drawn too much.
+    fn take_back(&mut self, hold: &ModelHold, coins: i64) -> Result<(), Rejection> {
+        let product = hold.product;
+        if coins > self.room(product) {
+            return Err(Rejection::BalanceLimit);
+        }
+        self.date(self.now);
+        let rest = self.debts.pay(product, coins);
+        let last = hold.last.unwrap();
+        self.purse.restore(product, last, rest, self.touched);
+        self.write(product, Reason::Reversal, coins, Some(&hold.key));
+        let met = (product, -coins, [-coins, 0, 0]);
+        self.debts.met.insert(hold.key.clone(), met);
+        Ok(())
     }
 
     pub(super) fn draw(&mut self, serial: u128, coins: i64, key: &str) -> Outcome {
@@ -245,7 +266,8 @@ impl Model {
         let (product, pinned, back) = (hold.product, hold.pinned(), hold.drawn - charged);
         let repaid = back - self.debts.pay(product, back.max(0)) - (back - back.max(0));
         let spent = charged + repaid;
-        self.purse.spend(product, Some(serial), spent.min(pinned));
+        let last = self.purse.spend(product, Some(serial), spent.min(pinned));
+        self.holds.get_mut(&serial).unwrap().last = last;
         self.purse.spend(product, None, (spent - pinned).max(0));
         self.purse.give_back(serial);
     }

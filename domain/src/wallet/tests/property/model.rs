@@ -4,7 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
-    calendar, debts::ModelDebts, desk::ModelInstructions, purse::ModelCoins, till::ModelPurchases,
+    calendar,
+    debts::ModelDebts,
+    desk::ModelInstructions,
+    purse::{ModelCoins, SpentCoin},
+    till::ModelPurchases,
 };
 use crate::{
     MAX_CREDITS, Rejection,
@@ -25,6 +29,8 @@ pub(super) struct ModelHold {
     pub(super) overrun: i64,
     pub(super) owed: i64,
     pub(super) uncovered: i64,
+    /// The last coin that was drawn, once it is closed.
+    pub(super) last: Option<SpentCoin>,
 }
 
 /// A ledger line; neighbouring expiries of one instant count as one.
@@ -217,6 +223,7 @@ impl Model {
             overrun,
             owed: 0,
             uncovered: 0,
+            last: None,
         };
         self.holds.insert(serial, hold);
         self.use_up(Operation::Hold, key, product, coins, serial)

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::till::DAY;
 use crate::{history::Reason, id::ProductId};
 
 /// Which order brought a coin, and whether by its own payment.
@@ -10,6 +11,14 @@ use crate::{history::Reason, id::ProductId};
 pub(super) struct CoinOrigin {
     pub(super) serial: u128,
     pub(super) own: bool,
+}
+
+/// What a coin was that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SpentCoin {
+    source: Reason,
+    end: i64,
+    pub(super) tag: Option<CoinOrigin>,
 }
 
 /// One indivisible coin.
@@ -92,11 +101,38 @@ impl ModelCoins {
         }
     }
 
-    /// Takes free coins away, or those of a hold.
-    pub(super) fn spend(&mut self, product: ProductId, held_by: Option<u128>, coins: i64) {
+    /// Takes free coins away, or those of a hold; the last of them.
+    pub(super) fn spend(
+        &mut self,
+        product: ProductId,
+        held_by: Option<u128>,
+        coins: i64,
+    ) -> Option<SpentCoin> {
+        let mut last = None;
         for _ in 0..coins {
             let first = self.first(product, held_by);
-            self.coins.remove(first);
+            last = Some(self.coins.remove(first));
+        }
+        last.map(
+            |Coin {
+                 source, end, tag, ..
+             }| SpentCoin { source, end, tag },
+        )
+    }
+
+    /// Adds coins to what is left of those that this one was of; without any, as coins by hand that end as it did, or
+    /// in a day.
+    pub(super) fn restore(&mut self, product: ProductId, one: SpentCoin, coins: i64, now: i64) {
+        let alike = |c: &&Coin| {
+            let same = (c.source, c.end) == (one.source, one.end);
+            c.product == product && c.tag == one.tag && (c.tag.is_some() || same)
+        };
+        let left = self.coins.iter().find(alike);
+        match (left.map(|coin| coin.end), one.tag) {
+            (Some(end), Some(tag)) => self.mint_for(product, tag, coins, end),
+            (Some(end), None) => self.grant(product, one.source, coins, end),
+            (None, _) if one.end > now => self.grant(product, Reason::Manual, coins, one.end),
+            (None, _) => self.grant(product, Reason::Manual, coins, now + DAY),
         }
     }
 
