@@ -54,7 +54,7 @@ async fn without_a_limit_nothing_is_owed() {
 }
 
 #[tokio::test]
-async fn a_free_grant_and_a_purchase_by_hand_pay_a_debt_first() {
+async fn grants_pay_a_debt_first_and_usage_counts_them_whole() {
     let service = Service::start().await;
     service.trust(100).await;
     service.grant("u", 10).await;

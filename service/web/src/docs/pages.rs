@@ -61,7 +61,7 @@ macro_rules! pages {
 /// The pages, in the order in which they are shown.
 pub(super) const PAGES: &[DocPage] = pages! {
     Begin "readme" "README.md" "what Scrip is, and its figures";
-    Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node";
+    Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node, users who sign in";
     Begin "tour" "docs/tour.md" "every part of the API once, by curl, in the sandbox";
     Begin "concepts" "docs/concepts.md" "wallets, lots, holds, idempotency, orders";
     Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, Python and Rust";
