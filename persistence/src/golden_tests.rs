@@ -23,11 +23,8 @@ use crate::{
         self,
         append::{Append, LogEvent, Note, decode_events},
     },
-    log::{
-        frame::{self, FramePosition},
-        recovery::encode_meta,
-        watermark,
-    },
+    frames::{FramePosition, frame},
+    log::{recovery::encode_meta, watermark},
 };
 
 mod changes;

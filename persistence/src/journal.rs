@@ -29,12 +29,12 @@ use crate::{
         progress::LogProgress,
         rounds::{self, StopSignal},
         shared::{Shared, start},
-        sled_error::caught,
         space::Space,
         watermark::Watermark,
     },
     lookups::{Key, LookUp, LookUpRange, Value},
     options::Options,
+    sled_error::caught,
     usage::{Interval, Usage},
 };
 

@@ -16,7 +16,7 @@ use crate::{
         entry::Entry,
         item::{self, Item},
     },
-    log::frame,
+    frames::frame,
     usage::UsageDelta,
 };
 

@@ -29,7 +29,7 @@ use crate::{
     },
     contract::Books,
     format::append::{Append, LogEvent},
-    log::frame,
+    frames::frame,
     tuning::Tuning,
     usage::{Interval, Usage},
 };
