@@ -31,6 +31,7 @@ pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
     append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
+    leadership::{Beat, Closing, Opening},
     record_bytes,
 };
 pub use journal::SledJournal;

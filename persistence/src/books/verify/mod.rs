@@ -19,6 +19,7 @@ use crate::{
     contract::StoredNote,
     error::Error,
     format::{
+        append::decode,
         decode_document, decode_project_event,
         item::{self, Item},
     },
@@ -140,6 +141,7 @@ impl Tail {
             Item::Note(key, body) => {
                 self.notes.insert(key.into(), body.map(Box::from));
             }
+            Item::Opening(_) | Item::Beat(_) | Item::Closing(_) => drop(decode(item)?),
         }
         Ok(())
     }
