@@ -73,7 +73,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// Adds an append to queued bytes, in the form that frames carry.
-pub(crate) fn push(bytes: &mut Vec<u8>, append: &Append) {
+pub fn push(bytes: &mut Vec<u8>, append: &Append) {
     // An append is at most 56 KiB and an event more than one byte: both fit sixteen bits.
     let length = u16::try_from(append.bytes().len()).unwrap_or(u16::MAX);
     let events = u16::try_from(append.events()).unwrap_or(u16::MAX);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::{self, FramePosition};
-use crate::error::Error;
+use crate::{error::Error, format::append::Append};
 
 /// A frame that was made and is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl Group {
         }
     }
 
-    /// Makes frames of queued appends, behind a place. `buffer` is for the bytes of one.
-    pub(crate) fn of(
-        queued: &[u8],
-        behind: FramePosition,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Self, Error> {
+    /// Makes frames of appends that were queued by [`super::push`], behind a place. `buffer` is for the bytes of one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when these are not whole appends.
+    pub fn of(queued: &[u8], behind: FramePosition, buffer: &mut Vec<u8>) -> Result<Self, Error> {
         let mut group = Self::empty(behind);
         let mut rest = queued;
         while !rest.is_empty() {
@@ -63,6 +63,17 @@ impl Group {
             });
         }
         Ok(group)
+    }
+
+    /// A group of one append.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when it fits no frame.
+    pub fn single(append: &Append, behind: FramePosition) -> Result<Self, Error> {
+        let mut queued = Vec::new();
+        frame::push(&mut queued, append);
+        Self::of(&queued, behind, &mut Vec::new())
     }
 
     /// The place of its last frame.

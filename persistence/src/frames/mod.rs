@@ -1,19 +1,25 @@
-//! Frames, and where a log keeps them: on this machine's disk so far. Knows nothing of what is in them, of who waits
-//! for them, or of the books.
+//! Frames, and where a log keeps them: on this machine's disk so far. And what decides, where several processes can write
+//! to one log, who may: `term`, the window's groups of unknown outcome, and `lease`. Of what is in frames it knows only
+//! who leads; it knows nothing of who waits for them, or of the books.
 
+pub mod double;
 pub(crate) mod frame;
 mod group;
+pub mod lease;
 mod sled;
+mod term;
+pub mod trim;
 mod window;
 
 use std::sync::Arc;
 
 use crate::error::Error;
 
-pub use frame::FramePosition;
+pub use frame::{FramePosition, push};
 pub use group::{Group, MadeFrame};
 pub(crate) use sled::SledFrames;
-pub use window::Window;
+pub use term::{Claimant, KeptFrame, Term, Verdict};
+pub use window::{Settled, Window};
 
 /// Called with a frame's number and its bytes.
 pub type OnFrame<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;

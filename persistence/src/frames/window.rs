@@ -14,6 +14,15 @@ pub struct Window<T> {
     head: FramePosition,
 }
 
+/// What became of groups whose answers were lost.
+#[derive(Debug)]
+pub struct Settled<T> {
+    /// They are durable, the oldest first.
+    pub durable: Vec<(Group, T)>,
+    /// They are not in the log and never will be: from these, groups are to be made again, in this order.
+    pub again: Vec<T>,
+}
+
 impl<T> Window<T> {
     /// An empty one for at most so many groups, behind a place.
     #[must_use]
@@ -47,6 +56,19 @@ impl<T> Window<T> {
     pub fn push(&mut self, group: Group, from: T) {
         self.head = group.last();
         self.under_way.push_back((group, from));
+    }
+
+    /// An opening is durable, and these places, of which its own is the last, cannot change any more: says what became of
+    /// all that was under way. The next group follows the opening.
+    pub fn settle(&mut self, found: &[FramePosition]) -> Settled<T> {
+        let is_found = |(group, _): &mut (Group, T)| found.contains(&group.last());
+        let mut durable = Vec::new();
+        while let Some(known) = self.under_way.pop_front_if(is_found) {
+            durable.push(known);
+        }
+        self.head = found.last().copied().unwrap_or(self.head);
+        let again = self.under_way.drain(..).map(|(_, from)| from).collect();
+        Settled { durable, again }
     }
 
     /// Takes the oldest group, whose outcome is known now.
