@@ -257,7 +257,9 @@ impl Restoring<'_> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, Some(options.flush_every_ms))?;
         let watermark = Watermark::open(&data.watermark())?;
-        let (books, _) = checkpoint::recover(&options, data, database, &watermark)?;
+        let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
+        let (books, _) =
+            checkpoint::recover(&options, data, database, &watermark, Box::new(frames))?;
         let database = &books.disk.database;
         if let Err(error) = make_durable(database) {
             // As with any failed write: sled is not dropped, for that would write once more.

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     contract::Awake,
     error::{Error, Ticket},
-    frames::{FramePosition, SledFrames, read_behind},
+    frames::{FramePosition, Frames, read_behind},
     log::{
         database::Database,
         lock::Directory,
@@ -139,14 +139,14 @@ pub(crate) fn recover(
     directory: Directory,
     database: Database,
     watermark: &Watermark,
+    frames: Box<dyn Frames>,
 ) -> Result<(DiskBooks, FramePosition), Error> {
-    let Database { sled, log_file, .. } = &database;
-    let (frames, folded, scan) = caught(|| {
-        let frames = SledFrames::open(sled, log_file, options)?;
-        let scan = recovery::scan(&frames, read_meta(sled)?, watermark.place())?;
-        recovery::repair(sled, &frames, &scan)?;
+    let Database { sled, .. } = &database;
+    let (folded, scan) = caught(|| {
+        let scan = recovery::scan(&*frames, read_meta(sled)?, watermark.place())?;
+        recovery::repair(sled, &*frames, &scan)?;
         let folded = FoldedState::open(sled, options.filter_bytes)?;
-        Ok((frames, folded, scan))
+        Ok((folded, scan))
     })?;
     tracing::info!(
         log.lsn = scan.head.lsn,
@@ -156,7 +156,7 @@ pub(crate) fn recover(
     );
     let disk = Arc::new(Disk {
         database,
-        frames: Box::new(frames),
+        frames,
         directory,
     });
     let books = DiskBooks {
