@@ -172,6 +172,7 @@ conformance!(
     appending_does_not_wait_for_the_disk,
     answers_come_in_order_exactly_once,
     who_is_answered_already_sees_that_it_is_durable,
+    what_is_durable_is_vouched_for_and_nothing_else,
     a_callback_may_append,
     a_failure_is_for_good_and_everyone_waiting_hears_unknown,
     nothing_durable_is_lost_or_doubled_by_reopening,
@@ -297,6 +298,21 @@ fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
             "{durable:?} when {number} was answered"
         );
     }
+}
+
+fn what_is_durable_is_vouched_for_and_nothing_else(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let store = subject.store();
+    let (first, _) = commit(&*store.log, &[teller.created(1)]);
+    subject.hold(true);
+    let event = append(&[teller.granted(1)]);
+    let second = store.log.append(event, None).unwrap();
+    assert!(store.log.leads());
+    assert!(store.log.vouches(first));
+    assert!(!store.log.vouches(second));
+    subject.hold(false);
+    assert_eq!(commit(&*store.log, &[]).1, Outcome::Durable);
+    assert!(store.log.vouches(second));
 }
 
 fn a_callback_may_append(subject: &mut dyn Subject) {
