@@ -11,7 +11,7 @@ pub struct Ticket(pub u64);
 pub enum Outcome {
     /// It and all before it survive a power cut.
     Durable,
-    /// The log failed under it: it may or may not survive. The log takes nothing in any more.
+    /// It may or may not survive: the log failed under it and takes nothing in any more, or takes too long to say.
     Unknown,
 }
 
@@ -30,6 +30,12 @@ pub enum AppendRefusal {
     /// The log was closed.
     #[error("the log is closed")]
     Closed,
+    /// What keeps the log does not answer; it is asked again and again.
+    #[error("the log cannot be reached")]
+    Unreachable,
+    /// Another process leads now, for good.
+    #[error("another process leads")]
+    Deposed,
 }
 
 /// Why the store cannot be read or written. Damage is reported, never guessed around.

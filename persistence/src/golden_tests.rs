@@ -22,12 +22,10 @@ use crate::{
     format::{
         self,
         append::{Append, LogEvent, Note, decode_events},
+        leadership::{Beat, Closing, Opening},
     },
-    log::{
-        frame::{self, FramePosition},
-        recovery::encode_meta,
-        watermark,
-    },
+    frames::{FramePosition, frame},
+    log::{recovery::encode_meta, watermark},
 };
 
 mod changes;
@@ -260,6 +258,35 @@ fn notes_are_written_as_ever() {
     }
     let kept = golden("notes-v1.bin", today.bytes());
     assert_eq!(decode_events(&kept).unwrap(), notes);
+    assert_eq!(kept, today.bytes());
+}
+
+#[test]
+fn who_leads_is_written_as_ever() {
+    let leadership = [
+        LogEvent::Opening(Opening {
+            node: 7,
+            incarnation: u128::MAX,
+            attempt: 300,
+            address: "http://10.0.0.1:8080".into(),
+            at: NOW,
+        }),
+        LogEvent::Beat(Beat { at: NOW }),
+        LogEvent::Closing(Closing {
+            to: Some(1 << 100),
+            at: LATER,
+        }),
+        LogEvent::Closing(Closing {
+            to: None,
+            at: LATER,
+        }),
+    ];
+    let mut today = Append::default();
+    for item in &leadership {
+        today.push(item).unwrap();
+    }
+    let kept = golden("leadership-v1.bin", today.bytes());
+    assert_eq!(decode_events(&kept).unwrap(), leadership);
     assert_eq!(kept, today.bytes());
 }
 

@@ -23,18 +23,21 @@ use crate::{
     },
     error::{AppendRefusal, Error, Ticket},
     format::{append::Append, decode_project_event},
+    frames::{Frames, SledFrames},
     log::{
-        commit, database, guard,
+        commit,
+        database::{self, Database},
+        guard,
         lock::Directory,
         progress::LogProgress,
         rounds::{self, StopSignal},
         shared::{Shared, start},
-        sled_error::caught,
         space::Space,
         watermark::Watermark,
     },
     lookups::{Key, LookUp, LookUpRange, Value},
     options::Options,
+    sled_error::caught,
     usage::{Interval, Usage},
 };
 
@@ -56,6 +59,25 @@ impl SledJournal {
     /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
     /// [`Error::Damaged`] when what is stored is not whole, [`Error::Io`] when the disk fails.
     pub fn open(options: Options) -> Result<Self, Error> {
+        Self::open_with(options, |options, database| {
+            let frames = SledFrames::open(&database.sled, &database.log_file, options)?;
+            Ok(Box::new(frames))
+        })
+    }
+
+    /// The same, where the log's frames are kept elsewhere and the directory has the books alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SledJournal::open`].
+    pub fn open_over(options: Options, frames: Box<dyn Frames>) -> Result<Self, Error> {
+        Self::open_with(options, |_, _| Ok(frames))
+    }
+
+    fn open_with(
+        options: Options,
+        frames: impl FnOnce(&Options, &Database) -> Result<Box<dyn Frames>, Error>,
+    ) -> Result<Self, Error> {
         match guard::install() {
             Err(why) if options.allow_unsynced => {
                 tracing::warn!(error = %why, "Running with unsynced writes: they may not survive a power cut");
@@ -71,7 +93,8 @@ impl SledJournal {
             Some(options.flush_every_ms),
         )?;
         let watermark = Watermark::open(&directory.watermark())?;
-        let (books, head) = checkpoint::recover(&options, directory, database, &watermark)?;
+        let frames = caught(|| frames(&options, &database))?;
+        let (books, head) = checkpoint::recover(&options, directory, database, &watermark, frames)?;
         let progress = LogProgress::recovered(head, Vec::new());
         let shared = Arc::new(Shared::new(options, progress, space));
         let journal = Self {

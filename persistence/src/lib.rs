@@ -6,6 +6,7 @@ mod books;
 pub mod contract;
 mod error;
 mod format;
+pub mod frames;
 #[cfg(test)]
 mod golden_tests;
 mod index;
@@ -14,6 +15,7 @@ mod log;
 pub mod lookups;
 pub mod memory;
 mod options;
+mod sled_error;
 mod tuning;
 pub mod usage;
 
@@ -29,6 +31,7 @@ pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
     append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
+    leadership::{Beat, Closing, Opening},
     record_bytes,
 };
 pub use journal::SledJournal;

@@ -34,9 +34,11 @@ use orders::{
     orders_are_listed_newest_first_each_in_its_project,
     subscriptions_are_found_by_when_their_periods_end, what_is_not_folded_is_laid_over_what_is,
 };
+use parking_lot::Mutex;
 use persistence::{
     Append, AppendRefusal, Backlog, Books, Error, Log, LogEvent, MemoryJournal, Note, Outcome,
     SledJournal, Step, Store, Ticket,
+    frames::double::{LoneConnection, SharedLog},
 };
 use project_events::{
     project_events_are_shown_in_the_logs_order_each_to_its_project,
@@ -59,15 +61,18 @@ trait Subject {
 struct OnSled {
     dir: tempfile::TempDir,
     trouble: Arc<Trouble>,
+    /// What keeps the frames; `None`: the directory does.
+    log: Option<Arc<Mutex<SharedLog>>>,
     journal: Option<Arc<SledJournal>>,
 }
 
 impl OnSled {
-    fn new() -> Self {
+    fn new(log: Option<Arc<Mutex<SharedLog>>>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut new = Self {
             dir,
             trouble: Arc::default(),
+            log,
             journal: None,
         };
         new.reopen();
@@ -84,8 +89,15 @@ impl Subject for OnSled {
         if let Some(journal) = self.journal.take() {
             journal.close().unwrap();
         }
-        let journal = SledJournal::open(options(self.dir.path(), &self.trouble)).unwrap();
-        self.journal = Some(Arc::new(journal));
+        let options = options(self.dir.path(), &self.trouble);
+        let journal = match &self.log {
+            None => SledJournal::open(options),
+            Some(log) => {
+                let trouble = Arc::clone(&self.trouble);
+                SledJournal::open_over(options, Box::new(LoneConnection::new(log, 3, trouble)))
+            }
+        };
+        self.journal = Some(Arc::new(journal.unwrap()));
     }
 
     fn hold(&self, holding: bool) {
@@ -139,7 +151,12 @@ impl Subject for InMemory {
 macro_rules! conformance {
     ($($clause:ident),* $(,)?) => {
         mod sled_journal {
-            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new()); })*
+            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(None)); })*
+        }
+        mod journal_with_its_log_elsewhere {
+            $(#[test] fn $clause() {
+                super::$clause(&mut super::OnSled::new(Some(std::sync::Arc::default())));
+            })*
         }
         mod memory_journal {
             $(#[test] fn $clause() {
@@ -155,6 +172,7 @@ conformance!(
     appending_does_not_wait_for_the_disk,
     answers_come_in_order_exactly_once,
     who_is_answered_already_sees_that_it_is_durable,
+    what_is_durable_is_vouched_for_and_nothing_else,
     a_callback_may_append,
     a_failure_is_for_good_and_everyone_waiting_hears_unknown,
     nothing_durable_is_lost_or_doubled_by_reopening,
@@ -280,6 +298,21 @@ fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
             "{durable:?} when {number} was answered"
         );
     }
+}
+
+fn what_is_durable_is_vouched_for_and_nothing_else(subject: &mut dyn Subject) {
+    let mut teller = Teller::default();
+    let store = subject.store();
+    let (first, _) = commit(&*store.log, &[teller.created(1)]);
+    subject.hold(true);
+    let event = append(&[teller.granted(1)]);
+    let second = store.log.append(event, None).unwrap();
+    assert!(store.log.leads());
+    assert!(store.log.vouches(first));
+    assert!(!store.log.vouches(second));
+    subject.hold(false);
+    assert_eq!(commit(&*store.log, &[]).1, Outcome::Durable);
+    assert!(store.log.vouches(second));
 }
 
 fn a_callback_may_append(subject: &mut dyn Subject) {

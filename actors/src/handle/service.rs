@@ -130,6 +130,12 @@ impl Handle {
         self.inner.registry.clock.wall()
     }
 
+    /// Whether this process leads the log, as far as it knows: another one does what reaches others, else.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.inner.registry.store.log.leads()
+    }
+
     /// Whether the log accepts appends now, which `/readyz` answers.
     #[must_use]
     pub fn ready(&self) -> bool {

@@ -53,6 +53,12 @@ impl<V: Command> Task for CommandTask<V> {
             Err(error) => Err(error),
         };
         let reply = self.reply;
+        // It says nothing of the wallet: nobody has to vouch for that.
+        if let Err(Error::Unavailable) = answer {
+            wallet.hand_over(None);
+            reply.send(answer);
+            return None;
+        }
         wallet.finish(move |durable| reply.send(durable.and(answer)));
         None
     }

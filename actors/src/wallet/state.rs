@@ -117,7 +117,7 @@ impl WalletState {
         if self.diverged {
             return answer(Err(Error::Unavailable));
         }
-        if self.pending.events() == 0 && self.store.log.durable() >= self.last {
+        if self.pending.events() == 0 && self.store.log.vouches(self.last) {
             return answer(Ok(()));
         }
         // When the journal refuses the append, `done` is dropped with the reply in it, and the
@@ -311,9 +311,13 @@ impl WalletState {
         match self.store.log.refusing() {
             None => Ok(()),
             Some(AppendRefusal::Backlog) => Err(Error::Overloaded),
-            Some(AppendRefusal::DiskFull | AppendRefusal::Poisoned | AppendRefusal::Closed) => {
-                Err(Error::Unavailable)
-            }
+            Some(
+                AppendRefusal::DiskFull
+                | AppendRefusal::Poisoned
+                | AppendRefusal::Closed
+                | AppendRefusal::Unreachable
+                | AppendRefusal::Deposed,
+            ) => Err(Error::Unavailable),
         }
     }
 }

@@ -18,10 +18,8 @@ use crate::{
     },
     contract::{BackUp, BackupSummary, OnProgress, TransferProgress},
     error::Error,
-    log::{
-        frame::{self, FramePosition},
-        shared::Shared,
-    },
+    frames::{FramePosition, frame, read_behind},
+    log::shared::Shared,
     options::Step,
 };
 
@@ -159,22 +157,15 @@ impl Copy<'_> {
         self.shared.options.before(Step::CopyFrames)?;
         let mut last = self.hold.mark.folded;
         let head = self.shared.progress.head();
-        let journal = &self.books.disk.journal;
+        let frames = &*self.books.disk.frames;
         self.section(FRAMES, 1, |take| {
             while last.lsn < head.lsn {
-                let lsn = last.lsn.saturating_add(1);
-                let damaged =
-                    |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
-                let bytes = frame::read(journal, lsn)?.ok_or_else(|| damaged("it is missing"))?;
-                let read = frame::decode(&bytes)?;
-                if read.lsn != lsn || read.before != last.hash {
-                    return Err(damaged("it does not follow the frame before it"));
-                }
+                let bytes = read_behind(frames, last)?;
                 last = FramePosition {
-                    lsn,
+                    lsn: last.lsn.saturating_add(1),
                     hash: frame::hash(&bytes),
                 };
-                take(&lsn.to_be_bytes(), &bytes)?;
+                take(&last.lsn.to_be_bytes(), &bytes)?;
             }
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::vault::{Name, digest, hex, is_digest};
-use crate::{error::Error, log::frame::FramePosition};
+use crate::{error::Error, frames::FramePosition};
 
 const FORMAT: u32 = 1;
 

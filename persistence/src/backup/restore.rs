@@ -22,16 +22,16 @@ use crate::{
     },
     contract::{OnProgress, TransferProgress},
     error::Error,
+    frames::{FramePosition, SledFrames, frame},
     log::{
         database::{self, Database},
-        frame::{self, FramePosition},
         guard,
         lock::{Directory, sync, unusable},
-        recovery::{self, JOURNAL, write_meta},
-        sled_error::{caught, failed},
+        recovery::{self, write_meta},
         watermark::Watermark,
     },
     options::{Faults, Options, Step},
+    sled_error::caught,
     tuning::Tuning,
 };
 
@@ -200,10 +200,8 @@ impl Restoring<'_> {
 
     fn read_into(&mut self, database: &Database, data: &Directory) -> Result<(), Error> {
         let store = Store::open(&database.sled, Tuning::default())?;
-        let journal = database
-            .sled
-            .open_tree(JOURNAL)
-            .map_err(|error| failed("the log", &error))?;
+        let options = Options::new(data.root());
+        let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
         let manifest = self.manifest;
         let mut place = 0_u64;
         for section in &manifest.sections {
@@ -217,7 +215,7 @@ impl Restoring<'_> {
                     let records = records::read(&content)?;
                     match (books, section.name.as_str()) {
                         (Some(books), _) => books.write(&store, &records)?,
-                        (None, FRAMES) => put_frames(&journal, &records)?,
+                        (None, FRAMES) => put_frames(&frames, &records)?,
                         (None, FILES) => {}
                         (None, other) => {
                             return Err(Error::Unusable(format!(
@@ -259,7 +257,9 @@ impl Restoring<'_> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, Some(options.flush_every_ms))?;
         let watermark = Watermark::open(&data.watermark())?;
-        let (books, _) = checkpoint::recover(&options, data, database, &watermark)?;
+        let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
+        let (books, _) =
+            checkpoint::recover(&options, data, database, &watermark, Box::new(frames))?;
         let database = &books.disk.database;
         if let Err(error) = make_durable(database) {
             // As with any failed write: sled is not dropped, for that would write once more.
@@ -324,7 +324,7 @@ impl Restoring<'_> {
 
 /// Inserts frames, each of which must be sound and follow the one before in its chunk. Opening the
 /// log checks that none is missing.
-fn put_frames(journal: &sled::Tree, records: &[copied::RawRecord<'_>]) -> Result<(), Error> {
+fn put_frames(frames: &SledFrames, records: &[copied::RawRecord<'_>]) -> Result<(), Error> {
     let mut before: Option<FramePosition> = None;
     for (key, bytes) in records {
         let frame = frame::decode(bytes)?;
@@ -339,9 +339,7 @@ fn put_frames(journal: &sled::Tree, records: &[copied::RawRecord<'_>]) -> Result
             lsn: frame.lsn,
             hash: frame::hash(bytes),
         });
-        journal
-            .insert(key, *bytes)
-            .map_err(|error| failed("putting a frame back", &error))?;
+        frames.put(frame.lsn, bytes)?;
     }
     Ok(())
 }

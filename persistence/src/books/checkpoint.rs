@@ -14,17 +14,17 @@ use super::{
 use crate::{
     contract::Awake,
     error::{Error, Ticket},
+    frames::{FramePosition, Frames, read_behind},
     log::{
         database::Database,
-        frame::{self, FramePosition},
         lock::Directory,
         progress::UnfoldedFrame,
-        recovery::{self, JOURNAL, read_meta, write_meta},
+        recovery::{self, read_meta, write_meta},
         shared::{Disk, Shared},
-        sled_error::{caught, failed},
         watermark::Watermark,
     },
     options::{Options, Step},
+    sled_error::caught,
 };
 
 /// Runs the checkpoint thread until the journal stops.
@@ -119,11 +119,7 @@ fn drop_frames(
 ) -> Result<(), Error> {
     for (lsn, _) in frames {
         options.before(Step::DropFrame)?;
-        books
-            .disk
-            .journal
-            .remove(lsn.to_be_bytes())
-            .map_err(|error| failed(&format!("dropping frame {lsn}"), &error))?;
+        books.disk.frames.forget(lsn)?;
     }
     Ok(())
 }
@@ -143,16 +139,14 @@ pub(crate) fn recover(
     directory: Directory,
     database: Database,
     watermark: &Watermark,
+    frames: Box<dyn Frames>,
 ) -> Result<(DiskBooks, FramePosition), Error> {
     let Database { sled, .. } = &database;
-    let (journal, folded, scan) = caught(|| {
-        let journal = sled
-            .open_tree(JOURNAL)
-            .map_err(|error| failed("the log", &error))?;
-        let scan = recovery::scan(sled, &journal, watermark.place())?;
-        recovery::repair(sled, &journal, &scan)?;
+    let (folded, scan) = caught(|| {
+        let scan = recovery::scan(&*frames, read_meta(sled)?, watermark.place())?;
+        recovery::repair(sled, &*frames, &scan)?;
         let folded = FoldedState::open(sled, options.filter_bytes)?;
-        Ok((journal, folded, scan))
+        Ok((folded, scan))
     })?;
     tracing::info!(
         log.lsn = scan.head.lsn,
@@ -162,7 +156,7 @@ pub(crate) fn recover(
     );
     let disk = Arc::new(Disk {
         database,
-        journal,
+        frames,
         directory,
     });
     let books = DiskBooks {
@@ -244,15 +238,7 @@ fn read(
             events.push(Arc::clone(frame))?;
             continue;
         }
-        let lsn = unfolded.place.lsn;
-        let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
-        let bytes =
-            frame::read(&books.disk.journal, lsn)?.ok_or_else(|| damaged("it is missing"))?;
-        let read = frame::decode(&bytes)?;
-        if read.lsn != lsn || read.before != unfolded.before {
-            return Err(damaged("it does not follow the frame before it"));
-        }
-        events.push((*bytes).into())?;
+        events.push(read_behind(&*books.disk.frames, unfolded.before)?)?;
     }
     Ok(count)
 }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     contract::event_number::last_of,
     error::Error,
-    log::frame::FramePosition,
+    frames::FramePosition,
     lookups::{AllChanges, LookUp, LookUpChange, LookUpRange},
 };
 

@@ -16,7 +16,7 @@ use crate::{
         entry::Entry,
         item::{self, Item},
     },
-    log::frame,
+    frames::frame,
     usage::UsageDelta,
 };
 
@@ -128,6 +128,8 @@ impl Events {
                     Item::Note(key, body) => {
                         self.notes.insert(key.into(), body.map(Box::from));
                     }
+                    // The books do not say who led.
+                    Item::Opening(_) | Item::Beat(_) | Item::Closing(_) => {}
                 }
                 rest = after;
             }

@@ -215,7 +215,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::log::frame::FramePosition;
+    use crate::frames::FramePosition;
 
     fn copying(retention: &Retention, work: impl FnOnce(&RetentionHold<'_>)) {
         let progress = LogProgress::default();

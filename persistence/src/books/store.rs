@@ -6,8 +6,8 @@ use super::packed::{Packed, Set};
 use crate::{
     error::Error,
     index::Pages,
-    log::sled_error::failed,
     lookups::{AllChanges, LookUp},
+    sled_error::failed,
     tuning::Tuning,
 };
 

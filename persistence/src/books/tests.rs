@@ -11,6 +11,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use domain::{
+    Timestamp,
     history::{Record, RecordKey},
     id::WalletKey,
 };
@@ -28,7 +29,10 @@ use super::{
 };
 use crate::{
     error::{Error, Ticket},
-    format::append::{Append, LogEvent, decode_events},
+    format::{
+        append::{Append, LogEvent, decode_events},
+        leadership::{Beat, Closing, Opening},
+    },
     lookups::{self, LookUp},
     tuning::Tuning,
 };
@@ -390,6 +394,42 @@ fn old_spills_move_to_the_directory() {
     world.check(&folded);
     assert!(folded.store().directory.len() > 5);
     assert!(record(&folded, &key).head.spills.len() < small().inline_spills);
+}
+
+#[test]
+fn who_leads_is_in_no_book() {
+    let world = World::shop(13, 4, 300);
+    let db = database();
+    let folded = Shelf::open(&db, small());
+    fold_all(&folded, world.part(..), 40);
+    let stored = || {
+        let mut names = db.tree_names();
+        // The number of the last fold.
+        names.retain(|name| name.as_ref() != b"folds");
+        names.sort();
+        names.into_iter().map(|name| {
+            let records: Vec<_> = db.open_tree(&name).unwrap().iter().flatten().collect();
+            (name, records)
+        })
+    };
+    let before: Vec<_> = stored().collect();
+    let at = Timestamp(5);
+    let leadership = [
+        LogEvent::Opening(Opening {
+            node: 1,
+            incarnation: 2,
+            attempt: 3,
+            address: "http://10.0.0.1:8080".into(),
+            at,
+        }),
+        LogEvent::Beat(Beat { at }),
+        LogEvent::Closing(Closing { to: None, at }),
+    ];
+    let mut events = Part::of(world.log.len() as u64, &leadership).events();
+    let durable = || Ticket(0);
+    let report = folded.fold(&mut events, &NoAwakeWallets, &durable).unwrap();
+    folded.forget(report).unwrap();
+    assert_eq!(stored().collect::<Vec<_>>(), before);
 }
 
 /// Golden checksums: what is stored under this format version reads back in every later one.

@@ -44,13 +44,19 @@ impl Backlog {
 ///    smaller ticket.
 /// 3. `done` hears [`Outcome::Durable`] only after the append survives a power cut. Then
 ///    [`Log::durable`] is at least its ticket, already while `done` runs.
-/// 4. After a failed write or sync nothing is taken in any more, every waiting `done` hears
-///    [`Outcome::Unknown`], and no failed sync is ever tried again.
+/// 4. After a *failed* write or sync nothing is taken in any more, every waiting `done` hears
+///    [`Outcome::Unknown`], and no failed sync is ever tried again. A log that can ask what became of a write whose
+///    answer was lost asks, and goes on; meanwhile it refuses. Whoever waits for too long hears
+///    [`Outcome::Unknown`], too.
 /// 5. Opening again gives every durable append, in order, exactly once; of the others a prefix.
 /// 6. Whether there is room is asked before anything is changed, with [`Log::refusing`]: an append
 ///    that follows is refused only where the log has failed or was closed, so that no wallet in memory
 ///    gets ahead of a log that has no room. The room that is left then is enough for one append of
 ///    each thread.
+/// 7. Of all that ever open a log for writing one *leads*, the last whose opening is durable: from then on no other's
+///    append becomes durable without an opening of its own. What memory shows may be revealed only where
+///    [`Log::vouches`] says so, after it was read; else by an append of no events, which hears
+///    [`Outcome::Durable`] only from a log that still leads.
 pub trait Log: Send + Sync + 'static {
     /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
     /// events writes nothing: it waits for all before it, and has the last one's ticket.
@@ -58,6 +64,17 @@ pub trait Log: Send + Sync + 'static {
 
     /// Every append up to this ticket is durable.
     fn durable(&self) -> Ticket;
+
+    /// Every append up to this ticket is durable, and no other process has been told that one of its own is: what was
+    /// read from memory before this was asked may be revealed.
+    fn vouches(&self, ticket: Ticket) -> bool {
+        self.durable() >= ticket
+    }
+
+    /// Whether this process leads, as far as it knows: what reaches others is done by one that does.
+    fn leads(&self) -> bool {
+        true
+    }
 
     /// Why nothing should be appended now, if so.
     fn refusing(&self) -> Option<AppendRefusal>;

@@ -8,9 +8,13 @@ use domain::{
     wallet::Event,
 };
 
+use serde::Serialize;
+
 use super::{
+    codec::{decode_value, encode_value},
     entry::{self, Entry, EntryHeader},
     item::{self, Item},
+    leadership::{Beat, Closing, Opening},
 };
 use crate::{
     error::Error,
@@ -38,6 +42,12 @@ pub enum LogEvent {
     Note(Note),
     /// A project event for a project's own servers.
     ProjectEvent(ProjectEvent),
+    /// A process leads the log from here on.
+    Opening(Opening),
+    /// It still does.
+    Beat(Beat),
+    /// It does no more.
+    Closing(Closing),
 }
 
 /// A small record of the layers above, by key. A later one replaces the former. The journal does
@@ -154,6 +164,9 @@ impl Append {
                 self.add()
             }
             LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
+            LogEvent::Opening(opening) => self.value(item::begin_opening, opening),
+            LogEvent::Beat(beat) => self.value(item::begin_beat, beat),
+            LogEvent::Closing(closing) => self.value(item::begin_closing, closing),
         }
     }
 
@@ -201,6 +214,17 @@ impl Append {
         self.add()?;
         self.project_events = self.project_events.saturating_add(1);
         Ok(())
+    }
+
+    fn value(
+        &mut self,
+        begin: fn(&mut Vec<u8>) -> usize,
+        value: &impl Serialize,
+    ) -> Result<(), Error> {
+        let start = begin(&mut self.bytes);
+        self.bytes.extend_from_slice(&encode_value(value)?);
+        item::end(&mut self.bytes, start)?;
+        self.add()
     }
 
     /// Forgets what was begun and not added.
@@ -264,7 +288,8 @@ pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
     Ok(events)
 }
 
-fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
+/// Decodes an item.
+pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
     Ok(match item {
         Item::Wallet(key, entry) => {
             let entry = Entry::read(entry)?;
@@ -284,5 +309,8 @@ fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
         Item::ProjectEvent(project, project_event) => {
             LogEvent::ProjectEvent(format::decode_project_event(project, project_event)?)
         }
+        Item::Opening(opening) => LogEvent::Opening(decode_value(opening)?),
+        Item::Beat(beat) => LogEvent::Beat(decode_value(beat)?),
+        Item::Closing(closing) => LogEvent::Closing(decode_value(closing)?),
     })
 }

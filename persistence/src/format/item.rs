@@ -7,6 +7,9 @@
 //! 3  u8 length  key  u16 length  body      a note was put
 //! 4  u8 length  key                        a note was forgotten
 //! 5  [u8;16] project  u16 length  project event   something to tell a project's own servers
+//! 6  u16 length  opening                   who leads from here on: see `leadership`
+//! 7  u16 length  beat                      whoever opened still leads
+//! 8  u16 length  closing                   whoever opened leads no more
 //! ```
 //! All numbers big-endian.
 
@@ -19,6 +22,9 @@ const DOCUMENT: u8 = 2;
 const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
 const PROJECT_EVENT: u8 = 5;
+const OPENING: u8 = 6;
+const BEAT: u8 = 7;
+const CLOSING: u8 = 8;
 
 /// An item of an append, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +34,9 @@ pub(crate) enum Item<'a> {
     /// Key and body; without a body the note is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
     ProjectEvent(ProjectId, &'a [u8]),
+    Opening(&'a [u8]),
+    Beat(&'a [u8]),
+    Closing(&'a [u8]),
 }
 
 /// Begins a wallet's item; returns the start to pass to [`end`].
@@ -40,6 +49,24 @@ pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
 /// Begins a document's item.
 pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
     bytes.push(DOCUMENT);
+    begin(bytes)
+}
+
+/// Begins an opening's item.
+pub(crate) fn begin_opening(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(OPENING);
+    begin(bytes)
+}
+
+/// Begins a beat's item.
+pub(crate) fn begin_beat(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(BEAT);
+    begin(bytes)
+}
+
+/// Begins a closing's item.
+pub(crate) fn begin_closing(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(CLOSING);
     begin(bytes)
 }
 
@@ -93,9 +120,15 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
             let (entry, rest) = long(rest).ok_or_else(short)?;
             Ok((Item::Wallet(WalletKey(*wallet), entry), rest))
         }
-        DOCUMENT => {
-            let (document, rest) = long(rest).ok_or_else(short)?;
-            Ok((Item::Document(document), rest))
+        DOCUMENT | OPENING | BEAT | CLOSING => {
+            let (value, rest) = long(rest).ok_or_else(short)?;
+            let item = match *kind {
+                OPENING => Item::Opening(value),
+                BEAT => Item::Beat(value),
+                CLOSING => Item::Closing(value),
+                _ => Item::Document(value),
+            };
+            Ok((item, rest))
         }
         NOTE => {
             let (key, rest) = brief(rest).ok_or_else(short)?;

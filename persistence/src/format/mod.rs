@@ -6,6 +6,7 @@ pub(crate) mod append;
 pub(crate) mod codec;
 pub(crate) mod entry;
 pub(crate) mod item;
+pub(crate) mod leadership;
 #[cfg(test)]
 mod tests;
 mod v1;

@@ -1,31 +1,21 @@
-//! Group commit: one thread takes whatever is queued, writes it as frames, makes them durable with
-//! one flush, and only then lets every append in them be answered. It never answers first, and
-//! never tries a failed flush again.
-//!
-//! sled's word for a flush is not enough. Linux reports a write-back error once to each descriptor,
-//! and all of sled's threads sync on one: its periodic flusher, which logs the error and goes on,
-//! the cutting off of free space at the end of the file, and writers of other buffers, which report
-//! it too late. When one of them hears of the error in our frame first, the sync that our flush
-//! waits for succeeds. So a descriptor that only this thread syncs is asked before any answer.
-//! Nothing is left to write by then: a lone caller waits a tenth or two longer, many at once do
-//! not. (Without the flusher the files grow by a half; and of all calls only `sync_file_range`,
-//! which cannot be called safely, asks without emptying the disk's cache once more.)
+//! Group commit: one thread takes whatever is queued, makes frames of it and starts to write them; once the
+//! oldest group under way is durable, it lets every append in it be answered. It never answers first, and
+//! never tries a failed write again.
 
 use std::{sync::Arc, thread, time::Instant};
 
 use super::{
-    frame::{self, FramePosition},
     idle_threads::IdleThreads,
     pacing::Pacing,
     progress::UnfoldedFrame,
     project_events,
     queue::Batch,
     shared::{Disk, Shared},
-    sled_error::{caught, failed},
 };
 use crate::{
     error::{Error, Outcome},
-    options::Step,
+    frames::{Group, Window},
+    sled_error::caught,
 };
 
 /// The typical size of an event in the log.
@@ -34,60 +24,31 @@ const EVENT_BYTES: usize = 128;
 /// Runs the log's thread until the queue is stopped and empty.
 pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
     let _answers = PanicGuard(shared, disk);
-    let mut commit = Commit {
-        shared,
-        disk,
-        head: shared.progress.head(),
-        frame: Vec::new(),
-    };
-    let mut batch = Batch::default();
     let _idle = shared
         .options
         .occupy_idle_threads
         .then(|| IdleThreads::occupy(&disk.database.sled));
     // Far enough from the limit for all that may be in flight meanwhile.
     let enough = shared.options.backlog_limit.most();
-    let mut pacing = Pacing::default();
-    let mut ended = Instant::now();
+    let mut commit = Commit {
+        shared,
+        disk,
+        window: Window::new(disk.frames.depth(), shared.progress.head()),
+        frame: Vec::new(),
+        spare: Batch::default(),
+        pacing: Pacing::default(),
+        ended: Instant::now(),
+    };
     loop {
-        let Some(taken) = shared.queue.take(batch) else {
-            return Ok(());
-        };
-        shared.progress.make_room(enough);
-        batch = taken;
-        if shared.failed() {
-            commit.answer(&mut batch, Outcome::Unknown);
-            continue;
+        // With a group under way, only for more that is there already.
+        while commit.window.has_room() && (commit.window.is_empty() || shared.queue.bytes() > 0) {
+            let Some(batch) = shared.queue.take(std::mem::take(&mut commit.spare)) else {
+                return Ok(());
+            };
+            shared.progress.make_room(enough);
+            commit.start(batch);
         }
-        // sled panics on some errors: those who wait must hear of that too.
-        let started = Instant::now();
-        let written = caught(|| commit.write(&batch));
-        match written {
-            // Another thread's failure may mean that this flush did not reach the disk either.
-            Ok(_) if shared.failed() => commit.answer(&mut batch, Outcome::Unknown),
-            Ok(frames) => {
-                let committed = !frames.is_empty();
-                let took = started.elapsed();
-                if committed {
-                    shared.latency.count(took);
-                }
-                let events = events_in(batch.bytes.len());
-                let enough = shared.options.checkpoint;
-                shared.progress.made_durable(frames, commit.head, enough);
-                commit.answer(&mut batch, Outcome::Durable);
-                if committed {
-                    let queued = events_in(shared.queue.bytes());
-                    pacing.count(events, took, ended.elapsed(), queued);
-                    ended = Instant::now();
-                    thread::sleep(pacing.rest(queued));
-                }
-            }
-            Err(error) => {
-                // Refuse first, so that nobody who hears "unknown" can append again.
-                shared.fail(disk, &error);
-                commit.answer(&mut batch, Outcome::Unknown);
-            }
-        }
+        commit.finish();
     }
 }
 
@@ -96,84 +57,147 @@ fn events_in(bytes: usize) -> u32 {
     u32::try_from(bytes / EVENT_BYTES).unwrap_or(u32::MAX)
 }
 
+/// What is queued becomes a group.
+struct Taken {
+    batch: Batch,
+    started: Instant,
+}
+
 struct Commit<'a> {
     shared: &'a Shared,
-    disk: &'a Disk,
-    /// The last frame written.
-    head: FramePosition,
+    disk: &'a Arc<Disk>,
+    /// Groups under way, with the batches that they were made from.
+    window: Window<Taken>,
     /// The buffer that frames are built in.
     frame: Vec<u8>,
+    /// A batch that was answered, for its buffers.
+    spare: Batch,
+    pacing: Pacing,
+    /// When the last group was answered.
+    ended: Instant,
 }
 
 impl Commit<'_> {
-    fn write(&mut self, batch: &Batch) -> Result<Vec<UnfoldedFrame>, Error> {
-        let mut frames = Vec::new();
-        let mut project_events = Vec::new();
-        let mut ticket = batch.before;
-        let mut rest = batch.bytes.as_slice();
-        while !rest.is_empty() {
-            let cut = frame::cut(rest)?;
-            let (payload, after) = rest
-                .split_at_checked(cut.bytes)
-                .filter(|(payload, _)| !payload.is_empty())
-                .ok_or_else(|| Error::Damaged("a queued append fits no frame".into()))?;
-            rest = after;
-            let before = self.head.hash;
-            self.head = frame::encode(&mut self.frame, &self.head, payload, cut.appends);
-            self.insert()?;
-            if batch.project_events > 0 {
-                project_events.append(&mut project_events::of_frame(&self.frame)?);
+    /// Makes a group of a batch and starts to write it.
+    fn start(&mut self, batch: Batch) {
+        let taken = Taken {
+            batch,
+            started: Instant::now(),
+        };
+        let behind = self.window.head();
+        // sled panics on some errors: those who wait must hear of that too.
+        let started = caught(|| {
+            let group = Group::of(&taken.batch.bytes, behind, &mut self.frame)?;
+            if !self.shared.failed() {
+                self.disk.frames.start(&group)?;
             }
-            ticket = ticket.saturating_add(cut.appends.into());
-            let keep = self.shared.progress.waiting_bytes() < self.shared.options.frame_bytes;
-            frames.push(UnfoldedFrame {
-                place: self.head,
-                before,
-                events: cut.events,
-                length: cut.payload_bytes(),
-                ticket,
-                frame: keep.then(|| self.frame.as_slice().into()),
-            });
+            Ok(group)
+        });
+        let (group, failed) = match started {
+            Ok(group) => (group, None),
+            Err(error) => (Group::empty(behind), Some(error)),
+        };
+        for frame in &group.frames {
+            self.shared.space.wrote(frame.bytes.len());
         }
-        // A batch of waiting readers alone: all before it is durable already.
-        if !frames.is_empty() {
-            self.flush()?;
+        self.window.push(group, taken);
+        if let Some(error) = failed {
+            self.fail(&error, None);
         }
-        // Before a fold can reach these project events and find them missing.
-        self.shared.project_events.publish(project_events);
-        Ok(frames)
     }
 
-    fn insert(&self) -> Result<(), Error> {
-        self.shared.options.before(Step::InsertFrame)?;
-        let lsn = self.head.lsn;
-        let old = self
-            .disk
-            .journal
-            .insert(lsn.to_be_bytes(), self.frame.as_slice())
-            .map_err(|error| failed(&format!("writing frame {lsn}"), &error))?;
-        if old.is_some() {
-            return Err(Error::Damaged(format!(
-                "the log at frame {lsn}: it exists already"
-            )));
+    /// Waits for the oldest group and answers its callers.
+    fn finish(&mut self) {
+        let Some((group, Taken { batch, started })) = self.window.pop() else {
+            return;
+        };
+        if self.shared.failed() {
+            return self.answer(batch, Outcome::Unknown);
         }
-        self.shared.space.wrote(self.frame.len());
+        let written = caught(|| {
+            // A batch of waiting readers alone: all before it is durable already.
+            if !group.frames.is_empty() {
+                self.disk.frames.finish()?;
+            }
+            self.publish(&group, &batch)
+        });
+        match written {
+            // Another thread's failure may mean that this one did not reach the disk either.
+            Ok(()) if self.shared.failed() => self.answer(batch, Outcome::Unknown),
+            Ok(()) => self.made_durable(&group, batch, started),
+            Err(error) => self.fail(&error, Some(batch)),
+        }
+    }
+
+    /// Shows project events to their readers, before a fold can reach them and find them missing.
+    fn publish(&self, group: &Group, batch: &Batch) -> Result<(), Error> {
+        let mut all = Vec::new();
+        if batch.project_events > 0 {
+            for frame in &group.frames {
+                all.append(&mut project_events::of_frame(&frame.bytes)?);
+            }
+        }
+        self.shared.project_events.publish(all);
         Ok(())
     }
 
-    fn flush(&self) -> Result<(), Error> {
-        self.shared.options.before(Step::FlushFrames)?;
-        let database = &self.disk.database;
-        database.flush("making the log durable")?;
-        // Without the seccomp filter sled's flush is no sync: then this is the best that is left.
-        database
-            .log_file
-            .sync_data()
-            .map_err(|error| Error::Io(format!("syncing the log: {error}")))
+    fn made_durable(&mut self, group: &Group, batch: Batch, started: Instant) {
+        let shared = self.shared;
+        let events = events_in(batch.bytes.len());
+        let took = started.elapsed();
+        let committed = !group.frames.is_empty();
+        if committed {
+            shared.latency.count(took);
+        }
+        let frames = self.unfolded(group, batch.before);
+        let enough = shared.options.checkpoint;
+        shared.progress.made_durable(frames, group.last(), enough);
+        self.answer(batch, Outcome::Durable);
+        if committed {
+            let queued = events_in(shared.queue.bytes());
+            self.pacing
+                .count(events, took, self.ended.elapsed(), queued);
+            self.ended = Instant::now();
+            thread::sleep(self.pacing.rest(queued));
+        }
     }
 
-    fn answer(&self, batch: &mut Batch, outcome: Outcome) {
-        answer(self.shared, batch, outcome);
+    /// What there is to fold of a group, whose first ticket is behind this one.
+    fn unfolded(&self, group: &Group, mut ticket: u64) -> Vec<UnfoldedFrame> {
+        let shared = self.shared;
+        let keep = shared.progress.waiting_bytes() < shared.options.frame_bytes;
+        let mut before = group.behind;
+        let mut unfolded = Vec::with_capacity(group.frames.len());
+        for frame in &group.frames {
+            ticket = ticket.saturating_add(frame.appends.into());
+            unfolded.push(UnfoldedFrame {
+                place: frame.place,
+                before: std::mem::replace(&mut before, frame.place),
+                events: frame.events,
+                length: frame.payload_bytes,
+                ticket,
+                frame: keep.then(|| Arc::clone(&frame.bytes)),
+            });
+        }
+        unfolded
+    }
+
+    /// Stops the log for good: the oldest batch, if it is not under way any more, and all that are have an unknown
+    /// outcome.
+    fn fail(&mut self, error: &Error, oldest: Option<Batch>) {
+        // Refuse first, so that nobody who hears "unknown" can append again.
+        self.shared.fail(self.disk, error);
+        if let Some(batch) = oldest {
+            self.answer(batch, Outcome::Unknown);
+        }
+        while let Some((_, taken)) = self.window.pop() {
+            self.answer(taken.batch, Outcome::Unknown);
+        }
+    }
+
+    fn answer(&mut self, mut batch: Batch, outcome: Outcome) {
+        answer(self.shared, &mut batch, outcome);
+        self.spare = batch;
     }
 }
 

@@ -11,10 +11,12 @@ use std::{
 
 use super::{
     lock::{Directory, sync, unusable},
-    sled_error::{failed, words},
     watermark::Watermark,
 };
-use crate::error::Error;
+use crate::{
+    error::Error,
+    sled_error::{failed, words},
+};
 
 /// With smaller segments sled writes large leaves into unsynced files of their own. Fixed for the
 /// life of a database.

@@ -1,9 +1,8 @@
-//! The log: appends wait in a queue, one thread writes them as frames and answers, and opening checks that they are
-//! whole. Also the data directory, the database in it, and what the store's threads share.
+//! The log: appends wait in a queue, one thread has them written as frames and answers, and opening checks that they
+//! are whole. Also the data directory, the database in it, and what the store's threads share.
 
 pub(crate) mod commit;
 pub(crate) mod database;
-pub(crate) mod frame;
 pub(crate) mod guard;
 pub(crate) mod idle_threads;
 pub(crate) mod lock;
@@ -14,6 +13,5 @@ pub(crate) mod queue;
 pub(crate) mod recovery;
 pub(crate) mod rounds;
 pub(crate) mod shared;
-pub(crate) mod sled_error;
 pub(crate) mod space;
 pub(crate) mod watermark;

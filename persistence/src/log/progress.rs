@@ -12,15 +12,14 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-use super::frame::FramePosition;
-use crate::contract::Backlog;
+use crate::{contract::Backlog, frames::FramePosition};
 
 /// A durable frame that is not folded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnfoldedFrame {
     pub place: FramePosition,
-    /// The hash of the frame before it.
-    pub before: [u8; 32],
+    /// The frame before it.
+    pub before: FramePosition,
     pub events: u64,
     /// The frame's length in bytes.
     pub length: u64,

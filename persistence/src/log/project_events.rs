@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, VecDeque};
 use domain::id::ProjectId;
 use parking_lot::RwLock;
 
-use super::frame;
 use crate::{
     contract::{
         EventNumber, OnEvents,
@@ -15,6 +14,7 @@ use crate::{
     },
     error::Error,
     format::item::{self, Item},
+    frames::frame,
 };
 
 /// A project event of a frame, still encoded.

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::frame;
 use crate::{
     contract::OnOutcome,
     error::{AppendRefusal, Outcome, Ticket},
     format::append::Append,
+    frames::frame,
 };
 
 /// Larger buffers are given back after a burst instead of being kept.

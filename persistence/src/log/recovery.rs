@@ -4,18 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    frame::{self, FramePosition},
-    progress::UnfoldedFrame,
-    sled_error::failed,
-};
+use super::progress::UnfoldedFrame;
 use crate::{
     error::Error,
     format::codec::{decode_value, encode_value},
+    frames::{FramePosition, Frames, frame},
+    sled_error::failed,
 };
 
-/// The tree of frames, by sequence number.
-pub(crate) const JOURNAL: &str = "journal";
 /// The key in sled's default tree that says how far the log is folded.
 const META: &str = "folded";
 
@@ -69,13 +65,12 @@ pub(crate) fn read_meta(db: &sled::Db) -> Result<FramePosition, Error> {
     }
 }
 
-/// Reads the whole log and changes nothing.
+/// Reads the whole log behind what is folded, and changes nothing.
 pub(crate) fn scan(
-    db: &sled::Db,
-    journal: &sled::Tree,
+    frames: &dyn Frames,
+    folded: FramePosition,
     mark: FramePosition,
 ) -> Result<Scan, Error> {
-    let folded = read_meta(db)?;
     let mut scan = Scan {
         folded,
         head: folded,
@@ -84,51 +79,11 @@ pub(crate) fn scan(
         torn: None,
     };
     let mut marked = mark.lsn <= folded.lsn;
-    for entry in journal {
-        let (key, bytes) = entry.map_err(|error| failed("the log", &error))?;
-        let lsn = number(&key)?;
-        if lsn <= folded.lsn {
-            scan.leftover.push(lsn);
-            continue;
-        }
-        if let Some((torn, why)) = scan.torn {
-            return Err(at(torn, &format!("{why}, and frames follow it")));
-        }
-        let next = scan.head.lsn.saturating_add(1);
-        if lsn != next {
-            return Err(at(next, &format!("it is missing, the next one is {lsn}")));
-        }
-        let frame = match frame::decode(&bytes) {
-            Ok(frame) => frame,
-            // Frames up to the watermark were durable and acknowledged: none of them is "torn".
-            Err(why @ Error::Damaged(_)) if lsn > mark.lsn => {
-                scan.torn = Some((lsn, why));
-                continue;
-            }
-            Err(why) => return Err(in_frame(lsn, why)),
-        };
-        if frame.lsn != lsn {
-            return Err(at(lsn, &format!("frame {} is in its place", frame.lsn)));
-        }
-        if frame.before != scan.head.hash {
-            return Err(at(lsn, "it does not follow the frame before it"));
-        }
-        let events = frame.count().map_err(|why| in_frame(lsn, why))?;
-        let before = frame.before;
-        scan.head = FramePosition {
-            lsn,
-            hash: frame::hash(&bytes),
-        };
-        scan.frames.push(UnfoldedFrame {
-            place: scan.head,
-            before,
-            events,
-            length: bytes.len() as u64,
-            ticket: 0,
-            frame: None,
-        });
+    frames.walk(&mut |lsn, bytes| {
+        scan.see(lsn, bytes, mark)?;
         marked |= scan.head == mark;
-    }
+        Ok(())
+    })?;
     if scan.head.lsn < mark.lsn {
         return Err(Error::Damaged(format!(
             "the log ends at frame {}, but it was durable up to frame {}: its end was lost",
@@ -141,8 +96,54 @@ pub(crate) fn scan(
     Ok(scan)
 }
 
+impl Scan {
+    fn see(&mut self, lsn: u64, bytes: &[u8], mark: FramePosition) -> Result<(), Error> {
+        if lsn <= self.folded.lsn {
+            self.leftover.push(lsn);
+            return Ok(());
+        }
+        if let Some((torn, why)) = &self.torn {
+            return Err(at(*torn, &format!("{why}, and frames follow it")));
+        }
+        let next = self.head.lsn.saturating_add(1);
+        if lsn != next {
+            return Err(at(next, &format!("it is missing, the next one is {lsn}")));
+        }
+        let frame = match frame::decode(bytes) {
+            Ok(frame) => frame,
+            // Frames up to the watermark were durable and acknowledged: none of them is "torn".
+            Err(why @ Error::Damaged(_)) if lsn > mark.lsn => {
+                self.torn = Some((lsn, why));
+                return Ok(());
+            }
+            Err(why) => return Err(in_frame(lsn, why)),
+        };
+        if frame.lsn != lsn {
+            return Err(at(lsn, &format!("frame {} is in its place", frame.lsn)));
+        }
+        if frame.before != self.head.hash {
+            return Err(at(lsn, "it does not follow the frame before it"));
+        }
+        let events = frame.count().map_err(|why| in_frame(lsn, why))?;
+        let before = self.head;
+        self.head = FramePosition {
+            lsn,
+            hash: frame::hash(bytes),
+        };
+        self.frames.push(UnfoldedFrame {
+            place: self.head,
+            before,
+            events,
+            length: bytes.len() as u64,
+            ticket: 0,
+            frame: None,
+        });
+        Ok(())
+    }
+}
+
 /// Removes what a crash left over, durably.
-pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result<(), Error> {
+pub(crate) fn repair(db: &sled::Db, frames: &dyn Frames, scan: &Scan) -> Result<(), Error> {
     if let Some((lsn, why)) = &scan.torn {
         tracing::warn!(
             log.lsn = lsn,
@@ -153,9 +154,7 @@ pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result
     let torn = scan.torn.iter().map(|(lsn, _)| lsn);
     let mut removed = 0_usize;
     for lsn in scan.leftover.iter().chain(torn) {
-        journal
-            .remove(lsn.to_be_bytes())
-            .map_err(|error| failed(&format!("removing frame {lsn}"), &error))?;
+        frames.forget(*lsn)?;
         removed = removed.saturating_add(1);
     }
     if removed > 0 {
@@ -163,13 +162,6 @@ pub(crate) fn repair(db: &sled::Db, journal: &sled::Tree, scan: &Scan) -> Result
             .map_err(|error| failed("removing frames", &error))?;
     }
     Ok(())
-}
-
-fn number(key: &[u8]) -> Result<u64, Error> {
-    let key: [u8; 8] = key
-        .try_into()
-        .map_err(|_| Error::Damaged("the log has an entry that is not a frame".into()))?;
-    Ok(u64::from_be_bytes(key))
 }
 
 fn at(lsn: u64, why: &str) -> Error {

@@ -1,3 +1,5 @@
+use std::{fs::File, sync::Arc};
+
 use domain::{
     id::{ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, Feature},
@@ -6,12 +8,17 @@ use domain::{
 };
 
 use super::*;
-use crate::format::append::{Append, LogEvent};
+use crate::{
+    format::append::{Append, LogEvent},
+    frames::SledFrames,
+    options::Options,
+};
 
 struct Log {
     _dir: tempfile::TempDir,
     db: sled::Db,
     journal: sled::Tree,
+    frames: SledFrames,
     places: Vec<FramePosition>,
 }
 
@@ -24,11 +31,14 @@ impl Log {
             .flush_every_ms(None)
             .open()
             .unwrap();
-        let journal = db.open_tree(JOURNAL).unwrap();
+        let journal = db.open_tree("journal").unwrap();
+        let file = Arc::new(File::open(dir.path().join("db")).unwrap());
+        let kept = SledFrames::open(&db, &file, &Options::new(dir.path())).unwrap();
         let mut log = Self {
             _dir: dir,
             db,
             journal,
+            frames: kept,
             places: vec![FramePosition::default()],
         };
         for version in 1..=frames {
@@ -52,7 +62,15 @@ impl Log {
             lsn: self.places.len() as u64,
             hash: [1; 32],
         };
-        scan(&self.db, &self.journal, mark.unwrap_or(ahead))
+        self.scan_to(mark.unwrap_or(ahead))
+    }
+
+    fn scan_to(&self, mark: FramePosition) -> Result<Scan, Error> {
+        scan(&self.frames, read_meta(&self.db)?, mark)
+    }
+
+    fn repair(&self, scan: &Scan) {
+        repair(&self.db, &self.frames, scan).unwrap();
     }
 
     fn damage(&self, lsn: u64) {
@@ -119,7 +137,7 @@ fn only_the_tail_of_a_folded_log_is_read_and_leftovers_are_dropped() {
         (scan.leftover.as_slice(), scan.frames.len()),
         (&[1, 2, 3][..], 2)
     );
-    repair(&log.db, &log.journal, &scan).unwrap();
+    log.repair(&scan);
     assert_eq!(log.journal.len(), 2);
     assert_eq!(log.scan(5).unwrap().head, log.places[5]);
     // Folded to the end and dropped: the place is still known.
@@ -135,7 +153,7 @@ fn a_torn_last_frame_is_taken_away() {
     let scan = log.scan(4).unwrap();
     assert_eq!(scan.head, log.places[4]);
     assert_eq!(scan.torn.as_ref().map(|(lsn, _)| *lsn), Some(5));
-    repair(&log.db, &log.journal, &scan).unwrap();
+    log.repair(&scan);
     assert_eq!(log.journal.len(), 4);
     assert!(log.scan(4).unwrap().torn.is_none());
 }
@@ -204,7 +222,7 @@ fn another_history_under_the_same_numbers_is_seen() {
         lsn: 2,
         hash: [7; 32],
     };
-    assert!(message(scan(&log.db, &log.journal, other)).contains("frame 2"));
+    assert!(message(log.scan_to(other)).contains("frame 2"));
 
     log = Log::of(3);
     let moved = log.journal.get(1_u64.to_be_bytes()).unwrap().unwrap();
@@ -219,7 +237,7 @@ fn unfolded_frames_are_counted_and_follow_each_other() {
     write_meta(&log.db, &log.places[1]).unwrap();
     let scan = log.scan(4).unwrap();
     for (frame, places) in scan.frames.iter().zip(log.places[1..].windows(2)) {
-        assert_eq!((frame.before, frame.place), (places[0].hash, places[1]));
+        assert_eq!((frame.before, frame.place), (places[0], places[1]));
         let stored = log.journal.get(frame.place.lsn.to_be_bytes()).unwrap();
         assert_eq!(
             (frame.events, frame.length),

@@ -8,10 +8,9 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{
     shared::{Disk, Shared},
-    sled_error::failed,
     watermark::Watermark,
 };
-use crate::{error::Error, options::Step};
+use crate::{error::Error, options::Step, sled_error::failed};
 
 const EVERY: Duration = Duration::from_secs(1);
 

@@ -16,13 +16,15 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{
     database::Database, lock::Directory, progress::LogProgress, project_events, queue::Queue,
-    sled_error::words, space::Space,
+    space::Space,
 };
 use crate::{
     contract::{Awake, latency::Latency},
     error::{AppendRefusal, Error},
+    frames::Frames,
     lookups::fresh::Overlay,
     options::Options,
+    sled_error::words,
 };
 
 /// How long waiting callers may take to hear of a failure before `on_fatal` is called.
@@ -31,7 +33,7 @@ const ANSWER_GRACE: Duration = Duration::from_secs(2);
 /// What is open on the disk below the books; released only when the journal is closed.
 pub(crate) struct Disk {
     pub database: Database,
-    pub journal: sled::Tree,
+    pub frames: Box<dyn Frames>,
     // Last, so that the directory is free only after everything else is.
     pub directory: Directory,
 }

@@ -11,8 +11,7 @@ use std::{
     path::Path,
 };
 
-use super::frame::FramePosition;
-use crate::error::Error;
+use crate::{error::Error, frames::FramePosition};
 
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "watermark";

@@ -306,7 +306,11 @@ impl Log for MemoryJournal {
         let ticket_taken = {
             let mut state = self.state.lock();
             let refused = state.refusing();
-            if let Some(refused @ (AppendRefusal::Poisoned | AppendRefusal::Closed)) = refused {
+            if let Some(
+                refused
+                @ (AppendRefusal::Poisoned | AppendRefusal::Closed | AppendRefusal::Deposed),
+            ) = refused
+            {
                 return Err(refused);
             }
             let Backlog { events, bytes } = &mut state.backlog;
@@ -322,6 +326,19 @@ impl Log for MemoryJournal {
 
     fn durable(&self) -> Ticket {
         ticket(self.state.lock().durable())
+    }
+
+    /// One that cannot be reached may be led by another, for all that it knows.
+    fn vouches(&self, ticket: Ticket) -> bool {
+        let in_doubt = matches!(
+            self.refusing(),
+            Some(AppendRefusal::Unreachable | AppendRefusal::Deposed)
+        );
+        !in_doubt && self.durable() >= ticket
+    }
+
+    fn leads(&self) -> bool {
+        self.refusing() != Some(AppendRefusal::Deposed)
     }
 
     fn refusing(&self) -> Option<AppendRefusal> {

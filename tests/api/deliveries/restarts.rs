@@ -1,6 +1,7 @@
 //! Deliveries that a restart or a crash interrupts.
 
 use kit::receiver::Say;
+use persistence::AppendRefusal;
 use reqwest::Method;
 use serde_json::json;
 
@@ -145,4 +146,21 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
         hooked.receiver.summaries()[1..],
         [created("ann"), credited("ann", 1)]
     );
+}
+
+#[tokio::test]
+async fn a_process_that_leads_no_more_leaves_what_is_due_to_another() {
+    let hooked = ServiceWithEndpoint::start().await;
+    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.grant("ann", 1).await;
+    hooked.settled().await;
+    hooked.receiver.of("ann", None);
+    let journal = &hooked.service.journal;
+    journal.refuse(Some(AppendRefusal::Deposed));
+    hooked.pass(6).await;
+    assert_eq!(hooked.summaries(), [created("ann")], "it is due again");
+    journal.refuse(None);
+    hooked.pass(1).await;
+    let rest = hooked.summaries().split_off(1);
+    assert_eq!(rest, [created("ann"), credited("ann", 1)]);
 }

@@ -177,6 +177,51 @@ async fn a_full_disk_refuses_writes_and_still_reads() {
 }
 
 #[tokio::test]
+async fn a_log_that_cannot_be_reached_shows_nothing_until_it_is_known_to_lead() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
+    house.journal.hold();
+    house.journal.refuse(Some(AppendRefusal::Unreachable));
+    assert_eq!(
+        house.deduct("ann", 3, "b").now_or_never(),
+        Some(Err(Error::Unavailable)),
+        "it is refused before anything is done"
+    );
+    let mut read = Box::pin(house.balance("ann"));
+    let mut again = Box::pin(house.deduct("ann", 3, "a"));
+    let mut refused = Box::pin(house.deduct("ann", 8, "c"));
+    for _ in 0..100 {
+        assert!(read.as_mut().now_or_never().is_none());
+        assert!(again.as_mut().now_or_never().is_none());
+        assert!(refused.as_mut().now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    house.journal.refuse(None);
+    house.journal.release();
+    assert_eq!(read.await, Ok(7));
+    assert_eq!(again.await, Ok(replayed(7)));
+    assert!(matches!(
+        refused.await,
+        Err(Error::Rejected(Rejection::Insufficient { .. }))
+    ));
+}
+
+#[tokio::test]
+async fn one_that_was_deposed_answers_nobody() {
+    let house = House::new().await;
+    house.credit("ann", 10).await.unwrap();
+    assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
+    assert!(house.handle.leads());
+    house.journal.refuse(Some(AppendRefusal::Deposed));
+    assert!(!house.handle.leads() && !house.handle.ready());
+    assert_eq!(house.balance("ann").await, Err(Error::Unavailable));
+    assert_eq!(house.deduct("ann", 3, "a").await, Err(Error::Unavailable));
+    assert_eq!(house.deduct("ann", 8, "b").await, Err(Error::Unavailable));
+    assert_eq!(house.deduct("ann", 1, "c").await, Err(Error::Unavailable));
+}
+
+#[tokio::test]
 async fn a_panic_under_load_loses_nothing() {
     let house = House::new().await;
     house.credit("ann", 100_000).await.unwrap();

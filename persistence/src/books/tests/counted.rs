@@ -18,7 +18,7 @@ use crate::{
         verify::listed::UnfoldedEntries,
     },
     format::append::LogEvent,
-    log::frame::FramePosition,
+    frames::FramePosition,
     usage::{FEATURES, Interval, OTHER},
 };
 

@@ -29,7 +29,7 @@ use crate::{
     },
     contract::Books,
     format::append::{Append, LogEvent},
-    log::frame,
+    frames::frame,
     tuning::Tuning,
     usage::{Interval, Usage},
 };
@@ -414,7 +414,7 @@ impl World {
                     world.documents.insert(document.address(), document.clone());
                 }
                 LogEvent::Note(note) => world.keep(note),
-                LogEvent::ProjectEvent(_) => {}
+                _ => {}
             }
         }
         world.log = self.log[..events].to_vec();
@@ -580,7 +580,7 @@ impl World {
                 Change::CodeRotated { former, .. } => former.as_ref(),
                 _ => None,
             },
-            LogEvent::Catalog(_) | LogEvent::Note(_) | LogEvent::ProjectEvent(_) => None,
+            _ => None,
         });
         for code in former {
             let expected = self.wallets.iter().find(|(key, (wallet, _))| {

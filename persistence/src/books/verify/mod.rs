@@ -19,17 +19,20 @@ use crate::{
     contract::StoredNote,
     error::Error,
     format::{
+        append::decode,
         decode_document, decode_project_event,
         item::{self, Item},
     },
+    frames::{Frames, SledFrames, frame},
     log::{
         database::{self, Database},
-        frame, guard,
+        guard,
         lock::{Directory, unusable},
-        recovery::{self, JOURNAL, Scan},
-        sled_error::{caught, failed},
+        recovery::{self, Scan},
         watermark::Watermark,
     },
+    options::Options,
+    sled_error::caught,
 };
 
 /// Memory for sled's page cache while everything is read once.
@@ -65,18 +68,18 @@ pub fn verify(dir: &Path) -> Result<VerifyReport, Error> {
 
 fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
     let watermark = Watermark::open(&directory.watermark())?;
-    let Database { sled, .. } = database::open(directory, CACHE_BYTES, None)?;
+    let Database { sled, log_file, .. } = database::open(directory, CACHE_BYTES, None)?;
     caught(|| {
-        let journal = sled
-            .open_tree(JOURNAL)
-            .map_err(|error| failed("the log", &error))?;
+        let frames = SledFrames::open(&sled, &log_file, &Options::new(directory.root()))?;
         // No wallet is awake: there is nothing to have filters for.
         let folded = FoldedState::open(&sled, 0)?;
         let mut tail = Tail::default();
-        match recovery::scan(&sled, &journal, watermark.place()) {
+        let scan = recovery::read_meta(&sled)
+            .and_then(|folded| recovery::scan(&frames, folded, watermark.place()));
+        match scan {
             Ok(scan) => {
                 count(&scan, report);
-                tail = Tail::read(&scan, &journal)?;
+                tail = Tail::read(&scan, &frames)?;
             }
             Err(error) => report.problem(&error),
         }
@@ -103,13 +106,13 @@ fn count(scan: &Scan, report: &mut VerifyReport) {
 }
 
 impl Tail {
-    fn read(scan: &Scan, journal: &sled::Tree) -> Result<Self, Error> {
+    fn read(scan: &Scan, frames: &dyn Frames) -> Result<Self, Error> {
         if let Some((lsn, why)) = &scan.torn {
             tracing::warn!(log.lsn = lsn, error = %why, "The next start removes a torn last frame");
         }
         let mut tail = Self::default();
         for unfolded in &scan.frames {
-            let Some(bytes) = frame::read(journal, unfolded.place.lsn)? else {
+            let Some(bytes) = frames.read(unfolded.place.lsn)? else {
                 continue;
             };
             frame::decode(&bytes)?.each_append(|append, _| {
@@ -138,6 +141,7 @@ impl Tail {
             Item::Note(key, body) => {
                 self.notes.insert(key.into(), body.map(Box::from));
             }
+            Item::Opening(_) | Item::Beat(_) | Item::Closing(_) => drop(decode(item)?),
         }
         Ok(())
     }

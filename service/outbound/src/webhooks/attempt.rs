@@ -27,7 +27,7 @@ pub(super) struct Task {
 pub(super) enum AttemptOutcome {
     /// It was sent at this instant, with this result.
     Answered(Timestamp, SendResult),
-    /// The service is overloaded; nothing was sent.
+    /// The service is overloaded, or another process leads; nothing was sent.
     Later,
     /// The event could not be read; nothing was sent.
     Unread,
@@ -55,6 +55,10 @@ impl Task {
                 Err(error) => return AttemptOutcome::nothing(&error),
             },
         };
+        // Whoever leads instead sends it.
+        if !handle.leads() {
+            return AttemptOutcome::Later;
+        }
         let event = Event::of(&record, handle);
         let now = handle.now();
         let mut outgoing = outgoing(&endpoint, &event, now);

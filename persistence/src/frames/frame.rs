@@ -15,7 +15,6 @@
 
 use sha2::{Digest, Sha256};
 
-use super::sled_error::failed;
 use crate::{
     contract::event_number::PLACE_BITS,
     error::Error,
@@ -40,7 +39,7 @@ const _: () = assert!(MAX_BYTES < 1 << PLACE_BITS);
 
 /// A frame's place in the log: its sequence number and its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct FramePosition {
+pub struct FramePosition {
     /// 0: before the first frame.
     pub lsn: u64,
     /// SHA-256 of the whole frame.
@@ -74,7 +73,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// Adds an append to queued bytes, in the form that frames carry.
-pub(crate) fn push(bytes: &mut Vec<u8>, append: &Append) {
+pub fn push(bytes: &mut Vec<u8>, append: &Append) {
     // An append is at most 56 KiB and an event more than one byte: both fit sixteen bits.
     let length = u16::try_from(append.bytes().len()).unwrap_or(u16::MAX);
     let events = u16::try_from(append.events()).unwrap_or(u16::MAX);
@@ -175,13 +174,6 @@ fn read_head(bytes: &[u8], check: bool) -> Result<Frame<'_>, Error> {
         }),
         _ => Err(damaged("shorter than a frame's header")),
     }
-}
-
-/// The bytes of a stored frame, if it is there.
-pub(crate) fn read(journal: &sled::Tree, lsn: u64) -> Result<Option<sled::IVec>, Error> {
-    journal
-        .get(lsn.to_be_bytes())
-        .map_err(|error| failed(&format!("frame {lsn}"), &error))
 }
 
 impl Frame<'_> {

@@ -1,0 +1,36 @@
+//! What a log says of who leads it: items in a frame of their own. Nothing is folded from them.
+
+use domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// From here on its process leads: whatever it acknowledges lies behind it, and nobody else's frame does before
+/// another opening.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The data directory of the process.
+    pub node: u128,
+    /// Drawn for one run of the process.
+    pub incarnation: u128,
+    /// How many openings of this run came before: no two are the same bytes in the same place.
+    pub attempt: u64,
+    /// Where the process is reached by others.
+    pub address: Box<str>,
+    /// When it was made, by the clock of the process.
+    pub at: Timestamp,
+}
+
+/// Whoever opened still leads. It is found in its place only if nobody else opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beat {
+    /// When it was made, by the clock of the process.
+    pub at: Timestamp,
+}
+
+/// Whoever opened leads no more: it answers nothing from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closing {
+    /// The incarnation that is asked to open; `None`: nobody may.
+    pub to: Option<u128>,
+    /// When it was made, by the clock of the process.
+    pub at: Timestamp,
+}

@@ -1,0 +1,90 @@
+//! Frames, and where a log keeps them: on this machine's disk so far. And what decides, where several processes can write
+//! to one log, who may: `term`, the window's groups of unknown outcome, and `lease`. Of what is in frames it knows only
+//! who leads; it knows nothing of who waits for them, or of the books.
+
+pub mod double;
+pub(crate) mod frame;
+mod group;
+pub mod lease;
+mod sled;
+mod term;
+pub mod trim;
+mod window;
+
+use std::sync::Arc;
+
+use crate::error::Error;
+
+pub use frame::{FramePosition, push};
+pub use group::{Group, MadeFrame};
+pub(crate) use sled::SledFrames;
+pub use term::{Claimant, KeptFrame, Term, Verdict};
+pub use window::{Settled, Window};
+
+/// Called with a frame's number and its bytes.
+pub type OnFrame<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
+
+/// Where a log's frames are kept.
+///
+/// Contract:
+///
+/// 1. [`Frames::start`] adds a group's frames right behind [`Group::behind`]. Groups that were started become durable
+///    in that order: never one without all before it.
+/// 2. [`Frames::finish`] waits for the oldest group that was started and not finished. `Ok` only once all of it survives
+///    a power cut, and errors of earlier writes that nobody waited for have been asked about.
+/// 3. An error of either is final. Of what was started a prefix may be there or become so; nothing is started after it,
+///    and nothing that failed is tried again.
+/// 4. At most [`Frames::depth`] groups are under way at once.
+/// 5. [`Frames::walk`] and [`Frames::read`] show frames as they were started, each under its own number, until they are
+///    forgotten. They check nothing: whoever reads a frame verifies it.
+pub trait Frames: Send + Sync + 'static {
+    /// How many groups may be under way at once.
+    fn depth(&self) -> usize;
+
+    /// Begins to write a group; does not wait for it to be durable.
+    ///
+    /// # Errors
+    ///
+    /// The log has failed.
+    fn start(&self, group: &Group) -> Result<(), Error>;
+
+    /// Waits until the oldest group under way is durable.
+    ///
+    /// # Errors
+    ///
+    /// The log has failed: the group may or may not survive.
+    fn finish(&self) -> Result<(), Error>;
+
+    /// Calls `see` with every frame that is kept and its number, in the order of the numbers, until it fails.
+    ///
+    /// # Errors
+    ///
+    /// Those of `see`, and when the frames cannot be read.
+    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error>;
+
+    /// The frame under this number, if it is kept.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error>;
+
+    /// Lets go of a frame: one that is folded, or a last one that a crash tore.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be removed.
+    fn forget(&self, lsn: u64) -> Result<(), Error>;
+}
+
+/// Reads the frame behind another and verifies that it is.
+pub(crate) fn read_behind(frames: &dyn Frames, before: FramePosition) -> Result<Arc<[u8]>, Error> {
+    let lsn = before.lsn.saturating_add(1);
+    let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
+    let bytes = frames.read(lsn)?.ok_or_else(|| damaged("it is missing"))?;
+    let read = frame::decode(&bytes)?;
+    match read.lsn == lsn && read.before == before.hash {
+        true => Ok(bytes),
+        false => Err(damaged("it does not follow the frame before it")),
+    }
+}
