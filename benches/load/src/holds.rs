@@ -24,7 +24,7 @@ const FUNDS: u64 = 1_000_000_000;
 
 /// Microseconds for each, in every turn.
 #[derive(Default)]
-struct Series {
+struct Durations {
     deduction: Vec<f64>,
     without: Vec<f64>,
     with: Vec<f64>,
@@ -41,7 +41,7 @@ struct Caller {
 }
 
 impl Caller {
-    async fn turn(&self, series: &mut Series) -> Result<()> {
+    async fn turn(&self, durations: &mut Durations) -> Result<()> {
         let started = Instant::now();
         for _ in 0..DRAWS {
             let deduct = Deduct::new(1).product(&self.product);
@@ -50,23 +50,23 @@ impl Caller {
                 return Err(Error("not deducted".to_owned()));
             }
         }
-        series.deduction.push(each(started, DRAWS));
+        durations.deduction.push(each(started, DRAWS));
         let [mut settling, mut last_settling] = [0.0, 0.0];
         let started = Instant::now();
         for _ in 0..HOLDS {
             settling += self.held(0).await?;
         }
-        series.without.push(each(started, HOLDS));
+        durations.without.push(each(started, HOLDS));
         let started = Instant::now();
         for _ in 0..HOLDS {
             last_settling += self.held(DRAWS).await?;
         }
-        series.with.push(each(started, HOLDS));
-        series.settlement.push(settling / HOLDS as f64);
-        series.last_settlement.push(last_settling / HOLDS as f64);
-        let spread = |of: &[f64]| of.last().copied().unwrap_or(0.0);
-        let draws = spread(&series.with) - spread(&series.without);
-        series.draw.push(draws / DRAWS as f64);
+        durations.with.push(each(started, HOLDS));
+        durations.settlement.push(settling / HOLDS as f64);
+        durations.last_settlement.push(last_settling / HOLDS as f64);
+        let last = |of: &[f64]| of.last().copied().unwrap_or(0.0);
+        let draws = last(&durations.with) - last(&durations.without);
+        durations.draw.push(draws / DRAWS as f64);
         Ok(())
     }
 
@@ -103,13 +103,13 @@ impl Bench {
             .enable_all()
             .build()
             .context("a runtime")?;
-        let mut series = Series::default();
+        let mut durations = Durations::default();
         runtime.block_on(async {
             let funds = Credit::new(&caller.product, FUNDS).key("funds");
             let funded = caller.scrip.credit(&caller.wallet, funds).await;
             funded.context("funding a wallet")?;
             for _ in 0..turns {
-                caller.turn(&mut series).await?;
+                caller.turn(&mut durations).await?;
             }
             Ok::<_, Error>(())
         })?;
@@ -117,20 +117,20 @@ impl Bench {
         for (name, dear, cheap, target) in [
             (
                 "a hold with 50 draws / one without",
-                &series.with,
-                &series.without,
+                &durations.with,
+                &durations.without,
                 Target::None,
             ),
             (
                 "a draw / a deduction",
-                &series.draw,
-                &series.deduction,
+                &durations.draw,
+                &durations.deduction,
                 Target::AtMost(1.5),
             ),
             (
                 "settling after 50 draws / after none",
-                &series.last_settlement,
-                &series.settlement,
+                &durations.last_settlement,
+                &durations.settlement,
                 Target::AtMost(1.5),
             ),
         ] {

@@ -7,7 +7,7 @@ import { forgetMark, here, leaveFor, mark, needsPage, withMark } from './page.js
 import { parse, type Kept } from './storage.js';
 
 /** What buying asks of the client. */
-export interface Desk {
+export interface CheckoutClient {
   checkout(input: CheckoutInput, options?: CallOptions): Promise<Checkout>;
   order(orderId: string, options?: CallOptions): Promise<Order>;
   /** Keeps what an order brought, where it may; answers whether that outlives the page. */
@@ -25,11 +25,11 @@ interface Leaving {
 export { leaveFor };
 
 export class Buying {
-  readonly #desk: Desk;
+  readonly #client: CheckoutClient;
   readonly #kept: Kept;
 
-  constructor(desk: Desk, kept: Kept) {
-    this.#desk = desk;
+  constructor(client: CheckoutClient, kept: Kept) {
+    this.#client = client;
     this.#kept = kept;
   }
 
@@ -38,13 +38,13 @@ export class Buying {
     const page = here() ?? null;
     const marked = !input.successUrl && page !== null;
     const successUrl = marked ? withMark(page) : input.successUrl ?? null;
-    const checkout = await this.#desk.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
+    const checkout = await this.#client.checkout({ ...input, successUrl, cancelUrl: input.cancelUrl ?? page }, options);
     await this.#remember(checkout, marked);
     return leaveFor(checkout.url);
   }
 
   async inWindow(popup: Window, input: CheckoutInput, options: CallOptions): Promise<Order> {
-    const checkout = await this.#desk.checkout(input, options);
+    const checkout = await this.#client.checkout(input, options);
     await this.#remember(checkout, false);
     popup.location.href = checkout.url;
     const { signal } = options;
@@ -85,7 +85,7 @@ export class Buying {
     }
   }
 
-  readonly #look = (orderId: string, options: CallOptions): Promise<Order> => this.#desk.order(orderId, options);
+  readonly #look = (orderId: string, options: CallOptions): Promise<Order> => this.#client.order(orderId, options);
 
   async #remember({ orderId, checkoutId }: Checkout, marked: boolean): Promise<void> {
     await this.#kept.set(JSON.stringify({ orderId, checkoutId, marked } satisfies Leaving));
@@ -94,6 +94,6 @@ export class Buying {
   async #arrive(order: Order): Promise<void> {
     if (parse<Leaving>(await this.#kept.get())?.orderId === order.id) await this.#kept.set(null);
     // Where the code is not kept the address is all that a reload has.
-    if (await this.#desk.arrived(order)) forgetMark();
+    if (await this.#client.arrived(order)) forgetMark();
   }
 }

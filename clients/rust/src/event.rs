@@ -242,13 +242,13 @@ impl From<SentEvent> for Event {
             recorded_at,
             data,
         } = sent;
-        let told = json!({ "type": kind, "data": data });
+        let tagged = json!({ "type": kind, "data": data });
         Self {
             id,
             kind,
             timestamp,
             recorded_at,
-            data: EventData::deserialize(told).unwrap_or(EventData::Other(data)),
+            data: EventData::deserialize(tagged).unwrap_or(EventData::Other(data)),
         }
     }
 }
@@ -259,8 +259,8 @@ impl From<Event> for SentEvent {
             EventData::Other(data) => data,
             known => {
                 // Texts, numbers and lists of them: writing them cannot fail.
-                let mut told = serde_json::to_value(known).unwrap_or_default();
-                told.get_mut("data").map(Value::take).unwrap_or_default()
+                let mut tagged = serde_json::to_value(known).unwrap_or_default();
+                tagged.get_mut("data").map(Value::take).unwrap_or_default()
             }
         };
         Self {

@@ -15,8 +15,8 @@ pub(super) fn describe(document: &mut Value) {
     let schemas = components.and_then(|all| all.get_mut("schemas")?.as_object_mut());
     let Some(schemas) = schemas else { return };
     schemas.insert("EventType".into(), types());
-    let told = EVENT_TYPES.map(|kind| (name(kind), of_type(kind, schemas)));
-    schemas.extend(told);
+    let variants = EVENT_TYPES.map(|kind| (name(kind), of_type(kind, schemas)));
+    schemas.extend(variants);
     if let Some(event) = schemas.get_mut("Event").and_then(Value::as_object_mut) {
         event.extend(union());
         if let Some(fields) = event.get_mut("properties").and_then(Value::as_object_mut) {
@@ -30,10 +30,10 @@ pub(super) fn describe(document: &mut Value) {
 /// That an event is one of its types, each with its own data.
 fn union() -> [(String, Value); 2] {
     let of_type = EVENT_TYPES.map(|kind| (kind.to_owned(), Value::from(address(&name(kind)))));
-    let told_apart = json!({ "propertyName": "type", "mapping": Map::from_iter(of_type) });
+    let discriminator = json!({ "propertyName": "type", "mapping": Map::from_iter(of_type) });
     let all = EVENT_TYPES.map(|kind| reference(&name(kind)));
     [
-        ("discriminator".into(), told_apart),
+        ("discriminator".into(), discriminator),
         ("oneOf".into(), all.to_vec().into()),
     ]
 }
@@ -179,10 +179,10 @@ mod tests {
         assert!(schemas["Message"]["properties"].get("id").is_none());
         for kind in EVENT_TYPES {
             assert!(webhooks.contains_key(kind), "{kind}");
-            let told = &schemas[name(kind)]["properties"];
-            assert_eq!(told["type"]["const"], kind);
+            let variant = &schemas[name(kind)]["properties"];
+            assert_eq!(variant["type"]["const"], kind);
             let (of, has) = data(kind);
-            let required = told["data"]["allOf"][1]["properties"].as_object();
+            let required = variant["data"]["allOf"][1]["properties"].as_object();
             assert_eq!(required.map_or(0, Map::len), has.len());
             for (field, schema) in required.into_iter().flatten() {
                 assert!(!schema.to_string().contains("null"), "{kind}: {field}");
