@@ -50,6 +50,9 @@ pub enum Error {
     /// Events do not fit the state they are applied to.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
+    /// Another process leads the log now; says which. This one has to end.
+    #[error("{0}")]
+    Deposed(String),
     /// The data directory cannot be used as it is; says why and what to do.
     #[error("{0}")]
     Unusable(String),

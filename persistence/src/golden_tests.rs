@@ -273,11 +273,11 @@ fn who_leads_is_written_as_ever() {
         }),
         LogEvent::Beat(Beat { at: NOW }),
         LogEvent::Closing(Closing {
-            to: Some(1 << 100),
+            taken_by: None,
             at: LATER,
         }),
         LogEvent::Closing(Closing {
-            to: None,
+            taken_by: Some(1 << 100),
             at: LATER,
         }),
     ];

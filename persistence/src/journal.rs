@@ -2,7 +2,8 @@
 //! part documents its own promises.
 
 use std::{
-    sync::{Arc, Weak},
+    path::Path,
+    sync::{Arc, Weak, atomic::Ordering},
     thread::JoinHandle,
 };
 
@@ -23,13 +24,14 @@ use crate::{
     },
     error::{AppendRefusal, Error, Ticket},
     format::{append::Append, decode_project_event},
-    frames::{Frames, SledFrames},
+    frames::{FramePosition, Frames, SharedFrames, SledFrames},
     log::{
         commit,
         database::{self, Database},
         guard,
-        lock::Directory,
+        lock::{DATABASE, Directory},
         progress::LogProgress,
+        queue::Queue,
         rounds::{self, StopSignal},
         shared::{Shared, start},
         space::Space,
@@ -37,9 +39,13 @@ use crate::{
     },
     lookups::{Key, LookUp, LookUpRange, Value},
     options::Options,
+    postgres::Membership,
     sled_error::caught,
     usage::{Interval, Usage},
 };
+
+/// Bytes of a batch whose frames are sent to a database together.
+const SENT_BYTES: usize = 512 << 10;
 
 /// The log and the books on this machine's disk.
 pub struct SledJournal {
@@ -47,6 +53,8 @@ pub struct SledJournal {
     /// `None` once closed.
     books: RwLock<Option<Arc<DiskBooks>>>,
     stop_rounds: Arc<StopSignal>,
+    /// The log's thread, once there is one.
+    log: Mutex<Option<JoinHandle<()>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -59,9 +67,10 @@ impl SledJournal {
     /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
     /// [`Error::Damaged`] when what is stored is not whole, [`Error::Io`] when the disk fails.
     pub fn open(options: Options) -> Result<Self, Error> {
-        Self::open_with(options, |options, database| {
+        Membership::refuse(&options.dir)?;
+        Self::open_with(options, true, |options, database, _| {
             let frames = SledFrames::open(&database.sled, &database.log_file, options)?;
-            Ok(Box::new(frames))
+            Ok(Arc::new(frames))
         })
     }
 
@@ -70,13 +79,20 @@ impl SledJournal {
     /// # Errors
     ///
     /// Those of [`SledJournal::open`].
-    pub fn open_over(options: Options, frames: Box<dyn Frames>) -> Result<Self, Error> {
-        Self::open_with(options, |_, _| Ok(frames))
+    pub fn open_over(options: Options, frames: Arc<dyn Frames>) -> Result<Self, Error> {
+        Self::open_with(options, true, |_, _, _| Ok(frames))
     }
 
-    fn open_with(
+    /// Whether a directory has a store.
+    pub(crate) fn has_data(root: &Path) -> bool {
+        root.join(DATABASE).exists()
+    }
+
+    /// The same over any frames; where it does not lead, it only folds until [`SledJournal::lead`].
+    pub(crate) fn open_with(
         options: Options,
-        frames: impl FnOnce(&Options, &Database) -> Result<Box<dyn Frames>, Error>,
+        leads: bool,
+        frames: impl FnOnce(&Options, &Database, &Watermark) -> Result<Arc<dyn Frames>, Error>,
     ) -> Result<Self, Error> {
         match guard::install() {
             Err(why) if options.allow_unsynced => {
@@ -93,18 +109,56 @@ impl SledJournal {
             Some(options.flush_every_ms),
         )?;
         let watermark = Watermark::open(&directory.watermark())?;
-        let frames = caught(|| frames(&options, &database))?;
+        let frames = caught(|| frames(&options, &database, &watermark))?;
         let (books, head) = checkpoint::recover(&options, directory, database, &watermark, frames)?;
         let progress = LogProgress::recovered(head, Vec::new());
-        let shared = Arc::new(Shared::new(options, progress, space));
+        let lease = books.disk.frames.shared().map(SharedFrames::lease);
+        // What is sent in one piece elsewhere should be small enough for its place.
+        let queue = Queue::new(match lease {
+            Some(_) => SENT_BYTES,
+            None => usize::MAX,
+        });
+        let shared = Arc::new(Shared::new(options, queue, progress, space, lease));
         let journal = Self {
             shared,
             books: RwLock::new(None),
             stop_rounds: Arc::default(),
+            log: Mutex::default(),
             threads: Mutex::default(),
         };
+        journal.shared.is_leader.store(leads, Ordering::Release);
         journal.start(books, watermark)?;
+        if leads {
+            journal.start_log()?;
+        }
         Ok(journal)
+    }
+
+    /// Opens the log for writing: these frames, which say so, lie behind all that was read.
+    pub(crate) fn lead(&self, opened: &[FramePosition]) -> Result<(), Error> {
+        let shared = &self.shared;
+        shared.progress.opened(opened, shared.options.checkpoint);
+        shared.is_leader.store(true, Ordering::Release);
+        // From here on it says that it leads, while it folds what it has read.
+        self.start_log()?;
+        self.settle()
+    }
+
+    /// Closes a log that others may follow for good: it goes on in this directory, by itself.
+    ///
+    /// # Errors
+    ///
+    /// Not everything could be written: the same is to be tried again.
+    pub fn leave(&self) -> Result<(), Error> {
+        let root = self.books()?.disk.directory.root().to_path_buf();
+        self.shared.leaving.store(true, Ordering::Release);
+        Log::close(self)?;
+        Membership::remove(&root)
+    }
+
+    /// What its threads share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Passes every wallet and its records to `reader`, once all of it is folded. Nobody may append meanwhile.
@@ -123,11 +177,8 @@ impl SledJournal {
         *self.books.write() = Some(Arc::clone(&books));
         let stop = Arc::clone(&self.stop_rounds);
         let disk = &books.disk;
-        let (log, rounds) = (Arc::clone(disk), Arc::clone(disk));
+        let rounds = Arc::clone(disk);
         let mut threads = self.threads.lock();
-        threads.push(start("log", &self.shared, disk, move |shared| {
-            commit::run(shared, &log)
-        })?);
         let folding = Arc::clone(&books);
         threads.push(start("checkpoint", &self.shared, disk, move |shared| {
             checkpoint::run(shared, &folding)
@@ -135,6 +186,16 @@ impl SledJournal {
         threads.push(start("rounds", &self.shared, disk, move |shared| {
             rounds::run(shared, &rounds, &stop, watermark)
         })?);
+        Ok(())
+    }
+
+    fn start_log(&self) -> Result<(), Error> {
+        let disk = Arc::clone(&self.books()?.disk);
+        let log = Arc::clone(&disk);
+        let thread = start("log", &self.shared, &disk, move |shared| {
+            commit::run(shared, &log)
+        })?;
+        *self.log.lock() = Some(thread);
         Ok(())
     }
 
@@ -183,10 +244,21 @@ impl Log for SledJournal {
         Ticket(self.shared.progress.durable())
     }
 
+    fn vouches(&self, ticket: Ticket) -> bool {
+        self.durable() >= ticket && self.shared.may_answer()
+    }
+
+    fn leads(&self) -> bool {
+        self.shared.queue.stopped() != Some(AppendRefusal::Deposed) && self.shared.may_answer()
+    }
+
     fn refusing(&self) -> Option<AppendRefusal> {
         let shared = &self.shared;
         if let Some(stopped) = shared.queue.stopped() {
             return Some(stopped);
+        }
+        if shared.queue.is_unreachable() {
+            return Some(AppendRefusal::Unreachable);
         }
         if shared.space.low() {
             return Some(AppendRefusal::DiskFull);
@@ -207,15 +279,17 @@ impl Log for SledJournal {
 
     fn close(&self) -> Result<(), Error> {
         self.shared.queue.stop(AppendRefusal::Closed);
-        let mut threads = self.threads.lock();
-        let mut threads = threads.drain(..);
-        // The log's thread first: it drains the queue, and the watermark is written after it.
-        if let Some(log) = threads.next() {
+        // First: it drains the queue, and the watermark is written after it.
+        if let Some(log) = self.log.lock().take() {
             join(log);
+        }
+        if self.shared.leaving.load(Ordering::Acquire) {
+            // There will be no other place to read it from.
+            self.settle()?;
         }
         self.shared.progress.stop();
         self.stop_rounds.stop();
-        threads.for_each(join);
+        self.threads.lock().drain(..).for_each(join);
         self.let_go()
     }
 }

@@ -15,6 +15,7 @@ mod log;
 pub mod lookups;
 pub mod memory;
 mod options;
+pub mod postgres;
 mod sled_error;
 mod tuning;
 pub mod usage;

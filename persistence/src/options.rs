@@ -12,7 +12,7 @@ use crate::{
 pub type Completions = Arc<dyn Fn(Vec<(OnOutcome, Outcome)>) + Send + Sync>;
 
 /// Called once, with the reason, when the log fails for good. The process should end without dropping the journal.
-pub type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
+pub type OnFatal = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// How to open a [`crate::SledJournal`].
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Options {
                     done(outcome);
                 }
             }),
-            on_fatal: Arc::new(|why| tracing::error!(error = why, "The log failed for good")),
+            on_fatal: Arc::new(|why| tracing::error!(error = %why, "The log failed for good")),
             faults: None,
         }
     }

@@ -94,7 +94,7 @@ impl Subject for OnSled {
             None => SledJournal::open(options),
             Some(log) => {
                 let trouble = Arc::clone(&self.trouble);
-                SledJournal::open_over(options, Box::new(LoneConnection::new(log, 3, trouble)))
+                SledJournal::open_over(options, Arc::new(LoneConnection::new(log, 3, trouble)))
             }
         };
         self.journal = Some(Arc::new(journal.unwrap()));

@@ -59,7 +59,7 @@ enum Step {
     Work(usize),
     /// A reader is shown the state, or is answered, or both.
     Read(usize, bool),
-    HandOver(usize, usize),
+    HandOver(usize),
     /// A process is killed and started again.
     Restart(usize),
 }
@@ -84,7 +84,7 @@ fn steps(processes: usize) -> impl Strategy<Value = Vec<Step>> {
         6 => who().prop_map(Step::Open),
         6 => who().prop_map(Step::Work),
         8 => (who(), any::<bool>()).prop_map(|(who, at_once)| Step::Read(who, at_once)),
-        3 => (who(), who()).prop_map(|(who, to)| Step::HandOver(who, to)),
+        3 => who().prop_map(Step::HandOver),
         1 => who().prop_map(Step::Restart),
     ];
     prop::collection::vec(step, 30..160)

@@ -52,7 +52,7 @@ pub async fn open_store(config: &Config) -> Result<Store, Error> {
 
 /// Ends the process when the log fails: what it holds is only known after a restart. The store must
 /// not be dropped, for that would write once more.
-fn abort(why: &str) {
+fn abort(why: &persistence::Error) {
     let message = format!(
         "scrip: the log cannot be written any more and the service stops: {why}. Nothing that was \
          acknowledged is lost; start it again once the cause is gone.\n"

@@ -259,7 +259,7 @@ impl Restoring<'_> {
         let watermark = Watermark::open(&data.watermark())?;
         let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
         let (books, _) =
-            checkpoint::recover(&options, data, database, &watermark, Box::new(frames))?;
+            checkpoint::recover(&options, data, database, &watermark, Arc::new(frames))?;
         let database = &books.disk.database;
         if let Err(error) = make_durable(database) {
             // As with any failed write: sled is not dropped, for that would write once more.

@@ -139,7 +139,7 @@ pub(crate) fn recover(
     directory: Directory,
     database: Database,
     watermark: &Watermark,
-    frames: Box<dyn Frames>,
+    frames: Arc<dyn Frames>,
 ) -> Result<(DiskBooks, FramePosition), Error> {
     let Database { sled, .. } = &database;
     let (folded, scan) = caught(|| {

@@ -423,7 +423,10 @@ fn who_leads_is_in_no_book() {
             at,
         }),
         LogEvent::Beat(Beat { at }),
-        LogEvent::Closing(Closing { to: None, at }),
+        LogEvent::Closing(Closing {
+            taken_by: Some(1),
+            at,
+        }),
     ];
     let mut events = Part::of(world.log.len() as u64, &leadership).events();
     let durable = || Ticket(0);

@@ -164,9 +164,9 @@ impl Append {
                 self.add()
             }
             LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
-            LogEvent::Opening(opening) => self.value(item::begin_opening, opening),
-            LogEvent::Beat(beat) => self.value(item::begin_beat, beat),
-            LogEvent::Closing(closing) => self.value(item::begin_closing, closing),
+            LogEvent::Opening(opening) => self.leadership(item::begin_opening, opening),
+            LogEvent::Beat(beat) => self.leadership(item::begin_beat, beat),
+            LogEvent::Closing(closing) => self.leadership(item::begin_closing, closing),
         }
     }
 
@@ -216,7 +216,8 @@ impl Append {
         Ok(())
     }
 
-    fn value(
+    /// Adds an item that says who leads: nothing is folded from it, so it is no event.
+    fn leadership(
         &mut self,
         begin: fn(&mut Vec<u8>) -> usize,
         value: &impl Serialize,
@@ -224,7 +225,7 @@ impl Append {
         let start = begin(&mut self.bytes);
         self.bytes.extend_from_slice(&encode_value(value)?);
         item::end(&mut self.bytes, start)?;
-        self.add()
+        self.add_written()
     }
 
     /// Forgets what was begun and not added.
@@ -233,14 +234,20 @@ impl Append {
         self.listed.truncate(self.listed_length);
     }
 
-    /// Adds what was written behind the last event.
+    /// Adds the event that was written behind the last one.
     fn add(&mut self) -> Result<(), Error> {
+        self.add_written()?;
+        self.events = self.events.saturating_add(1);
+        Ok(())
+    }
+
+    /// Adds what was written behind the last event.
+    fn add_written(&mut self) -> Result<(), Error> {
         if self.bytes.len() > Self::MAX_BYTES {
             return Err(too_large());
         }
         self.length = self.bytes.len();
         self.listed_length = self.listed.len();
-        self.events = self.events.saturating_add(1);
         Ok(())
     }
 

@@ -39,6 +39,13 @@ pub(crate) enum Item<'a> {
     Closing(&'a [u8]),
 }
 
+impl Item<'_> {
+    /// Whether it says something that is folded, not who leads.
+    pub(crate) const fn is_event(&self) -> bool {
+        !matches!(self, Self::Opening(_) | Self::Beat(_) | Self::Closing(_))
+    }
+}
+
 /// Begins a wallet's item; returns the start to pass to [`end`].
 pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
     bytes.push(WALLET);

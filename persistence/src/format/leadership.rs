@@ -26,11 +26,11 @@ pub struct Beat {
     pub at: Timestamp,
 }
 
-/// Whoever opened leads no more: it answers nothing from here on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Whoever opened leads no more, and answers nothing from here on: anybody may open at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closing {
-    /// The incarnation that is asked to open; `None`: nobody may.
-    pub to: Option<u128>,
+    /// The data directory in which the log goes on by itself: nobody may open behind this.
+    pub taken_by: Option<u128>,
     /// When it was made, by the clock of the process.
     pub at: Timestamp,
 }

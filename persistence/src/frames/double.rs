@@ -8,7 +8,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{FramePosition, Frames, Group, KeptFrame, OnFrame};
+use super::{FramePosition, Frames, Group, KeptFrame, OnFrame, Written};
 use crate::{
     error::Error,
     options::{Faults, Step},
@@ -116,16 +116,16 @@ impl Frames for LoneConnection {
         Ok(())
     }
 
-    fn finish(&self) -> Result<(), Error> {
+    fn finish(&self) -> Result<Written, Error> {
         self.faults.before(Step::FlushFrames).map_err(Error::Io)?;
         match self.under_way.lock().pop_front() {
-            Some(true) => Ok(()),
+            Some(true) => Ok(Written::Durable),
             _ => Err(Error::Io("another process writes this log".into())),
         }
     }
 
-    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error> {
-        let all = self.log.lock().from(1);
+    fn walk(&self, behind: FramePosition, see: OnFrame<'_>) -> Result<(), Error> {
+        let all = self.log.lock().from(behind.lsn.saturating_add(1));
         all.iter()
             .try_for_each(|kept| see(kept.place.lsn, &kept.bytes))
     }

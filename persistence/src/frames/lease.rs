@@ -20,8 +20,19 @@ pub const PATIENCE: Duration = Duration::from_millis(3300);
 /// Two looks further apart are two beginnings: whoever did not look cannot say that nothing moved.
 pub const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
+/// A leader sends something at least this often.
+pub const BEAT_EVERY: Duration = Duration::from_millis(500);
+
 /// An instant of one process, by a clock that goes on while the machine sleeps: the time since some beginning.
 pub type Moment = Duration;
+
+/// The time since the machine was started, in which it may have slept.
+#[must_use]
+pub fn now() -> Moment {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Moment::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
 
 /// A leader's right to answer from memory.
 #[derive(Debug, Default)]
@@ -68,22 +79,22 @@ pub struct Watch {
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     head: FramePosition,
-    /// Whether the head is a closing that asks this process to open.
-    is_asked: bool,
+    /// Whether the head is a closing: nobody leads.
+    is_closed: bool,
     first: Moment,
     last: Moment,
 }
 
 impl Watch {
-    /// The log's head was read, and the answer was there by then. `is_asked`: it is a closing that asks this process to
-    /// open.
-    pub fn saw(&mut self, head: FramePosition, is_asked: bool, now: Moment) {
+    /// The log's head was read, and the answer was there by then. `is_closed`: it is a closing, behind which nobody
+    /// leads.
+    pub fn saw(&mut self, head: FramePosition, is_closed: bool, now: Moment) {
         let still = self.seen.filter(|seen| {
             seen.head == head && now.saturating_sub(seen.last) <= MOST_BETWEEN_LOOKS
         });
         self.seen = Some(Seen {
             head,
-            is_asked,
+            is_closed,
             first: still.map_or(now, |seen| seen.first),
             last: now,
         });
@@ -95,6 +106,6 @@ impl Watch {
         let seen = self.seen?;
         let is_fresh = now.saturating_sub(seen.last) <= MOST_BETWEEN_LOOKS;
         let waited = now.saturating_sub(seen.first) >= PATIENCE;
-        (is_fresh && (seen.is_asked || waited)).then_some(seen.head)
+        (is_fresh && (seen.is_closed || waited)).then_some(seen.head)
     }
 }

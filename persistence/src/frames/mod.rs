@@ -7,7 +7,7 @@ pub(crate) mod frame;
 mod group;
 pub mod lease;
 mod sled;
-mod term;
+pub(crate) mod term;
 pub mod trim;
 mod window;
 
@@ -17,6 +17,7 @@ use crate::error::Error;
 
 pub use frame::{FramePosition, push};
 pub use group::{Group, MadeFrame};
+pub use lease::Lease;
 pub(crate) use sled::SledFrames;
 pub use term::{Claimant, KeptFrame, Term, Verdict};
 pub use window::{Settled, Window};
@@ -30,12 +31,14 @@ pub type OnFrame<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
 ///
 /// 1. [`Frames::start`] adds a group's frames right behind [`Group::behind`]. Groups that were started become durable
 ///    in that order: never one without all before it.
-/// 2. [`Frames::finish`] waits for the oldest group that was started and not finished. `Ok` only once all of it survives
-///    a power cut, and errors of earlier writes that nobody waited for have been asked about.
+/// 2. [`Frames::finish`] waits for the oldest group that was started and not finished. [`Written::Durable`] only once all
+///    of it survives a power cut, and errors of earlier writes that nobody waited for have been asked about.
 /// 3. An error of either is final. Of what was started a prefix may be there or become so; nothing is started after it,
 ///    and nothing that failed is tried again.
-/// 4. At most [`Frames::depth`] groups are under way at once.
-/// 5. [`Frames::walk`] and [`Frames::read`] show frames as they were started, each under its own number, until they are
+/// 4. After [`Written::Unknown`], which only a log with [`Frames::shared`] answers, nothing is known of any group under
+///    way, and nothing is started before [`SharedFrames::reopen`] has said what became of them.
+/// 5. At most [`Frames::depth`] groups are under way at once.
+/// 6. [`Frames::walk`] and [`Frames::read`] show frames as they were started, each under its own number, until they are
 ///    forgotten. They check nothing: whoever reads a frame verifies it.
 pub trait Frames: Send + Sync + 'static {
     /// How many groups may be under way at once.
@@ -53,14 +56,20 @@ pub trait Frames: Send + Sync + 'static {
     /// # Errors
     ///
     /// The log has failed: the group may or may not survive.
-    fn finish(&self) -> Result<(), Error>;
+    fn finish(&self) -> Result<Written, Error>;
 
-    /// Calls `see` with every frame that is kept and its number, in the order of the numbers, until it fails.
+    /// What else there is where several processes may write to one log.
+    fn shared(&self) -> Option<&dyn SharedFrames> {
+        None
+    }
+
+    /// Calls `see` with every frame that is kept behind a place and its number, in the order of the numbers, until it
+    /// fails. Frames up to the place may be shown, too.
     ///
     /// # Errors
     ///
     /// Those of `see`, and when the frames cannot be read.
-    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error>;
+    fn walk(&self, behind: FramePosition, see: OnFrame<'_>) -> Result<(), Error>;
 
     /// The frame under this number, if it is kept.
     ///
@@ -75,6 +84,52 @@ pub trait Frames: Send + Sync + 'static {
     ///
     /// It cannot be removed.
     fn forget(&self, lsn: u64) -> Result<(), Error>;
+}
+
+/// What became of a group that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// All of it is durable, and so is all before it.
+    Durable,
+    /// Its answer was lost, or proves nothing.
+    Unknown,
+}
+
+/// A log that several processes may write, as the one that leads it needs it.
+pub trait SharedFrames: Send + Sync {
+    /// Whether [`Frames::finish`] would not wait.
+    fn is_answered(&self) -> bool;
+
+    /// From now on `wake` is called whenever [`SharedFrames::is_answered`] has become true.
+    fn on_answer(&self, wake: Arc<dyn Fn() + Send + Sync>);
+
+    /// Tries once to connect anew, and to open behind all that lies there. Then it says what lies between the last frame
+    /// that was known to be durable and the next that is started: [`Window::settle`] takes it. `None`: not yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Deposed`] when another process leads, [`Error::Damaged`] when the log has lost frames. Both are final.
+    fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error>;
+
+    /// A group that says that this process still leads.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    fn beat(&self, behind: FramePosition) -> Result<Group, Error>;
+
+    /// A group that says that this process leads no more; where it `takes` the log along, nobody ever will.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error>;
+
+    /// The right to answer from memory, which every durable group renews.
+    fn lease(&self) -> Arc<Lease>;
+
+    /// Tells the others how far this process has read the log, and how much of it is in its books.
+    fn stands(&self, head: u64, folded: u64);
 }
 
 /// Reads the frame behind another and verifies that it is.

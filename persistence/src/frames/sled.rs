@@ -12,7 +12,7 @@
 
 use std::{fs::File, sync::Arc};
 
-use super::{Frames, Group, OnFrame};
+use super::{FramePosition, Frames, Group, OnFrame, Written};
 use crate::{
     error::Error,
     options::{Options, Step},
@@ -69,18 +69,18 @@ impl Frames for SledFrames {
         Ok(())
     }
 
-    fn finish(&self) -> Result<(), Error> {
+    fn finish(&self) -> Result<Written, Error> {
         self.options.before(Step::FlushFrames)?;
         self.db
             .flush()
             .map_err(|error| failed("making the log durable", &error))?;
         // Without the seccomp filter sled's flush is no sync: then this is the best that is left.
-        self.file
-            .sync_data()
-            .map_err(|error| Error::Io(format!("syncing the log: {error}")))
+        let synced = self.file.sync_data();
+        synced.map_err(|error| Error::Io(format!("syncing the log: {error}")))?;
+        Ok(Written::Durable)
     }
 
-    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error> {
+    fn walk(&self, _: FramePosition, see: OnFrame<'_>) -> Result<(), Error> {
         for entry in &self.tree {
             let (key, bytes) = entry.map_err(|error| failed("the log", &error))?;
             let key: [u8; 8] = (*key)

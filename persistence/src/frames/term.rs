@@ -16,7 +16,7 @@ use crate::{
         append::{Append, LogEvent},
         codec::decode_value,
         item::{self, Item},
-        leadership::Opening,
+        leadership::{Beat, Closing, Opening},
     },
 };
 
@@ -150,6 +150,37 @@ impl Term {
         found
     }
 
+    /// Who opens.
+    #[must_use]
+    pub const fn claimant(&self) -> &Claimant {
+        &self.claimant
+    }
+
+    /// A group that says that whoever opened still leads.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    pub fn beat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
+        Group::single(&Append::one(&LogEvent::Beat(Beat { at }))?, behind)
+    }
+
+    /// A group that says that this process leads no more; where it `takes` the log, nobody ever will.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    pub fn closing(
+        &self,
+        behind: FramePosition,
+        takes: bool,
+        at: Timestamp,
+    ) -> Result<Group, Error> {
+        let taken_by = takes.then_some(self.claimant.node);
+        let closing = LogEvent::Closing(Closing { taken_by, at });
+        Group::single(&Append::one(&closing)?, behind)
+    }
+
     fn opening(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
         self.attempts = self.attempts.saturating_add(1);
         let opening = LogEvent::Opening(Opening {
@@ -164,7 +195,7 @@ impl Term {
 }
 
 /// Verifies that a frame is sound, is the one that its place names, and follows another.
-fn follows(kept: &KeptFrame, before: FramePosition) -> Result<(), Error> {
+pub(crate) fn follows(kept: &KeptFrame, before: FramePosition) -> Result<(), Error> {
     let read = frame::decode(&kept.bytes)?;
     let place = FramePosition {
         lsn: before.lsn.saturating_add(1),
@@ -181,13 +212,29 @@ fn follows(kept: &KeptFrame, before: FramePosition) -> Result<(), Error> {
 
 /// The incarnation whose opening a frame is, if it is one.
 fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
-    let mut incarnation = None;
+    Ok(match change_of_leader(bytes)? {
+        Some(ChangeOfLeader::Opened(opening)) => Some(opening.incarnation),
+        _ => None,
+    })
+}
+
+/// What a frame says of who leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangeOfLeader {
+    Opened(Opening),
+    Closed(Closing),
+}
+
+/// What a sound frame says of who leads from there on, if it does.
+pub(crate) fn change_of_leader(bytes: &[u8]) -> Result<Option<ChangeOfLeader>, Error> {
+    let mut change = None;
     frame::decode_checked(bytes)?.each_append(|append, _| {
-        if let (Item::Opening(opening), _) = item::split(append)? {
-            let opening: Opening = decode_value(opening)?;
-            incarnation = Some(opening.incarnation);
+        match item::split(append)?.0 {
+            Item::Opening(opening) => change = Some(ChangeOfLeader::Opened(decode_value(opening)?)),
+            Item::Closing(closing) => change = Some(ChangeOfLeader::Closed(decode_value(closing)?)),
+            _ => {}
         }
         Ok(())
     })?;
-    Ok(incarnation)
+    Ok(change)
 }

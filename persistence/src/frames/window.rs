@@ -71,6 +71,17 @@ impl<T> Window<T> {
         Settled { durable, again }
     }
 
+    /// The oldest group.
+    #[must_use]
+    pub fn oldest(&self) -> Option<&Group> {
+        self.under_way.front().map(|(group, _)| group)
+    }
+
+    /// What the groups under way were made from, the oldest first.
+    pub fn sources(&mut self) -> impl Iterator<Item = &mut T> {
+        self.under_way.iter_mut().map(|(_, from)| from)
+    }
+
     /// Takes the oldest group, whose outcome is known now.
     pub fn pop(&mut self) -> Option<(Group, T)> {
         self.under_way.pop_front()

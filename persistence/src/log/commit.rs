@@ -1,25 +1,34 @@
 //! Group commit: one thread takes whatever is queued, makes frames of it and starts to write them; once the
 //! oldest group under way is durable, it lets every append in it be answered. It never answers first, and
-//! never tries a failed write again.
+//! never tries a failed write again. Where an answer was lost, it asks what became of the groups under way, and writes
+//! those again that are not in the log.
 
-use std::{sync::Arc, thread, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 use super::{
     idle_threads::IdleThreads,
     pacing::Pacing,
     progress::UnfoldedFrame,
     project_events,
-    queue::Batch,
+    queue::{Batch, Taken},
     shared::{Disk, Shared},
 };
 use crate::{
     error::{Error, Outcome},
-    frames::{Group, Window},
+    frames::{Group, Settled, SharedFrames, Window, Written, lease::BEAT_EVERY},
     sled_error::caught,
 };
 
 /// The typical size of an event in the log.
 const EVENT_BYTES: usize = 128;
+/// Callers who waited for so long hear that the outcome is unknown.
+const UNKNOWN_AFTER: Duration = Duration::from_secs(10);
+/// Pause between two attempts to open anew.
+const REOPEN_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the log's thread until the queue is stopped and empty.
 pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
@@ -37,18 +46,35 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
         frame: Vec::new(),
         spare: Batch::default(),
         pacing: Pacing::default(),
+        started: Instant::now(),
         ended: Instant::now(),
     };
+    if let Some(others) = commit.others() {
+        let queue = Arc::clone(&shared.queue);
+        others.on_answer(Arc::new(move || queue.wake()));
+    }
     loop {
-        // With a group under way, only for more that is there already.
-        while commit.window.has_room() && (commit.window.is_empty() || shared.queue.bytes() > 0) {
-            let Some(batch) = shared.queue.take(std::mem::take(&mut commit.spare)) else {
-                return Ok(());
-            };
-            shared.progress.make_room(enough);
-            commit.start(batch);
+        while !commit.window.is_empty() && (!commit.window.has_room() || commit.is_answered()) {
+            commit.finish();
         }
-        commit.finish();
+        let until = commit.beat_at();
+        match shared.queue.take(std::mem::take(&mut commit.spare), until) {
+            Taken::Batch(batch) => {
+                shared.progress.make_room(enough);
+                commit.start(Source::new(batch));
+            }
+            Taken::Nothing(spare) => {
+                commit.spare = spare;
+                if until.is_some_and(|until| Instant::now() >= until) {
+                    commit.start_beat();
+                }
+            }
+            Taken::Stopped if commit.window.is_empty() => {
+                commit.close();
+                return Ok(());
+            }
+            Taken::Stopped => commit.finish(),
+        }
     }
 }
 
@@ -57,38 +83,69 @@ fn events_in(bytes: usize) -> u32 {
     u32::try_from(bytes / EVENT_BYTES).unwrap_or(u32::MAX)
 }
 
-/// What is queued becomes a group.
-struct Taken {
+/// What a group was made from.
+struct Source {
     batch: Batch,
     started: Instant,
+}
+
+impl Source {
+    fn new(batch: Batch) -> Self {
+        Self {
+            batch,
+            started: Instant::now(),
+        }
+    }
 }
 
 struct Commit<'a> {
     shared: &'a Shared,
     disk: &'a Arc<Disk>,
     /// Groups under way, with the batches that they were made from.
-    window: Window<Taken>,
+    window: Window<Source>,
     /// The buffer that frames are built in.
     frame: Vec<u8>,
     /// A batch that was answered, for its buffers.
     spare: Batch,
     pacing: Pacing,
+    /// When the last group was started.
+    started: Instant,
     /// When the last group was answered.
     ended: Instant,
 }
 
 impl Commit<'_> {
+    /// What there is besides where several processes may write.
+    fn others(&self) -> Option<&dyn SharedFrames> {
+        self.disk.frames.shared()
+    }
+
+    /// Whether the oldest group can be finished without waiting.
+    fn is_answered(&self) -> bool {
+        self.others().is_none_or(SharedFrames::is_answered)
+    }
+
+    /// When a beat is due, unless something else is started before.
+    fn beat_at(&self) -> Option<Instant> {
+        let beats = self.window.has_room() && self.others().is_some() && !self.shared.failed();
+        beats
+            .then(|| self.started.checked_add(BEAT_EVERY))
+            .flatten()
+    }
+
     /// Makes a group of a batch and starts to write it.
-    fn start(&mut self, batch: Batch) {
-        let taken = Taken {
-            batch,
-            started: Instant::now(),
-        };
+    fn start(&mut self, source: Source) {
         let behind = self.window.head();
         // sled panics on some errors: those who wait must hear of that too.
         let started = caught(|| {
-            let group = Group::of(&taken.batch.bytes, behind, &mut self.frame)?;
-            if !self.shared.failed() {
+            let mut group = Group::of(&source.batch.bytes, behind, &mut self.frame)?;
+            // Readers alone. Without a right to answer from memory they wait for a frame that shows who leads.
+            if group.frames.is_empty()
+                && let Some(others) = self.disk.frames.shared()
+            {
+                group = others.beat(behind)?;
+            }
+            if !self.shared.failed() && !group.frames.is_empty() {
                 self.disk.frames.start(&group)?;
             }
             Ok(group)
@@ -100,32 +157,91 @@ impl Commit<'_> {
         for frame in &group.frames {
             self.shared.space.wrote(frame.bytes.len());
         }
-        self.window.push(group, taken);
+        self.started = Instant::now();
+        self.window.push(group, source);
         if let Some(error) = failed {
             self.fail(&error, None);
         }
     }
 
+    /// Says that this process still leads.
+    fn start_beat(&mut self) {
+        self.start(Source::new(Batch {
+            before: self.shared.progress.durable(),
+            ..Batch::default()
+        }));
+    }
+
     /// Waits for the oldest group and answers its callers.
     fn finish(&mut self) {
-        let Some((group, Taken { batch, started })) = self.window.pop() else {
+        let Some(oldest) = self.window.oldest() else {
             return;
         };
+        // A batch of waiting readers alone may have nothing to write: all before it is durable already.
+        let has_frames = !oldest.frames.is_empty();
         if self.shared.failed() {
-            return self.answer(batch, Outcome::Unknown);
+            return self.answer_all();
         }
-        let written = caught(|| {
-            // A batch of waiting readers alone: all before it is durable already.
-            if !group.frames.is_empty() {
-                self.disk.frames.finish()?;
-            }
-            self.publish(&group, &batch)
-        });
+        let written = match has_frames {
+            true => caught(|| self.disk.frames.finish()),
+            false => Ok(Written::Durable),
+        };
         match written {
             // Another thread's failure may mean that this one did not reach the disk either.
-            Ok(()) if self.shared.failed() => self.answer(batch, Outcome::Unknown),
-            Ok(()) => self.made_durable(&group, batch, started),
-            Err(error) => self.fail(&error, Some(batch)),
+            Ok(_) if self.shared.failed() => self.answer_all(),
+            Ok(Written::Durable) => {
+                if let Some((group, source)) = self.window.pop() {
+                    self.made_durable(&group, source);
+                }
+            }
+            Ok(Written::Unknown) => self.reopen(),
+            Err(error) => self.fail(&error, None),
+        }
+    }
+
+    /// Asks what became of the groups under way until it is known, and starts those again that are not in the log.
+    fn reopen(&mut self) {
+        self.shared.queue.set_unreachable(true);
+        let since = Instant::now();
+        let found = loop {
+            match self.others().map_or(Ok(None), SharedFrames::reopen) {
+                Ok(Some(found)) => break found,
+                Ok(None) => {}
+                Err(error) => return self.fail(&error, None),
+            }
+            if self.shared.failed() {
+                return self.answer_all();
+            }
+            self.answer_overdue(since);
+            let stopping = self.shared.queue.stopped().is_some();
+            if stopping && since.elapsed() >= UNKNOWN_AFTER {
+                let why = Error::Io("the log cannot be reached, and is to be closed".into());
+                return self.fail(&why, None);
+            }
+            thread::sleep(REOPEN_EVERY);
+        };
+        let Settled { durable, again } = self.window.settle(&found);
+        for (group, source) in durable {
+            self.made_durable(&group, source);
+        }
+        let enough = self.shared.options.checkpoint;
+        self.shared.progress.opened(&found, enough);
+        self.shared.queue.set_unreachable(false);
+        for source in again {
+            self.start(source);
+        }
+    }
+
+    /// Tells those who have waited for too long that the outcome is unknown; what they wait for stays.
+    fn answer_overdue(&mut self, since: Instant) {
+        let shared = self.shared;
+        for source in self.window.sources() {
+            if source.started.elapsed() >= UNKNOWN_AFTER {
+                answer(shared, &mut source.batch.waiting, Outcome::Unknown);
+            }
+        }
+        if since.elapsed() >= UNKNOWN_AFTER {
+            answer(shared, &mut shared.queue.take_waiting(), Outcome::Unknown);
         }
     }
 
@@ -141,15 +257,18 @@ impl Commit<'_> {
         Ok(())
     }
 
-    fn made_durable(&mut self, group: &Group, batch: Batch, started: Instant) {
+    fn made_durable(&mut self, group: &Group, Source { batch, started }: Source) {
         let shared = self.shared;
+        if let Err(error) = caught(|| self.publish(group, &batch)) {
+            return self.fail(&error, Some(batch));
+        }
         let events = events_in(batch.bytes.len());
         let took = started.elapsed();
         let committed = !group.frames.is_empty();
         if committed {
             shared.latency.count(took);
         }
-        let frames = self.unfolded(group, batch.before);
+        let frames = self.unfolded(group, &batch);
         let enough = shared.options.checkpoint;
         shared.progress.made_durable(frames, group.last(), enough);
         self.answer(batch, Outcome::Durable);
@@ -162,19 +281,25 @@ impl Commit<'_> {
         }
     }
 
-    /// What there is to fold of a group, whose first ticket is behind this one.
-    fn unfolded(&self, group: &Group, mut ticket: u64) -> Vec<UnfoldedFrame> {
+    /// What there is to fold of a batch's group.
+    fn unfolded(&self, group: &Group, batch: &Batch) -> Vec<UnfoldedFrame> {
         let shared = self.shared;
         let keep = shared.progress.waiting_bytes() < shared.options.frame_bytes;
         let mut before = group.behind;
+        let mut ticket = batch.before;
         let mut unfolded = Vec::with_capacity(group.frames.len());
         for frame in &group.frames {
-            ticket = ticket.saturating_add(frame.appends.into());
+            // A frame without events is none that anybody appended.
+            let (appends, length) = match frame.events {
+                0 => (0, 0),
+                _ => (frame.appends, frame.payload_bytes),
+            };
+            ticket = ticket.saturating_add(appends.into());
             unfolded.push(UnfoldedFrame {
                 place: frame.place,
                 before: std::mem::replace(&mut before, frame.place),
                 events: frame.events,
-                length: frame.payload_bytes,
+                length,
                 ticket,
                 frame: keep.then(|| Arc::clone(&frame.bytes)),
             });
@@ -182,27 +307,70 @@ impl Commit<'_> {
         unfolded
     }
 
-    /// Stops the log for good: the oldest batch, if it is not under way any more, and all that are have an unknown
-    /// outcome.
+    /// Says that this process leads no more, where others may take its place.
+    fn close(&mut self) {
+        let Some(others) = self.others() else {
+            return;
+        };
+        // Nothing is answered from memory behind a closing.
+        others.lease().give_up();
+        if self.shared.failed() {
+            return;
+        }
+        let takes = self.shared.leaving.load(Ordering::Acquire);
+        let closed = caught(|| {
+            let group = others.closing(self.window.head(), takes)?;
+            self.disk.frames.start(&group)?;
+            Ok((self.disk.frames.finish()?, group))
+        });
+        match closed {
+            Ok((Written::Durable, group)) => {
+                let frames = self.unfolded(&group, &Batch::default());
+                let enough = self.shared.options.checkpoint;
+                self.shared
+                    .progress
+                    .made_durable(frames, group.last(), enough);
+            }
+            Ok((Written::Unknown, _)) if takes => {
+                let why = "whether the log lets itself be taken along is not known";
+                self.fail(&Error::Io(why.into()), None);
+            }
+            Ok((Written::Unknown, _)) => {
+                tracing::warn!("Whether the log says that this process has stopped is not known");
+            }
+            Err(error) => self.fail(&error, None),
+        }
+    }
+
+    /// Stops the log for good: a batch that is not under way any more and all that are have an unknown outcome.
     fn fail(&mut self, error: &Error, oldest: Option<Batch>) {
         // Refuse first, so that nobody who hears "unknown" can append again.
         self.shared.fail(self.disk, error);
         if let Some(batch) = oldest {
             self.answer(batch, Outcome::Unknown);
         }
-        while let Some((_, taken)) = self.window.pop() {
-            self.answer(taken.batch, Outcome::Unknown);
+        self.answer_all();
+    }
+
+    /// Answers all groups under way, whose outcome nobody will know.
+    fn answer_all(&mut self) {
+        while let Some((_, source)) = self.window.pop() {
+            self.answer(source.batch, Outcome::Unknown);
         }
     }
 
     fn answer(&mut self, mut batch: Batch, outcome: Outcome) {
-        answer(self.shared, &mut batch, outcome);
+        answer(self.shared, &mut batch.waiting, outcome);
         self.spare = batch;
     }
 }
 
-fn answer(shared: &Shared, batch: &mut Batch, outcome: Outcome) {
-    let mut waiting = std::mem::take(&mut batch.waiting);
+fn answer(
+    shared: &Shared,
+    waiting: &mut Vec<(crate::contract::OnOutcome, Outcome)>,
+    outcome: Outcome,
+) {
+    let mut waiting = std::mem::take(waiting);
     if waiting.is_empty() {
         return;
     }
@@ -223,9 +391,7 @@ impl Drop for PanicGuard<'_> {
         if thread::panicking() {
             self.0
                 .fail(self.1, &Error::Io("the log's thread panicked".into()));
-            if let Some(mut batch) = self.0.queue.take(Batch::default()) {
-                answer(self.0, &mut batch, Outcome::Unknown);
-            }
+            answer(self.0, &mut self.0.queue.take_waiting(), Outcome::Unknown);
         }
         self.0.all_answered();
     }

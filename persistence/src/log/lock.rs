@@ -9,6 +9,9 @@ use std::{
 use super::watermark;
 use crate::error::Error;
 
+/// Where sled's files are in it.
+pub(crate) const DATABASE: &str = "sled";
+
 /// A data directory, locked until this is dropped.
 pub(crate) struct Directory {
     root: PathBuf,
@@ -66,7 +69,7 @@ impl Directory {
 
     /// Where sled's files are.
     pub(crate) fn database(&self) -> PathBuf {
-        self.root.join("sled")
+        self.root.join(DATABASE)
     }
 
     /// Where a new database is made before it takes its place.

@@ -14,6 +14,9 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{contract::Backlog, frames::FramePosition};
 
+/// Frames without events are folded with the next that has some, or once there are so many.
+const EMPTY_FRAMES: usize = 1024;
+
 /// A durable frame that is not folded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnfoldedFrame {
@@ -21,7 +24,7 @@ pub(crate) struct UnfoldedFrame {
     /// The frame before it.
     pub before: FramePosition,
     pub events: u64,
-    /// The frame's length in bytes.
+    /// The frame's length in bytes; 0 without events.
     pub length: u64,
     /// The last ticket in it; 0 when it was recovered.
     pub ticket: u64,
@@ -45,6 +48,16 @@ struct State {
     nudged: bool,
 }
 
+impl State {
+    /// Now, if there is a reason to fold.
+    fn reason(&self) -> Option<Instant> {
+        let frames = &self.frames;
+        let enough = || frames.len() >= EMPTY_FRAMES || frames.iter().any(|frame| frame.events > 0);
+        let reason = !frames.is_empty() && (self.awaited.is_some() || enough());
+        reason.then(Instant::now)
+    }
+}
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct LogProgress {
@@ -66,14 +79,13 @@ impl LogProgress {
         let waiting = frames
             .iter()
             .fold(Backlog::default(), |sum, frame| sum.plus(frame));
-        let since = (!frames.is_empty()).then(Instant::now);
-        let state = State {
+        let mut state = State {
             frames: frames.into(),
             waiting,
-            since,
             head,
             ..State::default()
         };
+        state.since = state.reason();
         Self {
             events: waiting.events.into(),
             bytes: waiting.bytes.into(),
@@ -127,20 +139,38 @@ impl LogProgress {
             return;
         };
         let mut state = self.state.lock();
-        let slept = state.frames.is_empty() || state.awaited.is_some();
+        let slept = state.since.is_none() || state.awaited.is_some();
         state.head = head;
-        state.since.get_or_insert_with(Instant::now);
         let before = state.waiting;
         for frame in frames {
             state.waiting = state.waiting.plus(&frame);
             state.frames.push_back(frame);
         }
+        state.since = state.since.or_else(|| state.reason());
         self.durable.fetch_max(ticket, Ordering::AcqRel);
         let now_enough = !before.reaches(enough) && state.waiting.reaches(enough);
         drop(state);
         if slept || now_enough {
             self.work.notify_one();
         }
+    }
+
+    /// Adds openings of this process: those of the places that lie behind the last durable frame.
+    pub(crate) fn opened(&self, found: &[FramePosition], enough: Backlog) {
+        let head = self.head();
+        let mut before = head;
+        let openings = found.iter().filter(|place| place.lsn > head.lsn);
+        let openings: Vec<_> = openings
+            .map(|place| UnfoldedFrame {
+                place: *place,
+                before: std::mem::replace(&mut before, *place),
+                events: 0,
+                length: 0,
+                ticket: self.durable(),
+                frame: None,
+            })
+            .collect();
+        self.made_durable(openings, before, enough);
     }
 
     /// Waits, if it is to `wait`, until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
@@ -189,13 +219,13 @@ impl LogProgress {
         }
         let ticket = frames.last().map_or(0, |frame| frame.ticket);
         self.folded.fetch_max(ticket, Ordering::AcqRel);
-        state.since = (!state.frames.is_empty()).then(Instant::now);
         if state
             .awaited
             .is_some_and(|ticket| self.is_folded(&state, ticket))
         {
             state.awaited = None;
         }
+        state.since = state.reason();
         drop(state);
         self.folded_more.notify_all();
     }
@@ -216,6 +246,7 @@ impl LogProgress {
         let mut state = self.state.lock();
         if !self.is_folded(&state, ticket) {
             state.awaited = state.awaited.max(Some(ticket));
+            state.since = state.since.or_else(|| state.reason());
             drop(state);
             self.work.notify_one();
         }

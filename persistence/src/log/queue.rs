@@ -1,7 +1,11 @@
 //! Where appends wait for the log's thread: one mutex, one buffer that already has the form of a
 //! frame's payload. Pushing copies the events in and hands out a ticket; it never waits for a disk.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    time::Instant,
+};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -28,8 +32,20 @@ pub(crate) struct Batch {
     pub before: u64,
 }
 
+/// What the log's thread was woken for.
+pub(crate) enum Taken {
+    /// This is to be written.
+    Batch(Batch),
+    /// [`Queue::wake`] was called, or it is time. With the buffer that was brought.
+    Nothing(Batch),
+    /// Nothing is queued, and nothing will be.
+    Stopped,
+}
+
 #[derive(Default)]
 struct State {
+    /// Batches that are as large as they may be, the oldest first.
+    full: VecDeque<Batch>,
     batch: Batch,
     /// The last ticket handed out.
     last: u64,
@@ -37,17 +53,33 @@ struct State {
     stopped: Option<AppendRefusal>,
     /// Whether the log's thread sleeps.
     idle: bool,
+    /// Whether it was called for something else than appends.
+    called: bool,
 }
 
-#[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
+    /// A batch takes nothing more in once it has so many bytes.
+    batch_bytes: usize,
+    /// What keeps the log does not answer.
+    unreachable: AtomicBool,
     /// Bytes that wait, readable without the lock.
     bytes: AtomicUsize,
     wake: Condvar,
 }
 
 impl Queue {
+    /// An empty one, whose batches have so many bytes and one append more at most.
+    pub(crate) fn new(batch_bytes: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            batch_bytes,
+            unreachable: AtomicBool::default(),
+            bytes: AtomicUsize::default(),
+            wake: Condvar::default(),
+        }
+    }
+
     /// Takes an append in. `on_ticket` is called in the order of the tickets, for appends that write something.
     pub(crate) fn push(
         &self,
@@ -59,18 +91,32 @@ impl Queue {
         if let Some(refused) = state.stopped {
             return Err(refused);
         }
+        // Whoever only waits may be told at once; for an append there is room, since it was asked before.
+        if append.events() == 0 && self.is_unreachable() {
+            return Err(AppendRefusal::Unreachable);
+        }
+        if state.batch.bytes.len() >= self.batch_bytes {
+            let next = Batch {
+                before: state.last,
+                ..Batch::default()
+            };
+            let full = std::mem::replace(&mut state.batch, next);
+            state.full.push_back(full);
+        }
         if let Some(done) = done {
             state.batch.waiting.push((done, Outcome::Unknown));
         }
         // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
+            let before = state.batch.bytes.len();
             frame::push(&mut state.batch.bytes, append);
+            let added = state.batch.bytes.len().saturating_sub(before);
             let project_events = state
                 .batch
                 .project_events
                 .saturating_add(append.project_events());
             state.batch.project_events = project_events;
-            self.bytes.store(state.batch.bytes.len(), Ordering::Relaxed);
+            self.bytes.fetch_add(added, Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
             on_ticket();
         }
@@ -83,33 +129,72 @@ impl Queue {
         Ok(ticket)
     }
 
-    /// Waits for the next batch; `None` when the queue is stopped and empty. `spent` is an earlier
-    /// batch whose buffer is reused.
-    pub(crate) fn take(&self, mut spent: Batch) -> Option<Batch> {
+    /// Waits for the next batch, a call or an instant. `spent` is an earlier batch whose buffer is reused.
+    pub(crate) fn take(&self, mut spent: Batch, until: Option<Instant>) -> Taken {
         spent.bytes.clear();
         spent.project_events = 0;
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
+        if let Some(full) = state.full.pop_front() {
+            self.bytes.fetch_sub(full.bytes.len(), Ordering::Relaxed);
+            return Taken::Batch(full);
+        }
         while state.batch.bytes.is_empty() && state.batch.waiting.is_empty() {
             if state.stopped.is_some() {
-                return None;
+                return Taken::Stopped;
+            }
+            if std::mem::take(&mut state.called)
+                || until.is_some_and(|until| Instant::now() >= until)
+            {
+                return Taken::Nothing(spent);
             }
             state.idle = true;
-            self.wake.wait(&mut state);
+            match until {
+                Some(until) => drop(self.wake.wait_until(&mut state, until)),
+                None => self.wake.wait(&mut state),
+            }
+            state.idle = false;
         }
-        state.idle = false;
         spent.before = state.last;
         // The group before this one is a good guess at how many will wait, and growing copies.
         spent.waiting = Vec::with_capacity(state.batch.waiting.len().saturating_mul(2));
-        self.bytes.store(0, Ordering::Relaxed);
-        Some(std::mem::replace(&mut state.batch, spent))
+        self.bytes
+            .fetch_sub(state.batch.bytes.len(), Ordering::Relaxed);
+        Taken::Batch(std::mem::replace(&mut state.batch, spent))
+    }
+
+    /// Calls the log's thread for something else than an append.
+    pub(crate) fn wake(&self) {
+        self.state.lock().called = true;
+        self.wake.notify_one();
+    }
+
+    /// Takes the callers who wait, and leaves what they wait for.
+    pub(crate) fn take_waiting(&self) -> Vec<(OnOutcome, Outcome)> {
+        let mut state = self.state.lock();
+        let State { full, batch, .. } = &mut *state;
+        let all = full.iter_mut().chain([batch]);
+        all.flat_map(|batch| std::mem::take(&mut batch.waiting))
+            .collect()
+    }
+
+    /// Notes whether what keeps the log answers.
+    pub(crate) fn set_unreachable(&self, unreachable: bool) {
+        self.unreachable.store(unreachable, Ordering::Release);
+    }
+
+    /// Whether what keeps the log does not answer.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.unreachable.load(Ordering::Acquire)
     }
 
     /// Refuses further appends; what is queued stays for the log's thread. The first reason wins,
     /// but a failure wins over a close.
     pub(crate) fn stop(&self, why: AppendRefusal) {
         let mut state = self.state.lock();
-        if state.stopped.is_none() || why == AppendRefusal::Poisoned {
+        if state.stopped.is_none()
+            || matches!(why, AppendRefusal::Poisoned | AppendRefusal::Deposed)
+        {
             state.stopped = Some(why);
         }
         drop(state);

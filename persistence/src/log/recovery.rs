@@ -79,7 +79,7 @@ pub(crate) fn scan(
         torn: None,
     };
     let mut marked = mark.lsn <= folded.lsn;
-    frames.walk(&mut |lsn, bytes| {
+    frames.walk(folded, &mut |lsn, bytes| {
         scan.see(lsn, bytes, mark)?;
         marked |= scan.head == mark;
         Ok(())

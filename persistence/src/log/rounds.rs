@@ -2,11 +2,12 @@
 //! whether sled has failed where nobody waited for it. An idle store costs one look at the file
 //! system and writes nothing.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 
 use super::{
+    recovery::read_meta,
     shared::{Disk, Shared},
     watermark::Watermark,
 };
@@ -56,7 +57,11 @@ pub(crate) fn run(
             .global_error()
             .map_err(|error| failed("writing in the background", &error))?;
         let head = shared.progress.head();
-        if head != watermark.place() {
+        if let Some(others) = disk.frames.shared() {
+            others.stands(head.lsn, read_meta(sled)?.lsn);
+        }
+        // What a follower has read was acknowledged to another, and may still be lost to both.
+        if shared.is_leader.load(Ordering::Acquire) && head != watermark.place() {
             shared.options.before(Step::SyncWatermark)?;
             watermark.write(head)?;
         }

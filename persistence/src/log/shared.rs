@@ -21,7 +21,7 @@ use super::{
 use crate::{
     contract::{Awake, latency::Latency},
     error::{AppendRefusal, Error},
-    frames::Frames,
+    frames::{Frames, Lease, lease},
     lookups::fresh::Overlay,
     options::Options,
     sled_error::words,
@@ -33,7 +33,7 @@ const ANSWER_GRACE: Duration = Duration::from_secs(2);
 /// What is open on the disk below the books; released only when the journal is closed.
 pub(crate) struct Disk {
     pub database: Database,
-    pub frames: Box<dyn Frames>,
+    pub frames: Arc<dyn Frames>,
     // Last, so that the directory is free only after everything else is.
     pub directory: Directory,
 }
@@ -41,30 +41,45 @@ pub(crate) struct Disk {
 /// What the store's threads share.
 pub(crate) struct Shared {
     pub options: Options,
-    pub queue: Queue,
+    pub queue: Arc<Queue>,
     pub progress: LogProgress,
     pub space: Space,
     pub latency: Latency,
+    /// Whether this process has opened the log for writing.
+    pub is_leader: AtomicBool,
+    /// Whether this process takes the log along when it closes it: nobody may open it again elsewhere.
+    pub leaving: AtomicBool,
+    /// The right to answer from memory, where several processes may write to the log.
+    pub lease: Option<Arc<Lease>>,
     /// Look-up entries that are not stored yet.
     pub fresh: Overlay,
     /// Project events that are not stored yet.
     pub project_events: project_events::UnfoldedEvents,
     /// The wallets in memory that folds take snapshots from.
     awake: Mutex<Option<Weak<dyn Awake>>>,
-    failure: Mutex<Option<String>>,
+    failure: Mutex<Option<Error>>,
     answered: Mutex<bool>,
     on_answered: Condvar,
     failure_reported: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, progress: LogProgress, space: Space) -> Self {
+    pub(crate) fn new(
+        options: Options,
+        queue: Queue,
+        progress: LogProgress,
+        space: Space,
+        lease: Option<Arc<Lease>>,
+    ) -> Self {
         Self {
             options,
-            queue: Queue::default(),
+            queue: Arc::new(queue),
             progress,
             space,
             latency: Latency::default(),
+            is_leader: AtomicBool::new(true),
+            leaving: AtomicBool::new(false),
+            lease,
             fresh: Overlay::default(),
             project_events: project_events::UnfoldedEvents::default(),
             awake: Mutex::new(None),
@@ -73,6 +88,12 @@ impl Shared {
             on_answered: Condvar::new(),
             failure_reported: AtomicBool::new(false),
         }
+    }
+
+    /// Whether nobody else can have been told that a frame of his is durable.
+    pub(crate) fn may_answer(&self) -> bool {
+        let lease = self.lease.as_ref();
+        lease.is_none_or(|lease| lease.holds(lease::now()))
     }
 
     /// Sets the wallets that folds take snapshots from.
@@ -102,12 +123,15 @@ impl Shared {
     pub(crate) fn fail(&self, disk: &Arc<Disk>, why: &Error) {
         let mut failure = self.failure.lock();
         if failure.is_none() {
-            *failure = Some(why.to_string());
+            *failure = Some(why.clone());
             // A reference that is never released: sled is not dropped any more.
             std::mem::forget(Arc::clone(disk));
         }
         drop(failure);
-        self.queue.stop(AppendRefusal::Poisoned);
+        self.queue.stop(match why {
+            Error::Deposed(_) => AppendRefusal::Deposed,
+            _ => AppendRefusal::Poisoned,
+        });
         self.progress.stop();
     }
 

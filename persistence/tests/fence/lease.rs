@@ -64,7 +64,7 @@ fn who_did_not_look_cannot_say_that_nothing_moved() {
 }
 
 #[test]
-fn who_is_asked_to_open_does_not_wait() {
+fn nobody_waits_behind_a_closing() {
     let mut watch = Watch::default();
     watch.saw(HEAD, true, PATIENCE);
     assert_eq!(watch.may_open(PATIENCE), Some(HEAD));

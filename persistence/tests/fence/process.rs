@@ -99,7 +99,7 @@ pub(crate) struct Process {
     /// What was sent on connections that were cut, and may arrive all the same.
     pub(crate) late: VecDeque<VecDeque<Group>>,
     pub(crate) watch: Watch,
-    /// The head that an answer on its way names, and whether it asks this process to open.
+    /// The head that an answer on its way names, and whether it is a closing.
     pub(crate) looking: Option<(FramePosition, bool)>,
     pub(crate) lease: Lease,
     pub(crate) term: Term,
@@ -188,14 +188,14 @@ impl Process {
         made
     }
 
-    /// Gives up its lease and sends a closing for another; `None` where something is still to be done before.
-    pub(crate) fn close(&mut self, to: u128) -> Option<Group> {
+    /// Gives up its lease and sends a closing; `None` where something is still to be done before.
+    pub(crate) fn close(&mut self) -> Option<Group> {
         if self.role != Role::Leading || !self.window.is_empty() || !self.queued.is_empty() {
             return None;
         }
         self.lease.give_up();
         let closing = LogEvent::Closing(Closing {
-            to: Some(to),
+            taken_by: None,
             at: NOW,
         });
         let group = Group::single(&Append::one(&closing).unwrap(), self.window.head()).unwrap();

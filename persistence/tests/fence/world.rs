@@ -47,8 +47,7 @@ struct Origin {
     incarnation: u128,
     appends: Vec<u64>,
     is_opening: bool,
-    /// Whom a closing asks to open.
-    asks: Option<u128>,
+    is_closing: bool,
 }
 
 pub(crate) struct World {
@@ -119,7 +118,7 @@ impl World {
                     self.read(who);
                 }
             }
-            Step::HandOver(who, to) => self.hand_over(who, to),
+            Step::HandOver(who) => self.hand_over(who),
             Step::Restart(who) => self.restart(who),
         }
     }
@@ -159,7 +158,7 @@ impl World {
             let mut rest = appends.chunks(each);
             for frame in &group.frames {
                 let appends = rest.next().unwrap_or_default().to_vec();
-                self.made(frame.place, incarnation, appends, false, None);
+                self.made(frame.place, incarnation, appends, false, false);
             }
             assert!(rest.next().is_none());
         }
@@ -171,13 +170,13 @@ impl World {
         incarnation: u128,
         appends: Vec<u64>,
         is_opening: bool,
-        asks: Option<u128>,
+        is_closing: bool,
     ) {
         let origin = Origin {
             incarnation,
             appends,
             is_opening,
-            asks,
+            is_closing,
         };
         let former = self.origins.insert(place.hash, origin);
         if let Some(former) = former {
@@ -255,13 +254,12 @@ impl World {
             return;
         }
         match process.looking.take() {
-            Some((head, is_asked)) => process.watch.saw(head, is_asked, moment),
+            Some((head, is_closed)) => process.watch.saw(head, is_closed, moment),
             None => {
                 let head = self.log.head();
                 let origin = self.origins.get(&head.hash);
-                let is_asked =
-                    origin.is_some_and(|origin| origin.asks == Some(process.incarnation));
-                process.looking = Some((head, is_asked));
+                let is_closed = origin.is_some_and(|origin| origin.is_closing);
+                process.looking = Some((head, is_closed));
             }
         }
     }
@@ -296,7 +294,7 @@ impl World {
                 process.opening_sent = moment;
                 process.role = Role::Opening;
                 let incarnation = process.incarnation;
-                self.made(group.last(), incarnation, Vec::new(), true, None);
+                self.made(group.last(), incarnation, Vec::new(), true, false);
             }
             Verdict::Beaten => {
                 assert!(process.waiting().is_empty(), "it has led");
@@ -455,13 +453,10 @@ impl World {
         assert_eq!(unsafe_yet, None, "a reader was shown what may be lost");
     }
 
-    fn hand_over(&mut self, who: usize, to: usize) {
-        let asked = self.processes[to].incarnation;
+    fn hand_over(&mut self, who: usize) {
         let incarnation = self.processes[who].incarnation;
-        if who != to
-            && let Some(group) = self.processes[who].close(asked)
-        {
-            self.made(group.last(), incarnation, Vec::new(), false, Some(asked));
+        if let Some(group) = self.processes[who].close() {
+            self.made(group.last(), incarnation, Vec::new(), false, true);
         }
     }
 

@@ -1,0 +1,430 @@
+//! Connections to the database: where it is, how it is reached, and what it must promise.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Connection as Driver, NoTls,
+    config::{Host, SslMode, TargetSessionAttrs},
+    error::SqlState,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use url::Url;
+
+use crate::error::Error;
+
+/// How long a connection may take to be made.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// How long a statement that waits for nobody else may take.
+pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How long the server is asked to give up what nobody waits for any more.
+const CANCEL_WITHIN: Duration = Duration::from_secs(1);
+
+/// Why the database did not do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Failure {
+    /// It may do it later: it is not there, restarts, or has no connection to spare.
+    #[error("{0}")]
+    Unreachable(String),
+    /// A table is not there.
+    #[error("{0}")]
+    NoTable(String),
+    /// Somebody else made the same row, table or schema.
+    #[error("{0}")]
+    Exists(String),
+    /// It will never do it.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Failure {
+    fn of(error: &tokio_postgres::Error) -> Self {
+        let Some(told) = error.as_db_error() else {
+            return Self::Unreachable(with_cause(error));
+        };
+        let text = told.message().to_owned();
+        match told.code() {
+            &SqlState::UNDEFINED_TABLE | &SqlState::INVALID_SCHEMA_NAME => Self::NoTable(text),
+            &SqlState::UNIQUE_VIOLATION
+            | &SqlState::DUPLICATE_TABLE
+            | &SqlState::DUPLICATE_SCHEMA
+            | &SqlState::DUPLICATE_OBJECT => Self::Exists(text),
+            &SqlState::INSUFFICIENT_PRIVILEGE
+            | &SqlState::INVALID_PASSWORD
+            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+            | &SqlState::INVALID_CATALOG_NAME
+            | &SqlState::UNDEFINED_COLUMN
+            | &SqlState::DATATYPE_MISMATCH
+            | &SqlState::SYNTAX_ERROR => Self::Refused(text),
+            _ => Self::Unreachable(text),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(why) => Self::Unusable(format!("the database refuses: {why}")),
+            other => Self::Io(format!("the database: {other}")),
+        }
+    }
+}
+
+/// Where the database is, and how it is reached.
+#[derive(Clone)]
+pub struct Server {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+    runtime: Arc<Runtime>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("hosts", &self.config.get_hosts())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Reads `postgres://user:password@host:port,host:port/database?sslmode=require&sslrootcert=FILE`. Of several hosts
+    /// the one is taken that can be written to. Without `sslmode` a host that is not this machine must speak TLS;
+    /// whoever speaks it must show a certificate that the system's authorities, or those in `sslrootcert`, have signed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unusable`] when the URL or its certificates cannot be read.
+    pub fn parse(url: &str) -> Result<Self, Error> {
+        let (plain, mode, authorities) = split(url)?;
+        let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| {
+            Error::Unusable(format!("storage.url: {}", with_cause(&error)))
+        })?;
+        let is_here = |host: &Host| match host {
+            Host::Tcp(name) => matches!(&**name, "localhost" | "127.0.0.1" | "::1"),
+            Host::Unix(_) => true,
+        };
+        let speaks_tls = match mode.as_deref() {
+            None => !config.get_hosts().iter().all(is_here),
+            Some("disable") => false,
+            Some("require" | "verify-ca" | "verify-full") => true,
+            Some(other) => {
+                return Err(Error::Unusable(format!(
+                    "storage.url: sslmode is \"disable\", \"require\" or \"verify-full\", not {other:?}"
+                )));
+            }
+        };
+        config
+            .ssl_mode(if speaks_tls {
+                SslMode::Require
+            } else {
+                SslMode::Disable
+            })
+            .target_session_attrs(TargetSessionAttrs::ReadWrite)
+            .connect_timeout(CONNECT_WITHIN)
+            .tcp_user_timeout(ANSWER_WITHIN)
+            .keepalives_idle(Duration::from_secs(5))
+            .keepalives_interval(Duration::from_secs(2))
+            .keepalives_retries(3);
+        if config.get_application_name().is_none() {
+            config.application_name("scrip");
+        }
+        let tls = speaks_tls.then(|| tls(authorities)).transpose()?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::Io(format!("no thread for the database: {error}")))?;
+        Ok(Self {
+            config,
+            tls,
+            runtime: Arc::new(runtime),
+        })
+    }
+
+    /// Waits for what the database is asked, on a thread that may wait.
+    pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
+        self.runtime.block_on(asked)
+    }
+
+    /// Runs something beside.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.runtime.spawn(work)
+    }
+
+    /// Makes a connection on which an acknowledged commit is durable.
+    pub(super) async fn connect(&self) -> Result<Connection, Failure> {
+        let warned = Arc::new(AtomicBool::new(false));
+        let connected = match &self.tls {
+            Some(tls) => {
+                let (client, driver) = self.config.connect(tls.clone()).await?;
+                Connection {
+                    driver: self.runtime.spawn(drive(driver, Arc::clone(&warned))),
+                    client,
+                    warned,
+                    tls: Some(tls.clone()),
+                }
+            }
+            None => {
+                let (client, driver) = self.config.connect(NoTls).await?;
+                Connection {
+                    driver: self.runtime.spawn(drive(driver, Arc::clone(&warned))),
+                    client,
+                    warned,
+                    tls: None,
+                }
+            }
+        };
+        within(ANSWER_WITHIN, connected.settle()).await?;
+        Ok(connected)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Waiting for a thread is not allowed wherever this may be dropped.
+        if let Some(runtime) = Arc::get_mut(&mut self.runtime) {
+            let empty = Builder::new_current_thread().build();
+            if let Ok(empty) = empty {
+                std::mem::replace(runtime, empty).shutdown_background();
+            }
+        }
+    }
+}
+
+/// One connection; closed when it is dropped.
+pub(super) struct Connection {
+    client: Client,
+    driver: JoinHandle<()>,
+    /// Whether the server has warned of anything: what it said next may not be durable.
+    warned: Arc<AtomicBool>,
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl Connection {
+    pub(super) const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) const fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// Whether an answer that is there now may be one that the server warned of.
+    pub(super) fn was_warned(&self) -> bool {
+        self.warned.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Asks the server to give up what is under way, so that it does not keep a place for somebody who left.
+    pub(super) async fn cancel(&self) {
+        let token = self.client.cancel_token();
+        let asked = async {
+            match &self.tls {
+                Some(tls) => token.cancel_query(tls.clone()).await,
+                None => token.cancel_query(NoTls).await,
+            }
+        };
+        drop(timeout(CANCEL_WITHIN, asked).await);
+    }
+
+    /// Asks for what an acknowledged commit means here, and refuses a server that does not keep what it acknowledges.
+    async fn settle(&self) -> Result<(), Failure> {
+        self.client
+            .batch_execute(
+                "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; \
+                 SET client_min_messages = warning; SET statement_timeout = 0",
+            )
+            .await?;
+        let row = self
+            .client
+            .query_one(
+                "SELECT current_setting('fsync'), current_setting('synchronous_commit'), \
+                 current_setting('full_page_writes')",
+                &[],
+            )
+            .await?;
+        for (setting, index) in [
+            ("fsync", 0),
+            ("synchronous_commit", 1),
+            ("full_page_writes", 2),
+        ] {
+            let value: &str = row.try_get(index)?;
+            if value != "on" {
+                return Err(Failure::Refused(format!(
+                    "{setting} is {value} on the server: what it acknowledges would not survive a power cut. Set it to on"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// Waits for an answer, but not for ever.
+pub(super) async fn within<T>(
+    limit: Duration,
+    asked: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    match timeout(limit, asked).await {
+        Ok(answer) => answer,
+        Err(_) => Err(Failure::Unreachable(format!(
+            "no answer within {} s",
+            limit.as_secs()
+        ))),
+    }
+}
+
+/// Moves a connection's bytes. A warning is seen before the answer that it belongs to.
+async fn drive<S, T>(mut driver: Driver<S, T>, warned: Arc<AtomicBool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    loop {
+        match poll_fn(|context| driver.poll_message(context)).await {
+            Some(Ok(AsyncMessage::Notice(notice))) => {
+                if notice.severity() == "WARNING" || notice.parsed_severity().is_none() {
+                    warned.store(true, Ordering::Release);
+                    tracing::warn!(warning = notice.message(), "The database warns");
+                }
+            }
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return,
+        }
+    }
+}
+
+/// Takes what the client does not know out of a URL: the URL, its `sslmode` and its `sslrootcert`.
+fn split(url: &str) -> Result<(String, Option<String>, Option<PathBuf>), Error> {
+    let unreadable = |why: String| Error::Unusable(format!("storage.url: {why}"));
+    let Some((before, query)) = url.split_once('?') else {
+        return Ok((url.to_owned(), None, None));
+    };
+    // Only the query: several hosts are no URL in the sense of the crate.
+    let parsed = Url::parse(&format!("postgres://host/?{query}"))
+        .map_err(|error| unreadable(error.to_string()))?;
+    let (mut mode, mut authorities) = (None, None);
+    let mut rest = url::form_urlencoded::Serializer::new(String::new());
+    for (key, value) in parsed.query_pairs() {
+        match &*key {
+            "sslmode" => mode = Some(value.into_owned()),
+            "sslrootcert" => authorities = Some(PathBuf::from(value.into_owned())),
+            _ => drop(rest.append_pair(&key, &value)),
+        }
+    }
+    let rest = rest.finish();
+    let plain = match rest.is_empty() {
+        true => before.to_owned(),
+        false => format!("{before}?{rest}"),
+    };
+    Ok((plain, mode, authorities))
+}
+
+fn tls(authorities: Option<PathBuf>) -> Result<MakeRustlsConnect, Error> {
+    let mut roots = RootCertStore::empty();
+    match authorities {
+        Some(path) => {
+            let unreadable =
+                |why: &dyn fmt::Display| Error::Unusable(format!("{}: {why}", path.display()));
+            let pem = std::fs::read(&path).map_err(|error| unreadable(&error))?;
+            let all =
+                <CertificateDer<'_> as rustls::pki_types::pem::PemObject>::pem_slice_iter(&pem);
+            for certificate in all {
+                let certificate = certificate.map_err(|error| unreadable(&error))?;
+                roots.add(certificate).map_err(|error| unreadable(&error))?;
+            }
+            if roots.is_empty() {
+                return Err(unreadable(&"it has no certificate"));
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::Unusable(format!("TLS to the database: {error}")))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// An error in words, with its innermost cause: "error connecting to server" alone says nothing.
+fn with_cause(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_certificates_need_is_taken_out_of_the_url() {
+        let (plain, mode, authorities) = split(
+            "postgres://u:p%40@a:1,b:2/scrip?sslmode=verify-full&application_name=shop&sslrootcert=%2Fetc%2Fca.pem",
+        )
+        .unwrap();
+        assert_eq!(
+            plain,
+            "postgres://u:p%40@a:1,b:2/scrip?application_name=shop"
+        );
+        assert_eq!(mode.as_deref(), Some("verify-full"));
+        assert_eq!(authorities, Some("/etc/ca.pem".into()));
+    }
+
+    #[test]
+    fn another_machine_must_speak_tls_unless_it_is_told_not_to() {
+        let mode = |url: &str| Server::parse(url).unwrap().config.get_ssl_mode();
+        assert_eq!(mode("postgres://u@127.0.0.1/scrip"), SslMode::Disable);
+        assert_eq!(mode("postgres://u@db.example.com/scrip"), SslMode::Require);
+        assert_eq!(
+            mode("postgres://u@db.example.com/scrip?sslmode=disable"),
+            SslMode::Disable
+        );
+        let unknown = Server::parse("postgres://u@h/scrip?sslmode=prefer").unwrap_err();
+        assert!(unknown.to_string().contains("sslmode"), "{unknown}");
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let server = Server::parse("postgres://u:secret@127.0.0.1/scrip").unwrap();
+        assert!(!format!("{server:?}").contains("secret"));
+    }
+}

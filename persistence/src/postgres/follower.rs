@@ -1,0 +1,430 @@
+//! A process that follows a log in the database into books of its own, and leads it once nobody else does. It goes that
+//! way once: a leader that loses the log ends, and starts anew as a follower.
+
+use std::{path::Path, sync::Arc, thread, time::Duration};
+
+use uuid::Uuid;
+
+use super::{
+    Server,
+    client::{ANSWER_WITHIN, Connection, within},
+    log::{Opened, PostgresFrames},
+    membership::Membership,
+    schema,
+};
+use crate::{
+    error::Error,
+    frames::{
+        Claimant, FramePosition, Frames, KeptFrame, frame,
+        lease::{self, Watch},
+        term::{ChangeOfLeader, change_of_leader, follows},
+    },
+    journal::SledJournal,
+    log::{progress::UnfoldedFrame, recovery::read_meta},
+    options::Options,
+};
+
+/// Pause between two looks at a log that has not moved.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Pause after the database did not answer.
+const AGAIN_AFTER: Duration = Duration::from_millis(250);
+
+/// Called with the address of the process that leads, as far as is known; `None`: nobody does.
+pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
+
+/// How a process takes part in a cluster.
+#[derive(Clone)]
+pub struct Member {
+    /// The database.
+    pub server: Server,
+    /// The log that it follows.
+    pub cell: i16,
+    /// Where the other processes reach it.
+    pub address: Box<str>,
+    /// Shows whether a process has the same server key; nothing follows from it about the key itself.
+    pub key_check: Vec<u8>,
+    /// Called whenever another process leads.
+    pub on_leader: OnLeader,
+}
+
+impl std::fmt::Debug for Member {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Member")
+            .field("server", &self.server)
+            .field("cell", &self.cell)
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a process follows no longer.
+pub enum Followed {
+    /// It leads: everything that was acknowledged before is in its books.
+    Leads(SledJournal),
+    /// It was asked to stop, and its directory is closed.
+    Stopped,
+    /// The log goes on by itself in a data directory; in this one, whose books have all of it and are closed, if it
+    /// `is_own`.
+    Taken {
+        /// See there.
+        is_own: bool,
+    },
+}
+
+impl std::fmt::Debug for Followed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Leads(_) => "Leads",
+            Self::Stopped => "Stopped",
+            Self::Taken { .. } => "Taken",
+        })
+    }
+}
+
+/// See the module.
+pub struct Follower {
+    journal: SledJournal,
+    frames: Arc<PostgresFrames>,
+    watch: Watch,
+    on_leader: OnLeader,
+    /// The change that is at the head, if it is one.
+    last_change: Option<ChangeOfLeader>,
+}
+
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower").finish_non_exhaustive()
+    }
+}
+
+impl Follower {
+    /// Opens the data directory and reads the log as far as it goes. The first process makes the tables; where its
+    /// directory has data, the log goes on behind it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SledJournal::open`], and [`Error::Unusable`] when database and directory do not belong together, or
+    /// the database has lost frames that it had acknowledged to this process.
+    pub fn join(options: Options, member: Member) -> Result<Self, Error> {
+        let Member {
+            server,
+            cell,
+            address,
+            key_check,
+            on_leader,
+        } = member;
+        if Membership::read(&options.dir)?.is_none() && SledJournal::has_data(&options.dir) {
+            // What lies in the directory's own log goes into its books first: the shared log goes on behind it.
+            let alone = SledJournal::open(options.clone())?;
+            crate::Books::settle(&alone)?;
+            crate::Log::close(&alone)?;
+        }
+        let mut joined = None;
+        let journal = SledJournal::open_with(options, false, |options, database, watermark| {
+            let folded = read_meta(&database.sled)?;
+            let place = Place {
+                root: &options.dir,
+                folded,
+                acknowledged: watermark.place(),
+            };
+            let membership = server.wait(settle(&server, cell, &key_check, &place))?;
+            let frames = Arc::new(PostgresFrames::new(
+                server.clone(),
+                cell,
+                Claimant {
+                    node: membership.node.as_u128(),
+                    incarnation: Uuid::new_v4().as_u128(),
+                    address: address.clone(),
+                },
+            ));
+            place.check(&frames)?;
+            joined = Some(Arc::clone(&frames));
+            Ok(frames)
+        })?;
+        let frames = joined.ok_or_else(|| Error::Io("the log was not opened".into()))?;
+        let follower = Self {
+            journal,
+            frames,
+            watch: Watch::default(),
+            on_leader,
+            last_change: None,
+        };
+        let address = follower.frames.cell()?.map(|cell| cell.leader_address);
+        let address = address.filter(|address| !address.is_empty());
+        (follower.on_leader)(address.as_deref());
+        Ok(follower)
+    }
+
+    /// How many frames it has read.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.journal.shared().progress.head().lsn
+    }
+
+    /// Follows the log until this process leads it, or `stop` says so. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// The directory failed, the log is damaged, or it has gone another way than this process has read:
+    /// [`Error::Deposed`], after which the process starts anew.
+    pub fn follow(mut self, stop: &dyn Fn() -> bool) -> Result<Followed, Error> {
+        let mut is_down = false;
+        loop {
+            if stop() {
+                crate::Log::close(&self.journal)?;
+                return Ok(Followed::Stopped);
+            }
+            if let Some(failure) = self.journal.shared().failure() {
+                return Err(failure);
+            }
+            let pause = match self.step() {
+                Ok(Step::Leads) => return Ok(Followed::Leads(self.journal)),
+                Ok(Step::Taken(by)) => {
+                    crate::Books::settle(&self.journal)?;
+                    crate::Log::close(&self.journal)?;
+                    let is_own = by == self.frames.node();
+                    return Ok(Followed::Taken { is_own });
+                }
+                Ok(Step::Read) => Duration::ZERO,
+                Ok(Step::NothingNew) => LOOK_EVERY,
+                Err(Error::Io(why)) => {
+                    if !is_down {
+                        tracing::warn!(error = why, "The log cannot be followed for now");
+                    }
+                    is_down = true;
+                    thread::sleep(AGAIN_AFTER);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if is_down {
+                tracing::info!("The log is followed again");
+                is_down = false;
+            }
+            thread::sleep(pause);
+        }
+    }
+
+    /// Looks once, and opens where that is allowed.
+    fn step(&mut self) -> Result<Step, Error> {
+        let head = self.journal.shared().progress.head();
+        let kept = self.frames.behind(head.lsn)?;
+        if !kept.is_empty() {
+            self.take_in(&kept)?;
+            return Ok(Step::Read);
+        }
+        match self.frames.hash_at(head.lsn)? {
+            Some(hash) if hash == head.hash => {}
+            _ => return Err(went_elsewhere(head.lsn)),
+        }
+        let closing = match &self.last_change {
+            Some(ChangeOfLeader::Closed(closing)) => Some(closing),
+            _ => None,
+        };
+        if let Some(by) = closing.and_then(|closing| closing.taken_by) {
+            return Ok(Step::Taken(by));
+        }
+        let is_closed = closing.is_some();
+        self.watch.saw(head, is_closed, lease::now());
+        let Some(head) = self.watch.may_open(lease::now()) else {
+            return Ok(Step::NothingNew);
+        };
+        (self.on_leader)(None);
+        match self.frames.open_behind(head)? {
+            Opened::Leads(found) => {
+                self.journal.lead(&found)?;
+                Ok(Step::Leads)
+            }
+            Opened::NotYet(why) => {
+                tracing::warn!(error = why, "The log cannot be taken over yet");
+                Ok(Step::NothingNew)
+            }
+            Opened::Beaten => Ok(Step::NothingNew),
+        }
+    }
+
+    /// Takes in frames that follow what was read.
+    fn take_in(&mut self, kept: &[KeptFrame]) -> Result<(), Error> {
+        let shared = self.journal.shared();
+        let mut before = shared.progress.head();
+        let mut unfolded = Vec::with_capacity(kept.len());
+        for kept in kept {
+            follows(kept, before).map_err(|_| went_elsewhere(before.lsn))?;
+            let events = frame::decode_checked(&kept.bytes)?.count()?;
+            let length = match events {
+                0 => 0,
+                _ => kept.bytes.len(),
+            };
+            shared
+                .progress
+                .count_append(u32::try_from(events).unwrap_or(u32::MAX), length);
+            unfolded.push(UnfoldedFrame {
+                place: kept.place,
+                before: std::mem::replace(&mut before, kept.place),
+                events,
+                length: length as u64,
+                ticket: 0,
+                frame: Some(Arc::clone(&kept.bytes)),
+            });
+            self.last_change = change_of_leader(&kept.bytes)?;
+            match &self.last_change {
+                Some(ChangeOfLeader::Opened(opening)) => (self.on_leader)(Some(&opening.address)),
+                Some(ChangeOfLeader::Closed(_)) => (self.on_leader)(None),
+                None => {}
+            }
+        }
+        let options = &shared.options;
+        shared
+            .progress
+            .made_durable(unfolded, before, options.checkpoint);
+        shared.progress.make_room(options.backlog_limit.most());
+        Ok(())
+    }
+}
+
+/// What a look at the log came to.
+enum Step {
+    Leads,
+    Read,
+    NothingNew,
+    /// By this node.
+    Taken(u128),
+}
+
+/// The log that this process has read is not the one in the database any more.
+fn went_elsewhere(lsn: u64) -> Error {
+    Error::Deposed(format!(
+        "the log in the database is not the one that was read up to frame {lsn}: the books are made anew"
+    ))
+}
+
+/// Where a data directory stands.
+struct Place<'a> {
+    root: &'a Path,
+    /// The last frame in its books.
+    folded: FramePosition,
+    /// The last frame that was acknowledged to it as durable.
+    acknowledged: FramePosition,
+}
+
+impl Place<'_> {
+    /// Compares what the directory knows with what the database has.
+    fn check(&self, frames: &PostgresFrames) -> Result<(), Error> {
+        let base = frames.cell()?.map(|cell| cell.base).unwrap_or_default();
+        let has = |place: FramePosition| match place.lsn < base.lsn {
+            // Gone for good: nobody can say.
+            true => Ok(true),
+            false => Ok::<_, Error>(frames.hash_at(place.lsn)? == Some(place.hash)),
+        };
+        if !has(self.acknowledged)? {
+            let head = newest(frames, base.lsn)?;
+            return Err(Error::Unusable(format!(
+                "the database has lost frames of the log: frame {} was acknowledged to this process as durable, the \
+                 database ends at frame {head}. It was restored to an earlier time, or a standby was promoted that did \
+                 not have all; {} is not touched",
+                self.acknowledged.lsn,
+                self.root.display()
+            )));
+        }
+        if self.folded.lsn < base.lsn {
+            return Err(Error::Unusable(format!(
+                "{} is too far behind: its books end at frame {}, the log begins behind frame {}",
+                self.root.display(),
+                self.folded.lsn,
+                base.lsn
+            )));
+        }
+        match has(self.folded)? {
+            true => Ok(()),
+            false => Err(Error::Unusable(format!(
+                "{} has read frame {}, which the database has lost before it was durable",
+                self.root.display(),
+                self.folded.lsn
+            ))),
+        }
+    }
+}
+
+/// The number of the last frame.
+fn newest(frames: &PostgresFrames, base: u64) -> Result<u64, Error> {
+    let mut last = base;
+    frames.walk(
+        FramePosition {
+            lsn: base,
+            hash: [0; 32],
+        },
+        &mut |lsn, _| {
+            last = lsn;
+            Ok(())
+        },
+    )?;
+    Ok(last)
+}
+
+/// Makes the tables where there are none, and says what directory and database are to each other.
+async fn settle(
+    server: &Server,
+    number: i16,
+    key_check: &[u8],
+    place: &Place<'_>,
+) -> Result<Membership, Error> {
+    let mut connection = server.connect().await?;
+    let own = Membership::read(place.root)?;
+    if look(&connection, number).await?.is_none() {
+        if own.is_some() {
+            return Err(Error::Unusable(format!(
+                "{} belongs to a cluster, and the database has no log of one: is storage.url the right one?",
+                place.root.display()
+            )));
+        }
+        match schema::make(&mut connection, number, place.folded, key_check).await {
+            Ok(()) => {}
+            // Another was faster: what it made is looked at below.
+            Err(_) if look(&connection, number).await?.is_some() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let (cluster, cell) = look(&connection, number)
+        .await?
+        .ok_or_else(|| Error::Io("the database has lost its tables".into()))?;
+    if cluster.key_check != key_check {
+        return Err(Error::Unusable(
+            "the server key is another one than the cluster's: give each process the same SCRIP_SERVER_KEY or server.key"
+                .into(),
+        ));
+    }
+    let id = cluster.id;
+    match own {
+        Some(own) if own.cluster == id && own.cell == number => Ok(own),
+        Some(_) => Err(Error::Unusable(format!(
+            "{} belongs to another cluster or another cell of it: is storage.url the right one?",
+            place.root.display()
+        ))),
+        // The log goes on behind this directory, or the directory is new.
+        None if place.folded == cell.base || place.folded.lsn == 0 => {
+            let membership = Membership {
+                cluster: id,
+                node: Uuid::new_v4(),
+                cell: number,
+            };
+            membership.write(place.root)?;
+            Ok(membership)
+        }
+        None => Err(Error::Unusable(format!(
+            "{} holds data of its own, and the database has the log of another: use an empty directory to join it, or \
+             an empty database to move this data there",
+            place.root.display()
+        ))),
+    }
+}
+
+async fn look(
+    connection: &Connection,
+    number: i16,
+) -> Result<Option<(schema::Cluster, schema::Cell)>, Error> {
+    let Some(cluster) = within(ANSWER_WITHIN, schema::cluster(connection)).await? else {
+        return Ok(None);
+    };
+    let cell = within(ANSWER_WITHIN, schema::cell(connection, number)).await?;
+    Ok(cell.map(|cell| (cluster, cell)))
+}

@@ -1,0 +1,27 @@
+//! The log in a PostgreSQL database that several processes share: each follows it into books of its own, and one at a
+//! time leads. What keeps them apart is the log itself: a frame is only added right behind the frame it was built on.
+
+mod client;
+mod commits;
+mod follower;
+mod housekeeping;
+mod log;
+mod membership;
+mod schema;
+mod segments;
+
+pub use client::Server;
+pub use follower::{Followed, Follower, Member};
+pub use log::PostgresFrames;
+pub(crate) use membership::Membership;
+pub use schema::{Cell, Cluster};
+
+/// Makes a data directory one that is served by itself, whose process has taken the log along:
+/// [`Followed::Taken`] by its own.
+///
+/// # Errors
+///
+/// [`crate::Error::Unusable`] when the directory cannot be written.
+pub fn forget_cluster(root: &std::path::Path) -> Result<(), crate::Error> {
+    Membership::remove(root)
+}

@@ -1,0 +1,218 @@
+//! What the database holds besides frames: whose it is, and where each log begins and is led.
+
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use super::{
+    client::{ANSWER_WITHIN, Connection, Failure, within},
+    commits::number,
+    segments,
+};
+use crate::{error::Error, frames::FramePosition};
+
+/// The version of the tables, and of what frames may hold.
+pub(super) const FORMAT: i32 = 1;
+/// Attempts to make what another process makes at the same instant.
+const ATTEMPTS: u32 = 5;
+
+const TABLES: &str = "
+CREATE SCHEMA IF NOT EXISTS scrip;
+CREATE TABLE IF NOT EXISTS scrip.meta (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  cluster uuid NOT NULL,
+  format int NOT NULL,
+  key_check bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now());
+CREATE TABLE IF NOT EXISTS scrip.cell (
+  cell smallint PRIMARY KEY,
+  base_lsn bigint NOT NULL,
+  base_hash bytea NOT NULL,
+  opened_lsn bigint NOT NULL DEFAULT 0,
+  leader_address text NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS scrip.member (
+  incarnation uuid PRIMARY KEY,
+  node uuid NOT NULL,
+  cell smallint NOT NULL,
+  address text NOT NULL,
+  version text NOT NULL,
+  format int NOT NULL,
+  head_lsn bigint NOT NULL,
+  folded_lsn bigint NOT NULL,
+  leads boolean NOT NULL,
+  seen timestamptz NOT NULL);
+CREATE TABLE IF NOT EXISTS scrip.snapshot (
+  cell smallint NOT NULL,
+  name text NOT NULL,
+  folded_lsn bigint NOT NULL,
+  folded_hash bytea NOT NULL,
+  manifest bytea NOT NULL,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (cell, name));
+CREATE TABLE IF NOT EXISTS scrip.chunk (
+  cell smallint NOT NULL,
+  name bytea NOT NULL,
+  bytes bytea NOT NULL,
+  put_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (cell, name));
+ALTER TABLE scrip.chunk ALTER bytes SET STORAGE EXTERNAL";
+
+/// A database that processes share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// Drawn when the tables were made.
+    pub id: Uuid,
+    /// Shows whether a process has the same server key.
+    pub key_check: Vec<u8>,
+}
+
+/// One log in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The place up to which frames are in snapshots only, or in the directory that was adopted.
+    pub base: FramePosition,
+    /// The number of the last opening that was noted, and where its process is reached. Another may lead by now.
+    pub led_since: u64,
+    /// See `led_since`; empty before the first.
+    pub leader_address: String,
+}
+
+/// Reads whose database this is; `None` where nothing was made yet.
+pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, Failure> {
+    let rows = connection
+        .client()
+        .query_typed("SELECT cluster, format, key_check FROM scrip.meta", &[]);
+    let rows = match within(ANSWER_WITHIN, async { Ok(rows.await?) }).await {
+        Err(Failure::NoTable(_)) => return Ok(None),
+        rows => rows?,
+    };
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let format: i32 = row.try_get(1)?;
+    if format > FORMAT {
+        return Err(Failure::Refused(format!(
+            "its tables have format {format}, this version of Scrip knows {FORMAT}: use a newer one"
+        )));
+    }
+    Ok(Some(Cluster {
+        id: row.try_get(0)?,
+        key_check: row.try_get(2)?,
+    }))
+}
+
+/// Reads where a log begins and who was said to lead it; `None` where there is none.
+pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Cell>, Failure> {
+    let parameters = [(&cell as _, Type::INT2)];
+    let rows = connection.client().query_typed(
+        "SELECT base_lsn, base_hash, opened_lsn, leader_address FROM scrip.cell WHERE cell = $1",
+        &parameters,
+    );
+    let rows = within(ANSWER_WITHIN, async { Ok(rows.await?) }).await?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let hash: &[u8] = row.try_get(1)?;
+    Ok(Some(Cell {
+        base: FramePosition {
+            lsn: unsigned(row.try_get(0)?),
+            hash: hash.try_into().unwrap_or_default(),
+        },
+        led_since: unsigned(row.try_get(2)?),
+        leader_address: row.try_get(3)?,
+    }))
+}
+
+/// Moves the place up to which frames may be in snapshots only. It never goes back.
+pub(super) async fn move_base(
+    connection: &Connection,
+    cell: i16,
+    base: u64,
+) -> Result<(), Failure> {
+    let table = segments::table(cell, segments::of(base));
+    let base = number(base).map_err(|error| Failure::Refused(error.to_string()))?;
+    connection
+        .client()
+        .execute_typed(
+            &format!(
+                "UPDATE scrip.cell SET base_lsn = $2, base_hash = f.hash FROM {table} f \
+                 WHERE cell = $1 AND base_lsn < $2 AND f.lsn = $2"
+            ),
+            &[(&cell, Type::INT2), (&base, Type::INT8)],
+        )
+        .await?;
+    Ok(())
+}
+
+/// A number that is never negative.
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// Makes the tables, and a log that goes on behind a place: once, whoever is first.
+pub(super) async fn make(
+    connection: &mut Connection,
+    cell: i16,
+    base: FramePosition,
+    key_check: &[u8],
+) -> Result<(), Error> {
+    let mut attempt = 0_u32;
+    loop {
+        attempt = attempt.saturating_add(1);
+        match within(ANSWER_WITHIN, make_once(connection, cell, base, key_check)).await {
+            Ok(()) => return Ok(()),
+            Err(Failure::Exists(_)) if attempt < ATTEMPTS => {}
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+}
+
+async fn make_once(
+    connection: &mut Connection,
+    cell: i16,
+    base: FramePosition,
+    key_check: &[u8],
+) -> Result<(), Failure> {
+    let lsn = number(base.lsn).map_err(|error| Failure::Refused(error.to_string()))?;
+    let making = connection.client_mut().transaction().await?;
+    // Whoever may use the schema need not be allowed to make one.
+    let exists: bool = making
+        .query_one("SELECT to_regnamespace('scrip') IS NOT NULL", &[])
+        .await?
+        .try_get(0)?;
+    let tables = match exists {
+        true => TABLES.replace("CREATE SCHEMA IF NOT EXISTS scrip;", ""),
+        false => TABLES.to_owned(),
+    };
+    making.batch_execute(&tables).await?;
+    making
+        .execute(
+            "INSERT INTO scrip.meta (cluster, format, key_check) VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING",
+            &[&Uuid::new_v4(), &FORMAT, &key_check],
+        )
+        .await?;
+    let segment = segments::of(base.lsn);
+    making
+        .batch_execute(&segments::definition(cell, segment))
+        .await?;
+    // The row stands for the frame that the first one follows.
+    let table = segments::table(cell, segment);
+    making
+        .execute(
+            &format!("INSERT INTO {table} (lsn, hash, bytes) VALUES ($1, $2, '')"),
+            &[&lsn, &base.hash.as_slice()],
+        )
+        .await?;
+    making
+        .execute(
+            "INSERT INTO scrip.cell (cell, base_lsn, base_hash) VALUES ($1, $2, $3)",
+            &[&cell, &lsn, &base.hash.as_slice()],
+        )
+        .await?;
+    making.commit().await?;
+    match connection.was_warned() {
+        true => Err(Failure::Unreachable(
+            "it warned of what it had just written".into(),
+        )),
+        false => Ok(()),
+    }
+}
