@@ -21,7 +21,11 @@ use std::{
     thread,
 };
 
-use common::{PATIENCE, Teller, Trouble, append, commit, key, options, project, version, waiter};
+use common::{
+    PATIENCE, Teller, Trouble, append,
+    cluster::{lead, member},
+    commit, key, options, project, version, waiter,
+};
 use domain::{
     history::{Record, RecordKey},
     id::{CodeHash, WalletId, WalletKey},
@@ -58,16 +62,23 @@ trait Subject {
     fn fail(&self);
 }
 
+/// What keeps a journal's frames.
+enum Kept {
+    InTheDirectory,
+    InMemory(Arc<Mutex<SharedLog>>),
+    /// The URL of a database.
+    InPostgres(String),
+}
+
 struct OnSled {
     dir: tempfile::TempDir,
     trouble: Arc<Trouble>,
-    /// What keeps the frames; `None`: the directory does.
-    log: Option<Arc<Mutex<SharedLog>>>,
+    log: Kept,
     journal: Option<Arc<SledJournal>>,
 }
 
 impl OnSled {
-    fn new(log: Option<Arc<Mutex<SharedLog>>>) -> Self {
+    fn new(log: Kept) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut new = Self {
             dir,
@@ -91,11 +102,12 @@ impl Subject for OnSled {
         }
         let options = options(self.dir.path(), &self.trouble);
         let journal = match &self.log {
-            None => SledJournal::open(options),
-            Some(log) => {
+            Kept::InTheDirectory => SledJournal::open(options),
+            Kept::InMemory(log) => {
                 let trouble = Arc::clone(&self.trouble);
                 SledJournal::open_over(options, Arc::new(LoneConnection::new(log, 3, trouble)))
             }
+            Kept::InPostgres(url) => Ok(lead(options, member(url))),
         };
         self.journal = Some(Arc::new(journal.unwrap()));
     }
@@ -151,11 +163,17 @@ impl Subject for InMemory {
 macro_rules! conformance {
     ($($clause:ident),* $(,)?) => {
         mod sled_journal {
-            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(None)); })*
+            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(super::Kept::InTheDirectory)); })*
         }
         mod journal_with_its_log_elsewhere {
             $(#[test] fn $clause() {
-                super::$clause(&mut super::OnSled::new(Some(std::sync::Arc::default())));
+                super::$clause(&mut super::OnSled::new(super::Kept::InMemory(std::sync::Arc::default())));
+            })*
+        }
+        mod journal_with_its_log_in_postgres {
+            $(#[test] fn $clause() {
+                let url = super::common::cluster::database();
+                super::$clause(&mut super::OnSled::new(super::Kept::InPostgres(url)));
             })*
         }
         mod memory_journal {

@@ -32,8 +32,10 @@ const AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// Called with the address of the process that leads, as far as is known; `None`: nobody does.
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
+/// See [`Member::key_check`].
+pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error>>;
+
 /// How a process takes part in a cluster.
-#[derive(Clone)]
 pub struct Member {
     /// The database.
     pub server: Server,
@@ -41,8 +43,9 @@ pub struct Member {
     pub cell: i16,
     /// Where the other processes reach it.
     pub address: Box<str>,
-    /// Shows whether a process has the same server key; nothing follows from it about the key itself.
-    pub key_check: Vec<u8>,
+    /// Shows whether a process has the same server key; nothing follows from it about the key itself. Asked once the
+    /// directory is locked, with whether the log exists: then no new key may be drawn.
+    pub key_check: KeyCheck,
     /// Called whenever another process leads.
     pub on_leader: OnLeader,
 }
@@ -87,8 +90,6 @@ pub struct Follower {
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
-    /// The change that is at the head, if it is one.
-    last_change: Option<ChangeOfLeader>,
 }
 
 impl std::fmt::Debug for Follower {
@@ -127,7 +128,7 @@ impl Follower {
                 folded,
                 acknowledged: watermark.place(),
             };
-            let membership = server.wait(settle(&server, cell, &key_check, &place))?;
+            let membership = server.wait(settle(&server, cell, key_check, &place))?;
             let frames = Arc::new(PostgresFrames::new(
                 server.clone(),
                 cell,
@@ -136,6 +137,7 @@ impl Follower {
                     incarnation: Uuid::new_v4().as_u128(),
                     address: address.clone(),
                 },
+                options.faults.clone(),
             ));
             place.check(&frames)?;
             joined = Some(Arc::clone(&frames));
@@ -147,7 +149,6 @@ impl Follower {
             frames,
             watch: Watch::default(),
             on_leader,
-            last_change: None,
         };
         let address = follower.frames.cell()?.map(|cell| cell.leader_address);
         let address = address.filter(|address| !address.is_empty());
@@ -213,18 +214,21 @@ impl Follower {
             self.take_in(&kept)?;
             return Ok(Step::Read);
         }
-        match self.frames.hash_at(head.lsn)? {
-            Some(hash) if hash == head.hash => {}
+        let last = match self.frames.at(head.lsn)? {
+            Some(last) if last.place == head => last,
             _ => return Err(went_elsewhere(head.lsn)),
-        }
-        let closing = match &self.last_change {
-            Some(ChangeOfLeader::Closed(closing)) => Some(closing),
-            _ => None,
         };
-        if let Some(by) = closing.and_then(|closing| closing.taken_by) {
-            return Ok(Step::Taken(by));
-        }
-        let is_closed = closing.is_some();
+        let is_closed = match last.bytes.is_empty() {
+            // The place before the first frame: nobody has ever led.
+            true => true,
+            false => match change_of_leader(&last.bytes)? {
+                Some(ChangeOfLeader::Closed(closing)) => match closing.taken_by {
+                    Some(by) => return Ok(Step::Taken(by)),
+                    None => true,
+                },
+                _ => false,
+            },
+        };
         self.watch.saw(head, is_closed, lease::now());
         let Some(head) = self.watch.may_open(lease::now()) else {
             return Ok(Step::NothingNew);
@@ -266,8 +270,7 @@ impl Follower {
                 ticket: 0,
                 frame: Some(Arc::clone(&kept.bytes)),
             });
-            self.last_change = change_of_leader(&kept.bytes)?;
-            match &self.last_change {
+            match change_of_leader(&kept.bytes)? {
                 Some(ChangeOfLeader::Opened(opening)) => (self.on_leader)(Some(&opening.address)),
                 Some(ChangeOfLeader::Closed(_)) => (self.on_leader)(None),
                 None => {}
@@ -314,7 +317,11 @@ impl Place<'_> {
         let has = |place: FramePosition| match place.lsn < base.lsn {
             // Gone for good: nobody can say.
             true => Ok(true),
-            false => Ok::<_, Error>(frames.hash_at(place.lsn)? == Some(place.hash)),
+            false => Ok::<_, Error>(
+                frames
+                    .at(place.lsn)?
+                    .is_some_and(|kept| kept.place == place),
+            ),
         };
         if !has(self.acknowledged)? {
             let head = newest(frames, base.lsn)?;
@@ -365,19 +372,21 @@ fn newest(frames: &PostgresFrames, base: u64) -> Result<u64, Error> {
 async fn settle(
     server: &Server,
     number: i16,
-    key_check: &[u8],
+    key_check: KeyCheck,
     place: &Place<'_>,
 ) -> Result<Membership, Error> {
     let mut connection = server.connect().await?;
     let own = Membership::read(place.root)?;
-    if look(&connection, number).await?.is_none() {
+    let exists = look(&connection, number).await?.is_some();
+    let key_check = key_check(exists)?;
+    if !exists {
         if own.is_some() {
             return Err(Error::Unusable(format!(
                 "{} belongs to a cluster, and the database has no log of one: is storage.url the right one?",
                 place.root.display()
             )));
         }
-        match schema::make(&mut connection, number, place.folded, key_check).await {
+        match schema::make(&mut connection, number, place.folded, &key_check).await {
             Ok(()) => {}
             // Another was faster: what it made is looked at below.
             Err(_) if look(&connection, number).await?.is_some() => {}

@@ -19,6 +19,7 @@ use super::{
     segments,
 };
 use crate::{
+    Faults, Step,
     error::Error,
     frames::{
         Claimant, FramePosition, Frames, Group, KeptFrame, Lease, OnFrame, SharedFrames, Term,
@@ -66,6 +67,8 @@ pub struct PostgresFrames {
     wake: Mutex<Arc<dyn Fn() + Send + Sync>>,
     standing: Arc<Standing>,
     housekeeping: JoinHandle<()>,
+    /// Failures to inject, for tests.
+    faults: Option<Arc<dyn Faults>>,
 }
 
 impl std::fmt::Debug for PostgresFrames {
@@ -80,7 +83,12 @@ impl std::fmt::Debug for PostgresFrames {
 impl PostgresFrames {
     /// The log of a cell, which this process only reads until [`PostgresFrames::open_behind`].
     #[must_use]
-    pub fn new(server: Server, cell: i16, claimant: Claimant) -> Self {
+    pub fn new(
+        server: Server,
+        cell: i16,
+        claimant: Claimant,
+        faults: Option<Arc<dyn Faults>>,
+    ) -> Self {
         let standing = Arc::new(Standing::default());
         let keeper = Housekeeper::new(&server, cell, &claimant, Arc::clone(&standing));
         Self {
@@ -88,6 +96,7 @@ impl PostgresFrames {
             standing,
             server,
             cell,
+            faults,
             term: Mutex::new(Term::new(claimant)),
             lease: Arc::default(),
             pipeline: Mutex::default(),
@@ -114,14 +123,14 @@ impl PostgresFrames {
             .collect()
     }
 
-    /// The hash that the frame in a place has; `None` where there is none.
+    /// The frame in a place, if there is one. The one before the first has no bytes.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] when the database does not answer.
-    pub fn hash_at(&self, lsn: u64) -> Result<Option<[u8; 32]>, Error> {
+    pub fn at(&self, lsn: u64) -> Result<Option<KeptFrame>, Error> {
         let row = self.reading(async |reader| row(reader, self.cell, lsn).await)?;
-        Ok(row.map(|row| row.hash))
+        row.map(kept).transpose()
     }
 
     /// Where this log begins and who was said to lead it.
@@ -203,6 +212,12 @@ impl PostgresFrames {
         Ok(Opened::Leads(found))
     }
 
+    /// Fails when a test wants this step to fail.
+    fn before(&self, step: Step) -> Result<(), Error> {
+        let faults = self.faults.as_ref();
+        faults.map_or(Ok(()), |faults| faults.before(step).map_err(Error::Io))
+    }
+
     /// Asks on the connection for reading, which is made anew where it is gone.
     fn reading<T>(&self, ask: impl AsyncFn(&Connection) -> Result<T, Failure>) -> Result<T, Error> {
         let mut reader = self.reader.lock();
@@ -234,6 +249,7 @@ impl Frames for PostgresFrames {
     }
 
     fn start(&self, group: &Group) -> Result<(), Error> {
+        self.before(Step::InsertFrame)?;
         let insert = Insert::of(group)?;
         self.sent.lock().push_back(Sent {
             last: group.last(),
@@ -246,6 +262,7 @@ impl Frames for PostgresFrames {
     }
 
     fn finish(&self) -> Result<Written, Error> {
+        self.before(Step::FlushFrames)?;
         let pipeline = self.pipeline.lock();
         let Some(sent) = self.sent.lock().pop_front() else {
             return Ok(Written::Unknown);
@@ -282,8 +299,7 @@ impl Frames for PostgresFrames {
     }
 
     fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error> {
-        let row = self.reading(async |reader| row(reader, self.cell, lsn).await)?;
-        row.map(|row| Ok(kept(row)?.bytes)).transpose()
+        Ok(self.at(lsn)?.map(|kept| kept.bytes))
     }
 
     fn forget(&self, _: u64) -> Result<(), Error> {

@@ -1,0 +1,34 @@
+//! Journals whose log lies in a database.
+
+use std::sync::Arc;
+
+use persistence::{
+    Options, SledJournal,
+    postgres::{Followed, Follower, Member, Server},
+};
+
+/// The URL of a new database.
+pub(crate) fn database() -> String {
+    let server = postgres_kit::shared();
+    server.url(&server.create_database())
+}
+
+/// A member that nobody forwards to.
+pub(crate) fn member(url: &str) -> Member {
+    Member {
+        server: Server::parse(url).unwrap(),
+        cell: 0,
+        address: "http://127.0.0.1:1".into(),
+        key_check: Box::new(|_| Ok(vec![7])),
+        on_leader: Arc::new(|_| {}),
+    }
+}
+
+/// Follows until it leads.
+pub(crate) fn lead(options: Options, member: Member) -> SledJournal {
+    let follower = Follower::join(options, member).unwrap();
+    match follower.follow(&|| false).unwrap() {
+        Followed::Leads(journal) => journal,
+        other => panic!("{other:?}"),
+    }
+}
