@@ -192,6 +192,22 @@ struct AnswerState {
     ended: bool,
 }
 
+/// Whom an answer wakes, once somebody waits.
+#[derive(Default)]
+pub(super) struct Wake(Mutex<Option<Arc<dyn Fn() + Send + Sync>>>);
+
+impl Wake {
+    pub(super) fn set(&self, wake: Arc<dyn Fn() + Send + Sync>) {
+        *self.0.lock() = Some(wake);
+    }
+
+    fn call(&self) {
+        if let Some(wake) = &*self.0.lock() {
+            wake();
+        }
+    }
+}
+
 /// Groups under way on one connection.
 pub(super) struct Pipeline {
     groups: UnboundedSender<Insert>,
@@ -200,16 +216,12 @@ pub(super) struct Pipeline {
 
 impl Pipeline {
     /// Takes a connection over; `wake` is called whenever an answer has come.
-    pub(super) fn start(
-        server: &Server,
-        writer: Writer,
-        wake: Arc<dyn Fn() + Send + Sync>,
-    ) -> Self {
+    pub(super) fn start(server: &Server, writer: Writer, wake: &Arc<Wake>) -> Self {
         let (groups, sent) = mpsc::unbounded_channel();
         let answers = Arc::new(Answers::default());
         let ended = End {
             answers: Arc::clone(&answers),
-            wake: Arc::clone(&wake),
+            wake: Arc::clone(wake),
         };
         server.spawn(run(writer, sent, ended));
         Self { groups, answers }
@@ -241,14 +253,14 @@ impl Pipeline {
 /// However a connection ends, it is said.
 struct End {
     answers: Arc<Answers>,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Arc<Wake>,
 }
 
 impl End {
     fn answer(&self, durable: bool) {
         self.answers.state.lock().answers.push_back(durable);
         self.answers.arrived.notify_one();
-        (self.wake)();
+        self.wake.call();
     }
 }
 
@@ -256,7 +268,7 @@ impl Drop for End {
     fn drop(&mut self) {
         self.answers.state.lock().ended = true;
         self.answers.arrived.notify_one();
-        (self.wake)();
+        self.wake.call();
     }
 }
 

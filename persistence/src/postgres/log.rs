@@ -13,7 +13,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
-    commits::{Insert, Pipeline, Writer, number},
+    commits::{Insert, Pipeline, Wake, Writer, number},
     housekeeping::{Housekeeper, Standing},
     schema::{self, unsigned},
     segments,
@@ -64,7 +64,7 @@ pub struct PostgresFrames {
     sent: Mutex<VecDeque<Sent>>,
     /// A connection that frames are read on.
     reader: Mutex<Option<Connection>>,
-    wake: Mutex<Arc<dyn Fn() + Send + Sync>>,
+    wake: Arc<Wake>,
     standing: Arc<Standing>,
     housekeeping: JoinHandle<()>,
     /// Failures to inject, for tests.
@@ -102,7 +102,7 @@ impl PostgresFrames {
             pipeline: Mutex::default(),
             sent: Mutex::default(),
             reader: Mutex::default(),
-            wake: Mutex::new(Arc::new(|| {})),
+            wake: Arc::default(),
         }
     }
 
@@ -206,8 +206,8 @@ impl PostgresFrames {
         let found = self.term.lock().opened();
         self.lease.renew(at);
         self.standing.head.store(last.lsn, Ordering::Release);
-        let wake = Arc::clone(&self.wake.lock());
-        *self.pipeline.lock() = Some(Pipeline::start(&self.server, writer, wake));
+        let pipeline = Pipeline::start(&self.server, writer, &self.wake);
+        *self.pipeline.lock() = Some(pipeline);
         self.standing.opened.store(last.lsn, Ordering::Release);
         Ok(Opened::Leads(found))
     }
@@ -314,7 +314,7 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn on_answer(&self, wake: Arc<dyn Fn() + Send + Sync>) {
-        *self.wake.lock() = wake;
+        self.wake.set(wake);
     }
 
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error> {
