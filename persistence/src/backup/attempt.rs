@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     FILES,
+    directory::{make_private, write_new},
     manifest::Manifest,
     records,
-    vault::{Vault, make_private, write_new},
+    vault::Vault,
 };
 use crate::{
     contract::BesideFile,
@@ -99,7 +100,7 @@ pub(super) fn write_state(work: &Path, state: &State) -> Result<(), Error> {
 }
 
 /// The files that a backup holds beside the store. Their names are checked because they become paths.
-pub(super) fn files(vault: &Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
+pub(super) fn files(vault: &dyn Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
     let mut files = Vec::new();
     let mut seen = BTreeSet::new();
     let sections = manifest.sections.iter().filter(|it| it.name == FILES);

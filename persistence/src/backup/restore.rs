@@ -9,9 +9,10 @@ use domain::Timestamp;
 use super::{
     FILES, FRAMES,
     attempt::{Stage, State, begin, files, write_state},
+    directory::{DirectoryVault, make_private, write_new},
     manifest::Manifest,
     records, stopped,
-    vault::{Vault, make_private, write_new},
+    vault::Vault,
 };
 use crate::{
     books::{
@@ -97,7 +98,7 @@ pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSum
         }
         installed => installed?,
     }
-    let vault = Vault::open_to_read(&what.from)?;
+    let vault = DirectoryVault::open_to_read(&what.from)?;
     let name = match &what.name {
         Some(name) => name.clone(),
         None => vault
@@ -160,7 +161,7 @@ pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSum
 
 struct Restoring<'a> {
     what: &'a Restore,
-    vault: &'a Vault,
+    vault: &'a dyn Vault,
     manifest: &'a Manifest,
     /// The folder `restoring/`.
     work: PathBuf,
