@@ -312,7 +312,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result
     }
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let read = fs::read_dir(folder).and_then(|entries| {
         let paths = entries.map(|entry| entry.map(|entry| entry.path()));
         paths.collect::<io::Result<Vec<_>>>()

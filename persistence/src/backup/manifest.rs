@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::chunk::{Name, digest, from_hex, hex, is_digest};
+use super::{
+    FRAMES,
+    chunk::{Name, digest, from_hex, hex, is_digest},
+};
 use crate::{error::Error, frames::FramePosition};
 
 const FORMAT: u32 = 1;
@@ -87,6 +90,11 @@ impl Manifest {
     pub(super) fn names(&self, into: &mut BTreeSet<Name>) {
         let sections = self.sections.iter();
         into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
+    }
+
+    /// Whether it has the frames behind its books; else the log must have them.
+    pub(super) fn has_frames(&self) -> bool {
+        self.sections.iter().any(|section| section.name == FRAMES)
     }
 
     /// Uncompressed bytes of all its chunks.

@@ -7,10 +7,14 @@ mod chunk;
 mod copy;
 mod database;
 mod directory;
+mod discard;
 pub mod double;
 mod manifest;
+mod member;
+mod rebuild;
 mod records;
 mod restore;
+mod state;
 mod vault;
 #[cfg(test)]
 mod vault_tests;
@@ -25,7 +29,9 @@ pub use crate::contract::{
 pub(crate) use copy::{back_up, snapshot};
 pub use database::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
 pub use directory::DirectoryVault;
+pub use discard::discard;
 pub use manifest::Manifest;
+pub use member::{MemberRestore, MemberSummary, restore_member};
 pub use restore::{Restore, RestoreSummary, restore};
 pub use vault::{StoredChunk, Vault};
 
