@@ -94,26 +94,29 @@ impl Cell {
 
     /// A directory in this folder, with books made from a snapshot.
     fn join(&self, folder: &Path, trouble: Option<&Arc<Trouble>>) -> Result<MemberSummary, Error> {
-        self.join_from(folder, None, trouble, &|_| true)
+        self.join_from(&self.vault, folder, trouble, &|_| true)
     }
 
     fn join_from(
         &self,
+        vault: &dyn Vault,
         folder: &Path,
-        name: Option<&str>,
         trouble: Option<&Arc<Trouble>>,
         on_progress: &(dyn Fn(&TransferProgress) -> bool + Sync),
     ) -> Result<MemberSummary, Error> {
         let log = connect(&self.log);
+        let needed = Mutex::new(None);
         let what = MemberRestore {
-            vault: &self.vault,
+            vault,
             log: &log,
-            name: name.map(Into::into),
+            on_needs: &|place| *needed.lock() = Some(place),
+            name: None,
             dir: data(folder),
             allow_unsynced: false,
             faults: trouble.map(|it| Arc::clone(it) as Arc<dyn Faults>),
         };
-        restore_member(&what, on_progress)
+        let said = |moved: &_| needed.lock().is_some() && on_progress(moved);
+        restore_member(&what, &said)
     }
 
     fn open_at(&self, folder: &Path) -> Result<SledJournal, Error> {
@@ -339,6 +342,81 @@ fn a_snapshot_without_its_log_is_no_backup() {
     assert!(!kept.dir.exists());
 }
 
+/// One goes on under the same numbers, the other far behind them.
+#[test]
+fn a_restore_and_the_books_of_a_member_are_never_mixed() {
+    let cell = Cell::open();
+    cell.live(20);
+    let to = cell.folder.path().join("backups");
+    let what = backup::BackUp {
+        to: to.clone(),
+        name: "a".into(),
+        made_at: Timestamp(1),
+        owner: "this".into(),
+        files: vec![("server.key.check".into(), b"abc".to_vec())],
+        keep: None,
+    };
+    let made = cell.journal.back_up(&what, &|_| {
+        cell.live(1);
+        true
+    });
+    made.unwrap();
+    let restore = |folder: &Path, trouble: Option<&Arc<Trouble>>| {
+        let what = Restore {
+            from: to.clone(),
+            name: None,
+            dir: data(folder),
+            allow_unsynced: false,
+            faults: trouble.map(|it| Arc::clone(it) as Arc<dyn Faults>),
+        };
+        backup::restore(&what, &|_| true)
+    };
+    let join = |folder: &Path, trouble: Option<&Arc<Trouble>>| {
+        let vault = DirectoryVault::open_to_read(&to).unwrap();
+        cell.join_from(&vault, folder, trouble, &|_| true)
+    };
+    for step in [Step::RestoreChunk, Step::RestoreMove] {
+        let trouble = Arc::<Trouble>::default();
+        trouble.fail(step, 1);
+        let folder = tempfile::tempdir().unwrap();
+        assert!(join(folder.path(), Some(&trouble)).is_err());
+        let restored = restore(folder.path(), None);
+        assert_eq!(restored.is_err(), step == Step::RestoreMove);
+        match restored {
+            Err(refused) => {
+                assert!(
+                    refused.to_string().contains("unfinished books"),
+                    "{refused}"
+                );
+                join(folder.path(), None).unwrap();
+                assert!(!data(folder.path()).join("server.key.check").exists());
+                cell.is_level(folder.path());
+            }
+            Ok(_) => {
+                let plain = options(&data(folder.path()), &Arc::default());
+                let plain = SledJournal::open(plain).unwrap();
+                let last = cell.journal.last_project_event();
+                assert!(plain.last_project_event() > last << 8);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        trouble.fail(step, 1);
+        assert!(restore(folder.path(), Some(&trouble)).is_err());
+        let joined = join(folder.path(), None);
+        assert_eq!(joined.is_err(), step == Step::RestoreMove);
+        match joined {
+            Err(refused) => {
+                assert!(
+                    refused.to_string().contains("unfinished restore"),
+                    "{refused}"
+                );
+                restore(folder.path(), None).unwrap();
+            }
+            Ok(_) => cell.is_level(folder.path()),
+        }
+    }
+}
+
 #[test]
 fn a_damaged_chunk_is_named_and_nothing_is_put_in_place() {
     let cell = Cell::open();
@@ -412,7 +490,7 @@ fn a_member_goes_on_with_what_it_began_while_that_is_of_use() {
     cell.live(20);
     cell.snapshot("a").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let stopped = cell.join_from(folder.path(), None, None, &|moved| moved.chunks < 9);
+    let stopped = cell.join_from(&cell.vault, folder.path(), None, &|moved| moved.chunks < 9);
     assert!(stopped.is_err());
     cell.snapshot("b").unwrap();
     assert_eq!(cell.join(folder.path(), None).unwrap().name, "a");

@@ -14,7 +14,7 @@ use crate::{
     books::verify::report::VerifyReport,
     contract::{OnProgress, TransferProgress},
     error::Error,
-    frames::Frames,
+    frames::{FramePosition, Frames},
     log::lock::Directory,
     options::Faults,
 };
@@ -26,6 +26,9 @@ pub struct MemberRestore<'a> {
     pub vault: &'a dyn Vault,
     /// The log that the books go on with: it must have the frames behind the snapshot.
     pub log: &'a dyn Frames,
+    /// Called with the place of the snapshot, before any of it is read: until the books are open, the log must not be
+    /// trimmed past it.
+    pub on_needs: &'a (dyn Fn(FramePosition) + Sync),
     /// The snapshot's name; `None`: the one that an earlier attempt began with, if it is of use, else the newest.
     pub name: Option<String>,
     /// The data directory, with no books in it; made if it does not exist.
@@ -93,6 +96,7 @@ pub fn restore_member(
         None => choose(what, former)?,
     };
     let manifest = what.vault.manifest(&name)?;
+    (what.on_needs)(manifest.folded.place()?);
     let source = Source {
         vault: what.vault,
         name: &name,

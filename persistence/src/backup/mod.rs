@@ -17,6 +17,8 @@ mod restore;
 mod state;
 mod vault;
 #[cfg(test)]
+mod vault_race_tests;
+#[cfg(test)]
 mod vault_tests;
 
 use std::path::Path;

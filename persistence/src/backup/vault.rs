@@ -154,6 +154,8 @@ pub(super) fn named(vault: &dyn Vault) -> Result<Option<BTreeSet<Name>>, Error> 
     for name in vault.manifests()? {
         match vault.manifest(&name) {
             Ok(manifest) => manifest.names(&mut named),
+            // Somebody else removed it just now.
+            Err(_) if !vault.manifests()?.contains(&name) => {}
             Err(error) => {
                 tracing::error!(%error, "An older backup is damaged: no chunks were removed");
                 return Ok(None);

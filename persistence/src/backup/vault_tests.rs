@@ -107,7 +107,7 @@ fn each(test: impl Fn(&dyn Behind)) {
 }
 
 /// A manifest that names these chunks.
-fn manifest(chunks: &[&str]) -> Manifest {
+pub(super) fn manifest(chunks: &[&str]) -> Manifest {
     let start = Frame {
         lsn: 0,
         sha256: "0".repeat(64),
