@@ -16,11 +16,12 @@ use domain::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    backup,
+    backup::{self, Vault},
     books::{Reader, checkpoint, disk::DiskBooks},
     contract::{
         Awake, BackUp, Backlog, BackupSummary, Books, EventNumber, History, LoadedWallet, Log,
-        OnEvents, OnOutcome, OnProgress, StoredNote, event_number::last_of, latency::Commits,
+        OnEvents, OnOutcome, OnProgress, SnapshotOrder, StoredNote, event_number::last_of,
+        latency::Commits,
     },
     error::{AppendRefusal, Error, Ticket},
     format::{append::Append, decode_project_event},
@@ -170,6 +171,21 @@ impl SledJournal {
         self.settle()?;
         let books = self.books()?;
         caught(|| books.folded.read_all(reader))
+    }
+
+    /// Makes a copy of the books alone, for others that follow the same log, while this goes on.
+    ///
+    /// # Errors
+    ///
+    /// Another copy is being made, it cannot be written or was overtaken by later ones, or `on_progress` ended it.
+    pub fn snapshot(
+        &self,
+        vault: &dyn Vault,
+        what: &SnapshotOrder,
+        on_progress: OnProgress<'_>,
+    ) -> Result<BackupSummary, Error> {
+        let books = self.books()?;
+        caught(|| backup::snapshot(&self.shared, &books, vault, what, on_progress))
     }
 
     fn start(&self, books: DiskBooks, watermark: Watermark) -> Result<(), Error> {

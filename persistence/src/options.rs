@@ -136,6 +136,8 @@ pub enum Step {
     RemoveOld,
     /// A restore writes what a chunk holds.
     RestoreChunk,
+    /// A restore takes a frame from the log that the books go on with.
+    RestoreFrame,
     /// A restore notes how far it has come.
     RestoreProgress,
     /// A restore folds the log.
@@ -144,6 +146,10 @@ pub enum Step {
     RestoreMove,
     /// A restore removes what it worked with.
     RestoreTidy,
+    /// A data directory is marked as being emptied.
+    DiscardMark,
+    /// Something of a data directory is removed.
+    DiscardRemove,
 }
 
 impl Step {
@@ -176,6 +182,9 @@ impl Step {
         Self::RestoreFold,
         Self::RestoreMove,
     ];
+
+    /// Every step of emptying a data directory.
+    pub const DISCARD: [Self; 2] = [Self::DiscardMark, Self::DiscardRemove];
 }
 
 /// Makes steps fail, for tests.

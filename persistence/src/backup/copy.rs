@@ -1,9 +1,10 @@
-//! Copies the books and the log of a running journal into a vault.
+//! Copies the books of a running journal into a vault, and its log unless that lies where others read it.
 
-use std::collections::BTreeSet;
+use domain::Timestamp;
 
 use super::{
     FILES, FRAMES,
+    directory::DirectoryVault,
     manifest::{Frame, Manifest, Section},
     records::ChunkBuilder,
     stopped,
@@ -16,7 +17,7 @@ use crate::{
         retention::RetentionHold,
         store::RecordSink,
     },
-    contract::{BackUp, BackupSummary, OnProgress, TransferProgress},
+    contract::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress},
     error::Error,
     frames::{FramePosition, frame, read_behind},
     log::shared::Shared,
@@ -26,6 +27,15 @@ use crate::{
 /// Divides the size of chunks in sections where changes lie scattered.
 const SCATTERED_CHUNK_DIVISOR: usize = 8;
 
+/// What a copy is called, and what is in it beside the books.
+struct Order<'a> {
+    name: &'a str,
+    made_at: Timestamp,
+    keep: Option<usize>,
+    /// `None`: no frames and no files. Whoever restores it has them from elsewhere.
+    files: Option<&'a [BesideFile]>,
+}
+
 /// Makes a backup while the journal goes on.
 pub(crate) fn back_up(
     shared: &Shared,
@@ -33,24 +43,62 @@ pub(crate) fn back_up(
     what: &BackUp,
     on_progress: OnProgress<'_>,
 ) -> Result<BackupSummary, Error> {
-    if !is_name(&what.name) {
-        return Err(Error::Unusable(format!(
-            "a backup cannot be called {:?}",
-            what.name
-        )));
-    }
+    check_name(&what.name)?;
     refuse_inside(books, what)?;
-    let vault = Vault::open_or_make(&what.to, &what.owner)?;
+    let vault = DirectoryVault::open_or_make(&what.to, &what.owner)?;
+    let order = Order {
+        name: &what.name,
+        made_at: what.made_at,
+        keep: what.keep,
+        files: Some(&what.files),
+    };
+    copy(shared, books, &vault, &order, on_progress)
+}
+
+/// Makes a copy of the books alone, while the journal goes on.
+pub(crate) fn snapshot(
+    shared: &Shared,
+    books: &DiskBooks,
+    vault: &dyn Vault,
+    what: &SnapshotOrder,
+    on_progress: OnProgress<'_>,
+) -> Result<BackupSummary, Error> {
+    check_name(&what.name)?;
+    let order = Order {
+        name: &what.name,
+        made_at: what.made_at,
+        keep: what.keep,
+        files: None,
+    };
+    copy(shared, books, vault, &order, on_progress)
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    match is_name(name) {
+        true => Ok(()),
+        false => Err(Error::Unusable(format!(
+            "a backup cannot be called {name:?}"
+        ))),
+    }
+}
+
+fn copy(
+    shared: &Shared,
+    books: &DiskBooks,
+    vault: &dyn Vault,
+    what: &Order<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<BackupSummary, Error> {
     let hold = books.retention.ask(&shared.progress)?;
     let mut copy = Copy {
         shared,
         books,
-        vault: &vault,
+        vault,
         hold: &hold,
         last_fold: 0,
         on_progress,
         moved: TransferProgress {
-            of_bytes: expected(&vault, books),
+            of_bytes: expected(vault, books),
             ..TransferProgress::default()
         },
         sections: Vec::new(),
@@ -58,8 +106,12 @@ pub(crate) fn back_up(
     for section in copied::Section::all() {
         copy.books(section)?;
     }
-    let head = copy.frames()?;
-    copy.files(what)?;
+    // All that was copied is of frames up to this one: only durable ones are folded.
+    let head = shared.progress.head();
+    if let Some(files) = what.files {
+        copy.frames(head)?;
+        copy.files(files)?;
+    }
     let Copy {
         moved, sections, ..
     } = copy;
@@ -71,7 +123,7 @@ pub(crate) fn back_up(
     drop(hold);
     shared.options.before(Step::WriteManifest)?;
     vault.put_manifest(
-        &what.name,
+        what.name,
         &Manifest {
             format: Manifest::FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -82,9 +134,9 @@ pub(crate) fn back_up(
             sections,
         },
     )?;
-    let (removed_backups, removed_chunks) = thin_out(shared, &vault, what)?;
+    let (removed_backups, removed_chunks) = thin_out(shared, vault, what)?;
     Ok(BackupSummary {
-        name: what.name.clone(),
+        name: what.name.into(),
         moved,
         removed_backups,
         removed_chunks,
@@ -112,7 +164,7 @@ fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
 }
 
 /// An estimate of the bytes to copy: those of the newest backup, else the store's size on the disk.
-fn expected(vault: &Vault, books: &DiskBooks) -> u64 {
+fn expected(vault: &dyn Vault, books: &DiskBooks) -> u64 {
     let last = vault.manifests().ok().and_then(|mut names| names.pop());
     match last.and_then(|name| vault.manifest(&name).ok()) {
         Some(manifest) => manifest.bytes(),
@@ -123,7 +175,7 @@ fn expected(vault: &Vault, books: &DiskBooks) -> u64 {
 struct Copy<'a> {
     shared: &'a Shared,
     books: &'a DiskBooks,
-    vault: &'a Vault,
+    vault: &'a dyn Vault,
     hold: &'a RetentionHold<'a>,
     /// The last fold by the time the wallets are copied; 0 before.
     last_fold: u64,
@@ -152,11 +204,10 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Copies the frames that are not folded at the mark, up to the last durable one.
-    fn frames(&mut self) -> Result<FramePosition, Error> {
+    /// Copies the frames that are not folded at the mark, up to this one, which is durable.
+    fn frames(&mut self, head: FramePosition) -> Result<(), Error> {
         self.shared.options.before(Step::CopyFrames)?;
         let mut last = self.hold.mark.folded;
-        let head = self.shared.progress.head();
         let frames = &*self.books.disk.frames;
         self.section(FRAMES, 1, |take| {
             while last.lsn < head.lsn {
@@ -170,16 +221,16 @@ impl Copy<'_> {
             Ok(())
         })?;
         match last == head {
-            true => Ok(head),
+            true => Ok(()),
             false => Err(Error::Damaged(
                 "the copied frames do not end at the last durable one".into(),
             )),
         }
     }
 
-    fn files(&mut self, what: &BackUp) -> Result<(), Error> {
+    fn files(&mut self, files: &[BesideFile]) -> Result<(), Error> {
         self.section(FILES, 1, |take| {
-            let mut files = what.files.iter();
+            let mut files = files.iter();
             files.try_for_each(|(name, bytes)| take(name.as_bytes(), bytes))
         })
     }
@@ -236,9 +287,8 @@ impl Copy<'_> {
     }
 }
 
-/// Removes the oldest backups, then the chunks that none names; returns both counts. A manifest that cannot be read
-/// may name any chunk: then none is removed.
-fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64), Error> {
+/// Removes the oldest backups, then the chunks that none names; returns both counts.
+fn thin_out(shared: &Shared, vault: &dyn Vault, what: &Order<'_>) -> Result<(u64, u64), Error> {
     let mut names = vault.manifests()?;
     let mut removed = 0_u64;
     if let Some(keep) = what.keep {
@@ -252,16 +302,6 @@ fn thin_out(shared: &Shared, vault: &Vault, what: &BackUp) -> Result<(u64, u64),
             }
         }
     }
-    let mut referenced = BTreeSet::new();
-    for name in vault.manifests()? {
-        match vault.manifest(&name) {
-            Ok(manifest) => manifest.names(&mut referenced),
-            Err(error) => {
-                tracing::error!(%error, "An older backup is damaged: no chunks were removed");
-                return Ok((removed, 0));
-            }
-        }
-    }
     shared.options.before(Step::RemoveOld)?;
-    Ok((removed, vault.sweep(&referenced)?))
+    Ok((removed, vault.sweep()?))
 }

@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::vault::{Name, digest, hex, is_digest};
+use super::{
+    FRAMES,
+    chunk::{Name, digest, from_hex, hex, is_digest},
+};
 use crate::{error::Error, frames::FramePosition};
 
 const FORMAT: u32 = 1;
 
-/// The content of a manifest.
+/// The content of a manifest: which chunks a backup consists of, and where in the log it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Manifest {
+pub struct Manifest {
     pub(super) format: u32,
     /// The version of Scrip that wrote it.
     pub(super) version: String,
@@ -89,6 +92,11 @@ impl Manifest {
         into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
     }
 
+    /// Whether it has the frames behind its books; else the log must have them.
+    pub(super) fn has_frames(&self) -> bool {
+        self.sections.iter().any(|section| section.name == FRAMES)
+    }
+
     /// Uncompressed bytes of all its chunks.
     pub(super) fn bytes(&self) -> u64 {
         self.sections
@@ -111,18 +119,11 @@ impl Frame {
     }
 
     pub(super) fn place(&self) -> Result<FramePosition, Error> {
+        let hash = from_hex(&self.sha256);
         let bad = || Error::Damaged("a manifest names a frame by a malformed hash".into());
-        let mut hash = [0; 32];
-        if !is_digest(&self.sha256) {
-            return Err(bad());
-        }
-        for (place, digits) in hash.iter_mut().zip(self.sha256.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| bad())?;
-            *place = u8::from_str_radix(digits, 16).map_err(|_| bad())?;
-        }
         Ok(FramePosition {
             lsn: self.lsn,
-            hash,
+            hash: hash.ok_or_else(bad)?,
         })
     }
 }

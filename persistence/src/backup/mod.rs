@@ -1,23 +1,43 @@
-//! Backups of a data directory, made while the service goes on, and restoring them. [`vault`] says what lies where,
-//! [`crate::books::copied`] why a copy of changing books can be made consistent.
+//! Backups of a data directory, made while the service goes on, and restoring them. [`vault`] says what is kept,
+//! [`directory`] and [`database`] where, [`crate::books::copied`] why a copy of changing books can be made consistent.
+//! A snapshot is a backup without frames, of books whose log lies elsewhere.
 
 mod attempt;
+mod chunk;
 mod copy;
+mod database;
+mod directory;
+mod discard;
+pub mod double;
 mod manifest;
+mod member;
+mod rebuild;
 mod records;
 mod restore;
+mod state;
 mod vault;
+#[cfg(test)]
+mod vault_race_tests;
+#[cfg(test)]
+mod vault_tests;
 
 use std::path::Path;
 
 use domain::Timestamp;
 
-pub use crate::contract::{BackUp, BackupSummary, BesideFile, OnProgress, TransferProgress};
-pub(crate) use copy::back_up;
+pub use crate::contract::{
+    BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress,
+};
+pub(crate) use copy::{back_up, snapshot};
+pub use database::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
+pub use directory::DirectoryVault;
+pub use discard::discard;
+pub use manifest::Manifest;
+pub use member::{MemberRestore, MemberSummary, restore_member};
 pub use restore::{Restore, RestoreSummary, restore};
+pub use vault::{StoredChunk, Vault};
 
 use crate::error::Error;
-use vault::Vault;
 
 /// The section of frames.
 const FRAMES: &str = "frames";
@@ -44,7 +64,7 @@ pub fn newest(dir: &Path) -> Result<Option<BackupInfo>, Error> {
     if !dir.join("scrip-backup.json").exists() {
         return Ok(None);
     }
-    let vault = Vault::open_to_read(dir)?;
+    let vault = DirectoryVault::open_to_read(dir)?;
     let Some(name) = vault.manifests()?.pop() else {
         return Ok(None);
     };

@@ -24,6 +24,17 @@ pub struct BackUp {
     pub keep: Option<usize>,
 }
 
+/// A copy of the books alone to make: their log lies elsewhere and goes on behind it.
+#[derive(Debug, Clone)]
+pub struct SnapshotOrder {
+    /// Its name: letters, digits and hyphens.
+    pub name: String,
+    /// When it is made, for its manifest.
+    pub made_at: Timestamp,
+    /// How many snapshots are kept, this one included; `None`: all.
+    pub keep: Option<usize>,
+}
+
 /// How far a backup or a restore has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransferProgress {

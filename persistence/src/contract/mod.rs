@@ -13,7 +13,7 @@ mod queries;
 
 use std::sync::Arc;
 
-pub use backup::{BackUp, BackupSummary, BesideFile, OnProgress, TransferProgress};
+pub use backup::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress};
 pub use books::{Awake, Books, History, LoadedWallet, StoredNote};
 pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};

@@ -1,0 +1,85 @@
+//! Empties a data directory of books that are of no use, so that others can be restored into it. From the first step on
+//! until these are whole, `restoring/` is there: nothing is served from the directory, and it does not pass for a new
+//! one. Only the store goes; what lies beside it stays.
+
+use std::{fs, path::Path};
+
+use super::{
+    directory::{entries, make_private},
+    state::{FILE, FINISHED_DIR, Stage, State, before},
+};
+use crate::{
+    error::Error,
+    log::{
+        lock::{Directory, sync, unusable},
+        watermark,
+    },
+    options::{Faults, Step},
+};
+
+/// `restoring/` before its state is in it.
+const UNFINISHED_DIR: &str = "restoring.new";
+
+/// Removes the books from a data directory, and how far their log was known to be durable, for good: whoever calls it
+/// knows that the log has all that they had. [`super::restore_member`] then makes others there. Where it was interrupted,
+/// either of the two goes on.
+///
+/// # Errors
+///
+/// [`Error::Unusable`] when the directory is in use, `scrip restore` has not finished there, or it cannot be written.
+pub fn discard(dir: &Path, faults: Option<&dyn Faults>) -> Result<(), Error> {
+    let directory = Directory::lock(dir)?;
+    if State::read(&directory).is_some_and(|state| !state.follows) {
+        directory.check_whole()?;
+    }
+    empty(&directory, true, faults)
+}
+
+/// Removes everything of a store, also one that is being restored. Leaves `restoring/` with a state that says so.
+pub(super) fn empty(
+    directory: &Directory,
+    follows: bool,
+    faults: Option<&dyn Faults>,
+) -> Result<(), Error> {
+    mark(directory, follows, faults)?;
+    let (root, work) = (directory.root(), directory.restoring());
+    let books = [directory.database(), directory.unfinished()];
+    let beside = [watermark::FILE, FINISHED_DIR, UNFINISHED_DIR].map(|name| root.join(name));
+    let mut inside = entries(&work)?;
+    inside.retain(|path| !path.ends_with(FILE));
+    for path in books.into_iter().chain(beside).chain(inside) {
+        let Ok(kind) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        before(faults, Step::DiscardRemove)?;
+        let removed = match kind.is_dir() {
+            true => fs::remove_dir_all(&path),
+            false => fs::remove_file(&path),
+        };
+        removed.map_err(|error| unusable(&path, &error))?;
+    }
+    sync(&work)?;
+    sync(root)
+}
+
+/// Says durably that the directory is being emptied, before anything is removed.
+fn mark(directory: &Directory, follows: bool, faults: Option<&dyn Faults>) -> Result<(), Error> {
+    let state = State {
+        backup: String::new(),
+        chunks: 0,
+        stage: Stage::Discarding,
+        follows,
+    };
+    let work = directory.restoring();
+    before(faults, Step::DiscardMark)?;
+    if work.exists() {
+        return state.write(&work);
+    }
+    // It appears with its state in it: one without would be of a restore that has not begun.
+    let new = directory.root().join(UNFINISHED_DIR);
+    make_private(&new)?;
+    state.write(&new)?;
+    before(faults, Step::DiscardMark)?;
+    fs::rename(&new, &work).map_err(|error| unusable(&work, &error))?;
+    sync(directory.root())
+}

@@ -1,0 +1,329 @@
+//! The steps of a restore: everything is made in a folder inside the data directory (`restoring/`), opened, folded and
+//! verified there, and only then moved to its place.
+
+use std::{fs, path::PathBuf, sync::Arc};
+
+use super::{
+    FILES, FRAMES,
+    attempt::begin,
+    directory::write_new,
+    manifest::Manifest,
+    records,
+    state::{FINISHED_DIR, Stage, State, before},
+    stopped,
+    vault::Vault,
+};
+use crate::{
+    books::{
+        checkpoint,
+        copied::{self, Section},
+        store::Store,
+        verify::{report::VerifyReport, verify},
+    },
+    contract::{BesideFile, OnProgress, TransferProgress},
+    error::Error,
+    frames::{FramePosition, Frames, SledFrames, frame, read_behind},
+    log::{
+        database::{self, Database},
+        lock::{Directory, sync, unusable},
+        recovery::{self, write_meta},
+        watermark::Watermark,
+    },
+    options::{Faults, Options, Step},
+    sled_error::caught,
+    tuning::Tuning,
+};
+
+/// The folder in `restoring/` where the data directory is made.
+const DATA: &str = "data";
+/// Progress is written down after this many bytes.
+const NOTED_EVERY: u64 = 64 << 20;
+/// Memory for sled's page cache.
+const CACHE_BYTES: u64 = 64 << 20;
+/// Frame numbers that a log skips after a restore: 5,000 frames a second for five months. There is
+/// room for four thousand such gaps.
+const GAP: u64 = 1 << 36;
+
+/// What is restored.
+pub(super) struct Source<'a> {
+    pub(super) vault: &'a dyn Vault,
+    /// The backup's name.
+    pub(super) name: &'a str,
+    pub(super) manifest: &'a Manifest,
+    /// The log that the books go on with, which has the frames behind them. `None`: the backup has these, and the log
+    /// goes on by itself.
+    pub(super) log: Option<&'a dyn Frames>,
+    /// What lies beside the store.
+    pub(super) files: &'a [BesideFile],
+    pub(super) faults: Option<&'a dyn Faults>,
+}
+
+/// Restores it, or goes on where an earlier attempt stopped. Returns how much was read, and what verifying it found unless
+/// an earlier attempt did that.
+pub(super) fn rebuild(
+    directory: &Directory,
+    source: &Source<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<(TransferProgress, Option<VerifyReport>), Error> {
+    let fresh = State {
+        backup: source.name.into(),
+        chunks: 0,
+        stage: Stage::Reading,
+        follows: source.log.is_some(),
+    };
+    let work = directory.restoring();
+    let mut rebuild = Rebuild {
+        source,
+        data: work.join(DATA),
+        state: begin(directory, fresh, source.files, source.faults)?,
+        work,
+        on_progress,
+        moved: TransferProgress {
+            of_bytes: source.manifest.bytes(),
+            ..TransferProgress::default()
+        },
+        unnoted: 0,
+    };
+    if rebuild.state.stage == Stage::Reading {
+        rebuild.read()?;
+    }
+    let mut report = None;
+    if rebuild.state.stage == Stage::Folding {
+        rebuild.fold()?;
+        for (name, bytes) in source.files {
+            let path = rebuild.data.join(name);
+            write_new(&path, bytes, true).map_err(|error| unusable(&path, &error))?;
+        }
+        let restored = verify(&rebuild.data)?;
+        if let Some(first) = restored.problems.first() {
+            return Err(Error::Damaged(format!(
+                "the restored data has {} problems, the first one: {first}",
+                restored.problems.len()
+            )));
+        }
+        report = Some(restored);
+        rebuild.note(Stage::Moving)?;
+    }
+    move_in(directory, source.faults)?;
+    Ok((rebuild.moved, report))
+}
+
+struct Rebuild<'a> {
+    source: &'a Source<'a>,
+    /// The folder `restoring/`.
+    work: PathBuf,
+    data: PathBuf,
+    state: State,
+    on_progress: OnProgress<'a>,
+    moved: TransferProgress,
+    /// Bytes restored since progress was written down.
+    unnoted: u64,
+}
+
+impl Rebuild<'_> {
+    fn before(&self, step: Step) -> Result<(), Error> {
+        before(self.source.faults, step)
+    }
+
+    fn note(&mut self, stage: Stage) -> Result<(), Error> {
+        self.before(Step::RestoreProgress)?;
+        self.state.stage = stage;
+        self.state.write(&self.work)
+    }
+
+    /// Restores all chunks, then writes how far the books are folded and how far the log goes.
+    fn read(&mut self) -> Result<(), Error> {
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, Some(200))?;
+        let read = caught(|| self.read_into(&database, &data));
+        if matches!(read, Err(Error::Io(_))) {
+            // As with any failed write: sled is not dropped, for that would write once more.
+            std::mem::forget(database.sled.clone());
+        }
+        read
+    }
+
+    fn read_into(&mut self, database: &Database, data: &Directory) -> Result<(), Error> {
+        let store = Store::open(&database.sled, Tuning::default())?;
+        let options = Options::new(data.root());
+        let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
+        let manifest = self.source.manifest;
+        let mut place = 0_u64;
+        for section in &manifest.sections {
+            let books = Section::all().find(|it| it.name() == section.name);
+            for chunk in &section.chunks {
+                place = place.saturating_add(1);
+                let already_restored = place <= self.state.chunks;
+                if !already_restored {
+                    self.before(Step::RestoreChunk)?;
+                    let content = self.source.vault.get(chunk)?;
+                    let records = records::read(&content)?;
+                    match (books, section.name.as_str()) {
+                        (Some(books), _) => books.write(&store, &records)?,
+                        (None, FRAMES) if self.source.log.is_none() => {
+                            put_frames(&frames, &records)?
+                        }
+                        (None, FRAMES | FILES) => {}
+                        (None, other) => {
+                            return Err(Error::Unusable(format!(
+                                "the backup has a section {other}, which this version of Scrip does not \
+                                 know: use a newer one"
+                            )));
+                        }
+                    }
+                    self.unnoted = self.unnoted.saturating_add(content.len() as u64);
+                    self.moved.records = self.moved.records.saturating_add(records.len() as u64);
+                    self.moved.bytes = self.moved.bytes.saturating_add(content.len() as u64);
+                }
+                self.moved.chunks = place;
+                if !(self.on_progress)(&self.moved) {
+                    return Err(stopped());
+                }
+                if self.unnoted >= NOTED_EVERY {
+                    make_durable(database)?;
+                    self.state.chunks = place;
+                    self.unnoted = 0;
+                    self.note(Stage::Reading)?;
+                }
+            }
+        }
+        if let Some(log) = self.source.log {
+            self.take_frames(log, &frames)?;
+        }
+        copied::set_last_fold(&store, manifest.fold)?;
+        write_meta(&database.sled, &manifest.folded.place()?)?;
+        make_durable(database)?;
+        let mut watermark = Watermark::open(&data.watermark())?;
+        watermark.write(manifest.head.place()?)?;
+        self.state.chunks = place;
+        self.note(Stage::Folding)
+    }
+
+    /// Takes the frames that make the copy whole from the log that the books go on with.
+    fn take_frames(&self, log: &dyn Frames, frames: &SledFrames) -> Result<(), Error> {
+        let manifest = self.source.manifest;
+        let (mut last, head) = (manifest.folded.place()?, manifest.head.place()?);
+        while last.lsn < head.lsn {
+            self.before(Step::RestoreFrame)?;
+            let bytes = read_behind(log, last)?;
+            last = FramePosition {
+                lsn: last.lsn.saturating_add(1),
+                hash: frame::hash(&bytes),
+            };
+            frames.put(last.lsn, &bytes)?;
+            if !(self.on_progress)(&self.moved) {
+                return Err(stopped());
+            }
+        }
+        match last == head {
+            true => Ok(()),
+            false => Err(Error::Damaged(format!(
+                "the log at frame {}: it is not the one that snapshot {} goes on to",
+                head.lsn, self.source.name
+            ))),
+        }
+    }
+
+    /// Opens what was restored, which checks the log and folds it over the books.
+    fn fold(&self) -> Result<(), Error> {
+        self.before(Step::RestoreFold)?;
+        let mut options = Options::new(self.data.clone());
+        options.filter_bytes = 0;
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, Some(options.flush_every_ms))?;
+        let watermark = Watermark::open(&data.watermark())?;
+        let frames = SledFrames::open(&database.sled, &database.log_file, &options)?;
+        let (books, _) =
+            checkpoint::recover(&options, data, database, &watermark, Arc::new(frames))?;
+        let database = &books.disk.database;
+        if let Err(error) = make_durable(database) {
+            // As with any failed write: sled is not dropped, for that would write once more.
+            std::mem::forget(database.sled.clone());
+            return Err(error);
+        }
+        drop(books);
+        match self.source.log {
+            Some(_) => Ok(()),
+            None => self.leave_a_gap(),
+        }
+    }
+
+    /// Lets the log go on past every number that it may have reached after the backup. Those events are lost, but
+    /// they may have been delivered, and new ones must not have their numbers.
+    fn leave_a_gap(&self) -> Result<(), Error> {
+        let data = Directory::lock(&self.data)?;
+        let database = database::open(&data, CACHE_BYTES, None)?;
+        let folded = recovery::read_meta(&database.sled)?;
+        let lsn = self.source.manifest.head.lsn.saturating_add(GAP);
+        if folded.lsn < lsn {
+            let place = FramePosition { lsn, ..folded };
+            write_meta(&database.sled, &place)?;
+            make_durable(&database)?;
+            Watermark::open(&data.watermark())?.write(place)?;
+        }
+        Ok(())
+    }
+}
+
+/// Moves everything that was restored to its place, the database last.
+pub(super) fn move_in(directory: &Directory, faults: Option<&dyn Faults>) -> Result<(), Error> {
+    let (root, work) = (directory.root(), directory.restoring());
+    let data = work.join(DATA);
+    let mut names = Vec::new();
+    if data.exists() {
+        for entry in fs::read_dir(&data).map_err(|error| unusable(&data, &error))? {
+            let entry = entry.map_err(|error| unusable(&data, &error))?;
+            names.push(entry.file_name());
+        }
+    }
+    names.retain(|name| name != "lock");
+    names.sort_by_key(|name| name == "sled");
+    for name in names {
+        before(faults, Step::RestoreMove)?;
+        if name == "sled" {
+            // Everything that goes with the database is durable in its place before it.
+            sync(root)?;
+        }
+        let to = root.join(&name);
+        fs::rename(data.join(&name), &to).map_err(|error| unusable(&to, &error))?;
+    }
+    sync(root)?;
+    before(faults, Step::RestoreMove)?;
+    // Renamed first, and then removed: half removed it would be taken for half restored.
+    let over = root.join(FINISHED_DIR);
+    if over.exists() {
+        fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
+    }
+    fs::rename(&work, &over).map_err(|error| unusable(&over, &error))?;
+    sync(root)?;
+    before(faults, Step::RestoreTidy)?;
+    fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
+    sync(root)
+}
+
+/// Inserts frames, each of which must be sound and follow the one before in its chunk. Opening the
+/// log checks that none is missing.
+fn put_frames(frames: &SledFrames, records: &[copied::RawRecord<'_>]) -> Result<(), Error> {
+    let mut before: Option<FramePosition> = None;
+    for (key, bytes) in records {
+        let frame = frame::decode(bytes)?;
+        let follows = before.is_none_or(|before| before.hash == frame.before);
+        if frame.lsn.to_be_bytes() != *key || !follows || bytes.len() > frame::MAX_BYTES {
+            return Err(Error::Damaged(format!(
+                "the backup's frame {} is out of place",
+                frame.lsn
+            )));
+        }
+        before = Some(FramePosition {
+            lsn: frame.lsn,
+            hash: frame::hash(bytes),
+        });
+        frames.put(frame.lsn, bytes)?;
+    }
+    Ok(())
+}
+
+fn make_durable(database: &Database) -> Result<(), Error> {
+    database.flush("making the restored data durable")?;
+    database.sync("making the restored data durable")
+}

@@ -1,0 +1,64 @@
+//! How far a restore has come, as `restoring/state.json` says it.
+
+use std::{fs, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::directory::write_new;
+use crate::{
+    error::Error,
+    log::lock::{Directory, sync, unusable},
+    options::{Faults, Step},
+};
+
+/// File in `restoring/` that holds the attempt's [`State`].
+pub(super) const FILE: &str = "state.json";
+/// The name of `restoring/` from when everything is in its place until it is removed.
+pub(super) const FINISHED_DIR: &str = "restoring.over";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The backup's name; empty while the directory is emptied.
+    pub(super) backup: String,
+    /// Chunks that are durably restored, counted in the manifest's order.
+    pub(super) chunks: u64,
+    pub(super) stage: Stage,
+    /// Whether the books follow the log that they were copied under, and not one of their own.
+    #[serde(default)]
+    pub(super) follows: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Stage {
+    /// What was here before is being removed.
+    Discarding,
+    /// Chunks are being read.
+    Reading,
+    /// All chunks are restored, and the log is being folded over them.
+    Folding,
+    /// Everything is folded and verified, and is being moved to its place.
+    Moving,
+}
+
+impl State {
+    /// The state that an earlier attempt left, if one did.
+    pub(super) fn read(directory: &Directory) -> Option<Self> {
+        let bytes = fs::read(directory.restoring().join(FILE)).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Writes it into this folder, whole or not at all.
+    pub(super) fn write(&self, work: &Path) -> Result<(), Error> {
+        let text = serde_json::to_vec(self).map_err(|error| Error::Io(error.to_string()))?;
+        let (path, new) = (work.join(FILE), work.join("state.json.new"));
+        write_new(&new, &text, true).map_err(|error| unusable(&new, &error))?;
+        fs::rename(&new, &path).map_err(|error| unusable(&path, &error))?;
+        sync(work)
+    }
+}
+
+/// Fails when a test wants this step to fail.
+pub(super) fn before(faults: Option<&dyn Faults>, step: Step) -> Result<(), Error> {
+    faults.map_or(Ok(()), |faults| faults.before(step).map_err(Error::Io))
+}
