@@ -3,6 +3,7 @@
 //! end.
 
 mod addresses;
+mod cluster;
 mod process;
 mod store;
 
@@ -13,7 +14,7 @@ use actors::{
     Cipher, Handle,
     clock::{Clock, SystemClock},
 };
-use addresses::{BoundSockets, provider_environment, scheme};
+use addresses::{BoundSockets, provider_environment};
 use catalog::CatalogStore;
 use connections::{
     self as server, Server, ServerSettings,
@@ -35,11 +36,12 @@ use crate::{
     config::{Config, Http, Token},
 };
 
-pub use addresses::advice;
+pub use addresses::{advice, scheme};
+pub use cluster::ClusterProcess;
 pub use process::{block_on, log_to_stderr, runtime};
 use store::close;
 pub(crate) use store::note_kinds;
-pub use store::{open_store, wallets};
+pub use store::{START_ANEW, open_store, wallets};
 
 /// Why the service did not start, or did not end in order.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +110,8 @@ pub struct Platform {
 pub struct Service {
     app: Arc<AppState>,
     config: Arc<Config>,
-    listener: TcpListener,
+    /// `None`: others accept its connections.
+    listener: Option<TcpListener>,
     metrics: Option<TcpListener>,
     tls: Option<Arc<Tls>>,
     /// Where this server reaches itself without TLS, because its certificate is not for loopback.
@@ -165,7 +168,11 @@ impl Service {
         };
         let place = provider_environment(&config, address, own);
         let store = platform.store.clone();
-        let opened = Self::over(platform, &config, place, provided).await;
+        // The journal holds the lock on the directory by now.
+        let opened = match Secrets::open(&config.data_dir, provided) {
+            Ok(secrets) => Self::over(platform, &config, place, secrets).await,
+            Err(error) => Err(error.into()),
+        };
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -183,7 +190,7 @@ impl Service {
         Ok(Self {
             app,
             config,
-            listener,
+            listener: Some(listener),
             metrics,
             tls: reserved.tls,
             inner,
@@ -196,14 +203,12 @@ impl Service {
         Platform { store, clock }: Platform,
         config: &Config,
         place: ProviderEnvironment,
-        provided: ProvidedSecrets,
-    ) -> Result<(Arc<AppState>, Option<String>), Error> {
-        // The journal holds the lock on the directory by now.
-        let Secrets {
+        Secrets {
             admin_token_sha256,
             new_admin_token,
             server_key,
-        } = Secrets::open(&config.data_dir, provided)?;
+        }: Secrets,
+    ) -> Result<(Arc<AppState>, Option<String>), Error> {
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let cipher = Cipher::new(&server_key, "scrip/provider/1");
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher)?);
@@ -321,7 +326,10 @@ impl Service {
     /// clock runs the rounds itself.
     pub async fn answer(self) {
         let service = app::service(&self.app);
-        let server = Server::new(self.listener, service, (&self.config.http).into())
+        let Some(listener) = self.listener else {
+            return;
+        };
+        let server = Server::new(listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
@@ -334,14 +342,11 @@ impl Service {
     ///
     /// [`Error::Wallets`] where not everything could be made durable.
     pub async fn run(mut self, mut signals: Signals) -> Result<(), Error> {
-        let figures = self
-            .metrics
-            .take()
-            .map(|listener| self.serve_metrics(listener));
-        let rounds = self.app.payments.start();
-        let endpoints = self.app.accounts.maintain_endpoints();
-        let scheduled = self.app.backups.keep_schedule();
-        let deliveries = self.app.webhooks.start();
+        let Some(listener) = self.listener.take() else {
+            return close(&self.app.handle).await;
+        };
+        let figures = self.serve_metrics();
+        let background = Background::start(&self.app);
         let service = app::service(&self.app);
         let inner = self.inner.take().map(|listener| {
             let server = Server::new(listener, service.clone(), (&self.config.http).into());
@@ -351,7 +356,7 @@ impl Service {
             .tls
             .clone()
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        let server = Server::new(self.listener, service, (&self.config.http).into())
+        let server = Server::new(listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies)
             .speaking(self.tls);
         let grace = Duration::from_secs(self.config.shutdown_seconds);
@@ -369,9 +374,8 @@ impl Service {
         });
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
-        drop((rounds, endpoints));
-        tokio::join!(deliveries.stop(grace), self.app.mailer.shut_down(grace));
-        for beside in [figures, inner, watched, scheduled].into_iter().flatten() {
+        background.stop(&self.app, grace).await;
+        for beside in [figures, inner, watched].into_iter().flatten() {
             beside.abort();
         }
         close(&self.app.handle).await
@@ -386,7 +390,9 @@ impl Service {
         close(&self.app.handle).await
     }
 
-    fn serve_metrics(&self, listener: TcpListener) -> JoinHandle<()> {
+    /// Serves the metrics at their own address, where they have one.
+    fn serve_metrics(&mut self) -> Option<JoinHandle<()>> {
+        let listener = self.metrics.take()?;
         let router = app::metrics_router(&self.app);
         let settings = ServerSettings::from(&self.config.http);
         let settings = ServerSettings {
@@ -394,6 +400,35 @@ impl Service {
             ..settings
         };
         let server = Server::new(listener, router, settings);
-        tokio::spawn(server.run(std::future::pending(), std::future::pending()))
+        Some(tokio::spawn(
+            server.run(std::future::pending(), std::future::pending()),
+        ))
+    }
+}
+
+/// What a service does besides answering.
+struct Background {
+    rounds: payments::Scheduler,
+    endpoints: JoinHandle<()>,
+    scheduled: Option<JoinHandle<()>>,
+    deliveries: outbound::webhooks::Running,
+}
+
+impl Background {
+    fn start(app: &AppState) -> Self {
+        Self {
+            rounds: app.payments.start(),
+            endpoints: app.accounts.maintain_endpoints(),
+            scheduled: app.backups.keep_schedule(),
+            deliveries: app.webhooks.start(),
+        }
+    }
+
+    async fn stop(self, app: &AppState, grace: Duration) {
+        drop((self.rounds, self.endpoints));
+        tokio::join!(self.deliveries.stop(grace), app.mailer.shut_down(grace));
+        if let Some(scheduled) = self.scheduled {
+            scheduled.abort();
+        }
     }
 }

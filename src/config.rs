@@ -4,6 +4,7 @@
 //!
 //! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be; it is never shown.
 
+mod database_url;
 mod environment;
 mod layers;
 mod public_url;
@@ -15,6 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cluster::Origin;
 use ipnet::IpNet;
 use operations::backups::BackupSettings;
 use outbound::{mail::MailSettings, webhooks::WebhookSettings};
@@ -22,6 +24,7 @@ use serde::Deserialize;
 use toml::Table;
 use url::Url;
 
+pub use database_url::DatabaseUrl;
 pub use public_url::PublicUrl;
 pub use token::Token;
 
@@ -70,6 +73,10 @@ pub struct Config {
     pub mail: MailSettings,
     /// Webhooks to projects' own servers.
     pub webhooks: WebhookSettings,
+    /// Where the log is kept.
+    pub storage: Storage,
+    /// How processes that share a log reach each other.
+    pub cluster: Cluster,
     /// The log and its store.
     pub journal: Journal,
     /// Backups of what is stored.
@@ -169,6 +176,24 @@ pub struct StripeSettings {
 pub struct Sandbox {
     /// Whether it starts with the limits, delays and refusals that Stripe has.
     pub unkind: bool,
+}
+
+/// Where the log is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storage {
+    /// The database that has it; `None`: the data directory.
+    #[serde(deserialize_with = "database_url::empty_is_none")]
+    pub url: Option<DatabaseUrl>,
+}
+
+/// How processes that share a log reach each other.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Where the others reach this one; `None`: where it listens.
+    #[serde(deserialize_with = "database_url::empty_origin_is_none")]
+    pub address: Option<Origin>,
 }
 
 /// The log and its store.
@@ -366,6 +391,12 @@ impl Config {
             (
                 (16..=65_536).contains(&self.journal.backlog_mb),
                 "journal.backlog_mb is 16 to 65536",
+            ),
+            (
+                self.storage.url.is_none()
+                    || self.cluster.address.is_some()
+                    || !self.listen.ip().is_unspecified(),
+                "cluster.address is set where storage.url is and `listen` is every address of this machine",
             ),
             (
                 self.backup.every.is_none() || self.backup.to.is_some(),

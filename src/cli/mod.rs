@@ -81,12 +81,33 @@ enum Command {
 
 /// Why a command failed, as a sentence for the user.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Failure(String);
+#[error("{why}")]
+pub struct Failure {
+    why: String,
+    /// The exit code.
+    code: u8,
+}
 
 impl Failure {
     fn new(why: impl std::fmt::Display) -> Self {
-        Self(why.to_string())
+        Self {
+            why: why.to_string(),
+            code: 1,
+        }
+    }
+}
+
+impl Failure {
+    /// Why a process ended that served: one that has lost its place among others is to be started again.
+    fn serving(why: compose::Error) -> Self {
+        let code = match &why {
+            compose::Error::Store(persistence::Error::Deposed(_)) => compose::START_ANEW,
+            _ => 1,
+        };
+        Self {
+            why: why.to_string(),
+            code,
+        }
     }
 }
 
@@ -126,7 +147,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             print::error(&format!("scrip: {failure}"));
-            ExitCode::FAILURE
+            ExitCode::from(failure.code)
         }
     }
 }

@@ -46,7 +46,7 @@ impl ProjectArgs {
                 ));
             }
             (None, _) => dev().ok_or_else(|| {
-                Failure(format!(
+                Failure::new(format!(
                     "there are several projects: name one by --project: {}",
                     names(projects)
                 ))
@@ -60,11 +60,11 @@ impl ProjectArgs {
         };
         match (by("id").as_slice(), by("name").as_slice()) {
             ([found], _) | ([], [found]) => Ok(found),
-            (_, []) => Err(Failure(format!(
+            (_, []) => Err(Failure::new(format!(
                 "no project is called \"{wanted}\". There are: {}",
                 names(projects)
             ))),
-            _ => Err(Failure(format!(
+            _ => Err(Failure::new(format!(
                 "several projects are called \"{wanted}\": name one by its id: {}",
                 names(projects)
             ))),

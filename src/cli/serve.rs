@@ -7,8 +7,8 @@ use data_dir::secrets::ProvidedSecrets;
 
 use super::{Failure, print};
 use crate::{
-    compose::{self, Service},
-    config::{Config, Flags},
+    compose::{self, ClusterProcess, Service},
+    config::{Config, DatabaseUrl, Flags},
     server::signals::Signals,
 };
 
@@ -36,29 +36,15 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     let threads = config.clone();
     let served = compose::block_on(&threads, async {
+        if let Some(url) = config.storage.url.clone() {
+            return serve_with_others(config, &url).await;
+        }
         // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
         let service = Service::start(config, ProvidedSecrets::from_environment())
             .await
             .map_err(Failure::new)?;
-        if let Some(token) = service.new_admin_token() {
-            print::line(&format!(
-                "administrator token, shown only this once: {token}"
-            ));
-            let link = service.sign_in_link().map_err(Failure::new)?;
-            print::line(&format!(
-                "dashboard, by a link that signs in once within 15 minutes: {link}"
-            ));
-        }
-        for project in service.catalog().current().projects() {
-            if project.sandbox().is_some() {
-                let project = &project.project;
-                print::line(&format!(
-                    "warning: {} ({}) uses the sandbox: anybody can pay there without money",
-                    project.id, project.name
-                ));
-            }
-        }
+        introduce(&service).map_err(Failure::new)?;
         if let Some(advice) = compose::advice(service.address(), service.http()) {
             print::line(&advice);
         }
@@ -70,4 +56,51 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
         service.run(signals).await.map_err(Failure::new)
     });
     served.map_err(Failure::new)?
+}
+
+/// Prints what the operator should know of a service that answers now.
+fn introduce(service: &Service) -> Result<(), catalog::Error> {
+    if let Some(token) = service.new_admin_token() {
+        print::line(&format!(
+            "administrator token, shown only this once: {token}"
+        ));
+        let link = service.sign_in_link()?;
+        print::line(&format!(
+            "dashboard, by a link that signs in once within 15 minutes: {link}"
+        ));
+    }
+    for project in service.catalog().current().projects() {
+        if project.sandbox().is_some() {
+            let project = &project.project;
+            print::line(&format!(
+                "warning: {} ({}) uses the sandbox: anybody can pay there without money",
+                project.id, project.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Serves as one of several processes that share a log.
+async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Failure> {
+    let signals = Signals::listen().map_err(Failure::new)?;
+    let provided = ProvidedSecrets::from_environment();
+    let (scheme, http) = (compose::scheme(&config), config.http.clone());
+    let process = ClusterProcess::join(config, url, provided).await;
+    let listening = |address| {
+        if let Some(advice) = compose::advice(address, &http) {
+            print::line(&advice);
+        }
+        print::line(&format!("scrip listening on {scheme}://{address}"));
+    };
+    let leading = |service: &Service| {
+        if let Err(error) = introduce(service) {
+            print::error(&format!("scrip: {error}"));
+        }
+    };
+    match process {
+        Ok(process) => process.run(signals, listening, leading).await,
+        Err(error) => Err(error),
+    }
+    .map_err(Failure::serving)
 }

@@ -49,7 +49,9 @@ fn open_tls(http: &Http) -> Result<Option<Arc<Tls>>, Error> {
     Ok(tls.transpose()?.map(Arc::new))
 }
 
-pub(super) fn scheme(config: &Config) -> &'static str {
+/// The scheme at the address that a service listens on: `https` or `http`.
+#[must_use]
+pub fn scheme(config: &Config) -> &'static str {
     match config.http.tls_cert {
         Some(_) => "https",
         None => "http",

@@ -21,9 +21,18 @@ const GARBAGE_INTERVAL_MS: u64 = 200;
 ///
 /// [`Error::Store`] where the directory is in use, damaged or cannot be written durably.
 pub async fn open_store(config: &Config) -> Result<Store, Error> {
+    let options = store_options(config);
+    let opened = tokio::task::spawn_blocking(move || SledJournal::open(options));
+    Ok(Store::of(Arc::new(
+        opened.await.map_err(std::io::Error::other)??,
+    )))
+}
+
+/// How the store is opened.
+pub(super) fn store_options(config: &Config) -> persistence::Options {
     let settings = &config.journal;
     let defaults = persistence::Options::new(config.data_dir.clone());
-    let options = persistence::Options {
+    persistence::Options {
         checkpoint: Backlog {
             events: settings.checkpoint_entries,
             ..defaults.checkpoint
@@ -43,16 +52,24 @@ pub async fn open_store(config: &Config) -> Result<Store, Error> {
         completions: actors::completions(),
         on_fatal: Arc::new(abort),
         ..defaults
-    };
-    let opened = tokio::task::spawn_blocking(move || SledJournal::open(options));
-    Ok(Store::of(Arc::new(
-        opened.await.map_err(std::io::Error::other)??,
-    )))
+    }
 }
+
+/// The exit code of a process that is to be started anew, as a follower: `EX_TEMPFAIL`.
+pub const START_ANEW: u8 = 75;
 
 /// Ends the process when the log fails: what it holds is only known after a restart. The store must
 /// not be dropped, for that would write once more.
 fn abort(why: &persistence::Error) {
+    if let persistence::Error::Deposed(why) = why {
+        let line = format!("scrip: {why}\n");
+        drop(std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes()));
+        std::thread::spawn(|| {
+            std::thread::sleep(LAST_ANSWERS);
+            std::process::exit(START_ANEW.into());
+        });
+        return;
+    }
     let message = format!(
         "scrip: the log cannot be written any more and the service stops: {why}. Nothing that was \
          acknowledged is lost; start it again once the cause is gone.\n"

@@ -127,7 +127,37 @@ impl SystemClock {
     }
 }
 
+impl SystemClock {
+    /// A clock that goes on from another machine's. How far the wall clock here differs is made up for as a step is,
+    /// also in the first minutes.
+    #[must_use]
+    pub fn resuming(at: Timestamp) -> Self {
+        Self::resuming_on(MachineClocks::default(), at)
+    }
+}
+
 impl<R: ClockSource> SystemClock<R> {
+    fn resuming_on(readings: R, at: Timestamp) -> Self {
+        let mut clock = Self::reading(readings);
+        let Pace { since, from, .. } = **clock.pace.load();
+        clock.started = since.saturating_sub(START_MILLIS);
+        let gap = from.saturating_sub(at.0);
+        let pace = match (0..=JUMP_MILLIS).contains(&gap) {
+            true => Pace {
+                since,
+                from,
+                gap: 0,
+            },
+            false => Pace {
+                since,
+                from: at.0,
+                gap,
+            },
+        };
+        clock.pace.store(std::sync::Arc::new(pace));
+        clock
+    }
+
     /// A clock that begins at the present time of these readings.
     #[must_use]
     pub fn reading(readings: R) -> Self {

@@ -212,29 +212,42 @@ pub(crate) fn follows(kept: &KeptFrame, before: FramePosition) -> Result<(), Err
 
 /// The incarnation whose opening a frame is, if it is one.
 fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
-    Ok(match change_of_leader(bytes)? {
-        Some(ChangeOfLeader::Opened(opening)) => Some(opening.incarnation),
+    Ok(match said(bytes)? {
+        Some(Said::Opened(opening)) => Some(opening.incarnation),
         _ => None,
     })
 }
 
 /// What a frame says of who leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ChangeOfLeader {
+pub(crate) enum Said {
     Opened(Opening),
+    Beat(Beat),
     Closed(Closing),
 }
 
-/// What a sound frame says of who leads from there on, if it does.
-pub(crate) fn change_of_leader(bytes: &[u8]) -> Result<Option<ChangeOfLeader>, Error> {
-    let mut change = None;
+impl Said {
+    /// When it was said, by the clock of who said it.
+    pub(crate) const fn at(&self) -> Timestamp {
+        match self {
+            Self::Opened(opening) => opening.at,
+            Self::Beat(beat) => beat.at,
+            Self::Closed(closing) => closing.at,
+        }
+    }
+}
+
+/// What a sound frame says of who leads, if it does.
+pub(crate) fn said(bytes: &[u8]) -> Result<Option<Said>, Error> {
+    let mut said = None;
     frame::decode_checked(bytes)?.each_append(|append, _| {
         match item::split(append)?.0 {
-            Item::Opening(opening) => change = Some(ChangeOfLeader::Opened(decode_value(opening)?)),
-            Item::Closing(closing) => change = Some(ChangeOfLeader::Closed(decode_value(closing)?)),
+            Item::Opening(opening) => said = Some(Said::Opened(decode_value(opening)?)),
+            Item::Beat(beat) => said = Some(Said::Beat(decode_value(beat)?)),
+            Item::Closing(closing) => said = Some(Said::Closed(decode_value(closing)?)),
             _ => {}
         }
         Ok(())
     })?;
-    Ok(change)
+    Ok(said)
 }

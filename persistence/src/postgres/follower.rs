@@ -3,6 +3,7 @@
 
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
+use domain::Timestamp;
 use uuid::Uuid;
 
 use super::{
@@ -16,8 +17,8 @@ use crate::{
     error::Error,
     frames::{
         Claimant, FramePosition, Frames, KeptFrame, frame,
-        lease::{self, Watch},
-        term::{ChangeOfLeader, change_of_leader, follows},
+        lease::{self, Moment, Watch},
+        term::{Said, follows, said},
     },
     journal::SledJournal,
     log::{progress::UnfoldedFrame, recovery::read_meta},
@@ -63,7 +64,12 @@ impl std::fmt::Debug for Member {
 /// Why a process follows no longer.
 pub enum Followed {
     /// It leads: everything that was acknowledged before is in its books.
-    Leads(SledJournal),
+    Leads {
+        /// The log, open for writing.
+        journal: SledJournal,
+        /// What the clock of the one who led before would show now, if that was seen.
+        clock: Option<Timestamp>,
+    },
     /// It was asked to stop, and its directory is closed.
     Stopped,
     /// The log goes on by itself in a data directory; in this one, whose books have all of it and are closed, if it
@@ -77,7 +83,7 @@ pub enum Followed {
 impl std::fmt::Debug for Followed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Leads(_) => "Leads",
+            Self::Leads { .. } => "Leads",
             Self::Stopped => "Stopped",
             Self::Taken { .. } => "Taken",
         })
@@ -90,6 +96,8 @@ pub struct Follower {
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
+    /// The clock of who led, as it was last seen, and when that was.
+    clock: Option<(Timestamp, Moment)>,
 }
 
 impl std::fmt::Debug for Follower {
@@ -149,6 +157,7 @@ impl Follower {
             frames,
             watch: Watch::default(),
             on_leader,
+            clock: None,
         };
         let address = follower.frames.cell()?.map(|cell| cell.leader_address);
         let address = address.filter(|address| !address.is_empty());
@@ -179,7 +188,14 @@ impl Follower {
                 return Err(failure);
             }
             let pause = match self.step() {
-                Ok(Step::Leads) => return Ok(Followed::Leads(self.journal)),
+                Ok(Step::Leads) => {
+                    let clock = self.clock.map(|(at, seen)| {
+                        let since = lease::now().saturating_sub(seen).as_millis();
+                        Timestamp(at.0.saturating_add(since.try_into().unwrap_or_default()))
+                    });
+                    let journal = self.journal;
+                    return Ok(Followed::Leads { journal, clock });
+                }
                 Ok(Step::Taken(by)) => {
                     crate::Books::settle(&self.journal)?;
                     crate::Log::close(&self.journal)?;
@@ -221,8 +237,8 @@ impl Follower {
         let is_closed = match last.bytes.is_empty() {
             // The place before the first frame: nobody has ever led.
             true => true,
-            false => match change_of_leader(&last.bytes)? {
-                Some(ChangeOfLeader::Closed(closing)) => match closing.taken_by {
+            false => match said(&last.bytes)? {
+                Some(Said::Closed(closing)) => match closing.taken_by {
                     Some(by) => return Ok(Step::Taken(by)),
                     None => true,
                 },
@@ -270,10 +286,14 @@ impl Follower {
                 ticket: 0,
                 frame: Some(Arc::clone(&kept.bytes)),
             });
-            match change_of_leader(&kept.bytes)? {
-                Some(ChangeOfLeader::Opened(opening)) => (self.on_leader)(Some(&opening.address)),
-                Some(ChangeOfLeader::Closed(_)) => (self.on_leader)(None),
-                None => {}
+            let Some(said) = said(&kept.bytes)? else {
+                continue;
+            };
+            self.clock = Some((said.at(), lease::now()));
+            match said {
+                Said::Opened(opening) => (self.on_leader)(Some(&opening.address)),
+                Said::Closed(_) => (self.on_leader)(None),
+                Said::Beat(_) => {}
             }
         }
         let options = &shared.options;

@@ -28,7 +28,7 @@ pub(crate) fn member(url: &str) -> Member {
 pub(crate) fn lead(options: Options, member: Member) -> SledJournal {
     let follower = Follower::join(options, member).unwrap();
     match follower.follow(&|| false).unwrap() {
-        Followed::Leads(journal) => journal,
+        Followed::Leads { journal, .. } => journal,
         other => panic!("{other:?}"),
     }
 }

@@ -72,6 +72,30 @@ impl ProvidedSecrets {
     }
 }
 
+impl ProvidedSecrets {
+    /// `Err` where one of the two would have to be made here: others share the data, and have made theirs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] says which is missing.
+    pub fn check_shared(&self, data_dir: &Path) -> Result<(), Error> {
+        let missing = |name: &str, file: &str| {
+            Error(format!(
+                "{name} is not set, and {file} is not in {}: each process of a cluster needs the same one. Take it from \
+                 the first",
+                data_dir.display()
+            ))
+        };
+        if self.server_key.is_none() && !data_dir.join(KEY_FILE).exists() {
+            return Err(missing(SERVER_KEY_VARIABLE, KEY_FILE));
+        }
+        if self.admin_token.is_none() && !data_dir.join(ADMIN_FILE).exists() {
+            return Err(missing(ADMIN_TOKEN_VARIABLE, ADMIN_FILE));
+        }
+        Ok(())
+    }
+}
+
 impl Secrets {
     /// Takes what was provided, else what is kept in the data directory, else makes it.
     ///
@@ -247,7 +271,8 @@ fn server_key(data_dir: &Path, provided: Option<String>) -> Result<[u8; 32], Err
 }
 
 /// A hash that tells whether a key is the same, and nothing else about it.
-fn fingerprint(key: &[u8; 32]) -> [u8; 32] {
+#[must_use]
+pub fn fingerprint(key: &[u8; 32]) -> [u8; 32] {
     let mut text = b"scrip/server-key-check/1".to_vec();
     text.extend_from_slice(key);
     sha256(&text)

@@ -1,0 +1,323 @@
+//! A process that shares its log with others: it follows the one that leads, passes requests on to it, and takes its
+//! place when it is gone. It goes that way once; a leader that loses the log ends, and is started anew.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use actors::clock::SystemClock;
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+    routing::get,
+};
+use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
+use connections::{self as server, Server, descriptors, signals::Signals};
+use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use parking_lot::Mutex;
+use persistence::{
+    Store,
+    postgres::{Followed, Follower, Member, Server as Database},
+};
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+use web::api::FastPath;
+
+use super::{
+    Background, BoundSockets, Error, Platform, Service,
+    addresses::{provider_environment, scheme},
+    close,
+    store::store_options,
+};
+use crate::{
+    app,
+    config::{Config, DatabaseUrl},
+};
+
+/// A process that has joined, and does not lead yet.
+pub struct ClusterProcess {
+    config: Config,
+    secrets: Secrets,
+    follower: Follower,
+    front: Front<FastPath>,
+    switch: FrontSwitch<FastPath>,
+    sockets: BoundSockets,
+}
+
+impl ClusterProcess {
+    /// Reserves the address, opens the data directory, and reads the log as far as it goes.
+    ///
+    /// # Errors
+    ///
+    /// Every [`Error`].
+    pub async fn join(
+        mut config: Config,
+        url: &DatabaseUrl,
+        provided: ProvidedSecrets,
+    ) -> Result<Self, Error> {
+        config.http.max_connections = descriptors::raise(config.http.max_connections)?;
+        let sockets = BoundSockets::all_of(&config)?;
+        data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+            path: config.data_dir.clone(),
+            error,
+        })?;
+        let address = match &config.cluster.address {
+            Some(address) => address.to_string(),
+            None => format!("{}://{}", scheme(&config), sockets.main.local_addr()?),
+        };
+        let own: Option<Origin> = address.parse().ok();
+        let leader = Arc::new(LeaderSeen::default());
+        let secrets = Arc::new(Mutex::new(None));
+        let member = Member {
+            server: Database::parse(url.expose())?,
+            cell: 0,
+            address: address.into(),
+            key_check: Box::new({
+                let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());
+                move |exists| {
+                    let unusable = |error: secrets::Error| {
+                        persistence::Error::Unusable(error.to_string())
+                    };
+                    if exists {
+                        provided.check_shared(&data_dir).map_err(unusable)?;
+                    }
+                    let opened = Secrets::open(&data_dir, provided).map_err(unusable)?;
+                    let fingerprint = secrets::fingerprint(&opened.server_key).to_vec();
+                    *secrets.lock() = Some(opened);
+                    Ok(fingerprint)
+                }
+            }),
+            on_leader: Arc::new({
+                let leader = Arc::clone(&leader);
+                move |address| leader.saw(address.and_then(|text| text.parse().ok()))
+            }),
+        };
+        let options = store_options(&config);
+        let joined = tokio::task::spawn_blocking(move || Follower::join(options, member));
+        let follower = joined.await.map_err(std::io::Error::other)??;
+        let opened = secrets.lock().take();
+        let secrets = opened.ok_or_else(|| std::io::Error::other("no secrets were opened"))?;
+        let settings = ForwardSettings {
+            trusted_proxies: config.trusted_proxies.clone(),
+            max_kept_body_bytes: config.http.max_batch_body_bytes,
+            max_under_way: config.http.max_connections_per_client,
+            tls: None,
+        };
+        let forwarder = Forwarder::new(&secrets.server_key, settings)
+            .map_err(|error| std::io::Error::other(error.to_string()))?;
+        let (front, switch) = Front::new(local(&leader), forwarder);
+        leader.tell(switch.clone(), own);
+        Ok(Self {
+            config,
+            secrets,
+            follower,
+            front,
+            switch,
+            sockets,
+        })
+    }
+
+    /// Serves until a signal comes, first through the process that leads, and by itself once it does. `on_lead` is told
+    /// when that is so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] where the log has gone another way, [`Error::Wallets`] where not everything could be made durable.
+    pub async fn run(
+        self,
+        mut signals: Signals,
+        on_listening: impl FnOnce(std::net::SocketAddr),
+        on_lead: impl FnOnce(&Service),
+    ) -> Result<(), Error> {
+        let Self {
+            config,
+            secrets,
+            follower,
+            front,
+            switch,
+            sockets,
+        } = self;
+        let address = sockets.main.local_addr()?;
+        let own = match &sockets.inner {
+            Some(inner) => inner.local_addr()?,
+            None => address,
+        };
+        let listener = server::listen(sockets.main)?;
+        let metrics = sockets.metrics.map(server::listen).transpose()?;
+        let inner = sockets.inner.map(server::listen).transpose()?;
+        let stopping = Arc::new(Notify::new());
+        let cut_off = Arc::new(Notify::new());
+        let server = Server::new(listener, front.clone(), (&config.http).into())
+            .trusting(&config.trusted_proxies)
+            .speaking(sockets.tls.clone());
+        let (stop, give_up) = (Arc::clone(&stopping), Arc::clone(&cut_off));
+        let server = tokio::spawn(async move {
+            server.run(stop.notified(), give_up.notified()).await;
+        });
+        let inner = inner.map(|listener| serve_beside(listener, front, &config));
+        on_listening(address);
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+        let mut following = tokio::task::spawn_blocking(move || {
+            follower.follow(&|| asked.load(Ordering::Acquire))
+        });
+        let followed = tokio::select! {
+            followed = &mut following => followed,
+            () = signals.next() => {
+                is_stopped.store(true, Ordering::Release);
+                following.await
+            }
+        };
+        let followed = followed.map_err(std::io::Error::other)??;
+        let (journal, clock) = match followed {
+            Followed::Leads { journal, clock } => (journal, clock),
+            Followed::Stopped => {
+                stopping.notify_one();
+                cut_off.notify_one();
+                drop(server.await);
+                return Ok(());
+            }
+            Followed::Taken { is_own } => {
+                return Err(Error::Store(persistence::Error::Unusable(match is_own {
+                    true => "this data directory has taken the log along: `scrip cluster leave` again ends what it \
+                             began, and then it is served without storage.url"
+                        .into(),
+                    false => "the log has been taken out of the database by `scrip cluster leave`: it goes on where \
+                              that was run"
+                        .into(),
+                })));
+            }
+        };
+        tracing::info!("This process leads");
+        let platform = Platform {
+            store: Store::of(Arc::new(journal)),
+            clock: Arc::new(clock.map_or_else(SystemClock::new, SystemClock::resuming)),
+        };
+        let place = provider_environment(&config, address, own);
+        let store = platform.store.clone();
+        let opened = Service::over(platform, &config, place, secrets).await;
+        let (app, new_admin_token) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                tokio::task::spawn_blocking(move || store.log.close())
+                    .await
+                    .map_err(std::io::Error::other)??;
+                return Err(error);
+            }
+        };
+        let service = Service {
+            config: Arc::clone(&app.config),
+            app: Arc::clone(&app),
+            listener: None,
+            metrics,
+            tls: None,
+            inner: None,
+            address,
+            new_admin_token,
+        };
+        let background = Background::start(&app);
+        let figures = service.serve_metrics();
+        on_lead(&service);
+        switch.here(app::service(&app));
+        let watched = sockets
+            .tls
+            .map(|tls| tokio::spawn(async move { tls.watch().await }));
+        signals.next().await;
+        app.handle.stop_watching();
+        tracing::info!("Stopping: no new connections, requests in flight are finished");
+        stopping.notify_one();
+        let grace = Duration::from_secs(config.shutdown_seconds);
+        let give_up = async {
+            drop(tokio::time::timeout(grace, signals.next()).await);
+            cut_off.notify_one();
+        };
+        let mut server = server;
+        tokio::select! {
+            _ = &mut server => {}
+            () = give_up => drop((&mut server).await),
+        }
+        background.stop(&app, grace).await;
+        for beside in [figures, inner, watched].into_iter().flatten() {
+            beside.abort();
+        }
+        close(&app.handle).await
+    }
+}
+
+fn serve_beside(listener: TcpListener, front: Front<FastPath>, config: &Config) -> JoinHandle<()> {
+    let server = Server::new(listener, front, (&config.http).into());
+    tokio::spawn(server.run(std::future::pending(), std::future::pending()))
+}
+
+/// Which other process leads, as the log says.
+#[derive(Default)]
+struct LeaderSeen(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    leader: Option<Origin>,
+    /// Whom it is told, and where this process is reached itself: it does not pass anything on to itself.
+    told: Option<(FrontSwitch<FastPath>, Option<Origin>)>,
+}
+
+impl LeaderSeen {
+    fn saw(&self, leader: Option<Origin>) {
+        let mut seen = self.0.lock();
+        seen.leader = leader;
+        seen.pass_on();
+    }
+
+    fn tell(&self, switch: FrontSwitch<FastPath>, own: Option<Origin>) {
+        let mut seen = self.0.lock();
+        seen.told = Some((switch, own));
+        seen.pass_on();
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.lock().leader.is_some()
+    }
+}
+
+impl Seen {
+    fn pass_on(&self) {
+        if let Some((switch, own)) = &self.told {
+            match &self.leader {
+                Some(leader) if Some(leader) != own.as_ref() => switch.elsewhere(leader.clone()),
+                _ => switch.unknown(),
+            }
+        }
+    }
+}
+
+/// What a process that does not lead says of itself.
+fn local(leader: &Arc<LeaderSeen>) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route(
+            "/readyz",
+            get(|State(leader): State<Arc<LeaderSeen>>| async move {
+                match leader.is_known() {
+                    true => (StatusCode::OK, "ok: requests are passed on to the leader\n"),
+                    false => (StatusCode::SERVICE_UNAVAILABLE, "nobody is known to lead\n"),
+                }
+            }),
+        )
+        .route("/metrics", get(figures))
+        .with_state(Arc::clone(leader))
+}
+
+async fn figures(State(leader): State<Arc<LeaderSeen>>) -> impl IntoResponse {
+    let known = u8::from(leader.is_known());
+    let text = format!(
+        "# HELP scrip_cluster_leads Whether this process leads.\n# TYPE scrip_cluster_leads gauge\nscrip_cluster_leads 0\n\
+         # HELP scrip_cluster_leader_known Whether another process is known to lead.\n\
+         # TYPE scrip_cluster_leader_known gauge\nscrip_cluster_leader_known {known}\n# EOF\n"
+    );
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], text)
+}
