@@ -20,6 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     installation::{INSTALLED, run},
+    proxy::Proxy,
     supervisor::{Supervisor, signal_all},
     wait::until,
 };
@@ -231,6 +232,12 @@ impl Postgres {
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://scrip@{}/{database}", self.address())
+    }
+
+    /// [`Postgres::url`] by way of a proxy.
+    #[must_use]
+    pub fn url_through(&self, proxy: &Proxy, database: &str) -> String {
+        format!("postgres://scrip@{}/{database}", proxy.address())
     }
 
     /// The URL of a database for the superuser.
