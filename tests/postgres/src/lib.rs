@@ -12,7 +12,11 @@
 
 mod installation;
 pub mod postgres;
+pub mod proxy;
 mod supervisor;
 pub mod wait;
 
-pub use self::postgres::{Options, Postgres, shared};
+pub use self::{
+    postgres::{Options, Postgres, shared},
+    proxy::Proxy,
+};

@@ -1,5 +1,7 @@
 //! A PostgreSQL server in a temporary directory. It ends with its owner, and with the test process if that is killed.
 
+mod standby;
+
 use std::{
     fs::{self, File},
     hash::{BuildHasher, RandomState},
@@ -18,6 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     installation::{INSTALLED, run},
+    proxy::Proxy,
     supervisor::{Supervisor, signal_all},
     wait::until,
 };
@@ -25,7 +28,7 @@ use crate::{
 /// Lines shown of the server's log when a test fails.
 const SHOWN_LINES: usize = 40;
 
-/// What every server has: durable as in production, small in memory. Shared memory lies in the data directory, where
+/// What every server has: durable as in production, small in memory, soon back at a primary that was away. Shared memory lies in the data directory, where
 /// a killed server leaves nothing of it behind.
 const SETTINGS: &str = "
 fsync = on
@@ -33,6 +36,7 @@ synchronous_commit = on
 wal_level = replica
 max_wal_senders = 10
 wal_keep_size = 64MB
+wal_retrieve_retry_interval = 100ms
 shared_buffers = 16MB
 dynamic_shared_memory_type = mmap
 listen_addresses = '127.0.0.1'
@@ -69,6 +73,9 @@ pub struct Postgres {
     /// Dropped after the log was shown.
     supervisor: Option<Supervisor>,
     databases: AtomicUsize,
+    standbys: AtomicUsize,
+    /// The standbys that its commits wait for.
+    synchronous: Mutex<Vec<String>>,
 }
 
 /// The one server of this test process, for tests that need no more than a database of their own. It is stopped when
@@ -124,7 +131,9 @@ impl Postgres {
             directory,
             port: 0,
             running: Mutex::default(),
-            databases: AtomicUsize::new(0),
+            databases: AtomicUsize::default(),
+            standbys: AtomicUsize::default(),
+            synchronous: Mutex::default(),
         }
     }
 
@@ -223,6 +232,12 @@ impl Postgres {
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://scrip@{}/{database}", self.address())
+    }
+
+    /// [`Postgres::url`] by way of a proxy.
+    #[must_use]
+    pub fn url_through(&self, proxy: &Proxy, database: &str) -> String {
+        format!("postgres://scrip@{}/{database}", proxy.address())
     }
 
     /// The URL of a database for the superuser.
