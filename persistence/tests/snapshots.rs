@@ -32,7 +32,10 @@ use persistence::{
         SnapshotOrder, SnapshotRows, TransferProgress, Vault, discard, double::MemoryRows,
         restore_member,
     },
-    frames::double::{LoneConnection, SharedLog},
+    frames::{
+        Frames, Group, OnFrame,
+        double::{LoneConnection, SharedLog},
+    },
     lookups::{LookUp, LookUpRange},
     usage::Interval,
     verify,
@@ -494,6 +497,72 @@ fn a_member_goes_on_with_what_it_began_while_that_is_of_use() {
     assert!(stopped.is_err());
     cell.snapshot("b").unwrap();
     assert_eq!(cell.join(folder.path(), None).unwrap().name, "a");
+    cell.is_level(folder.path());
+}
+
+/// A log that begins behind some frame.
+struct Trimmed {
+    log: LoneConnection,
+    base: u64,
+}
+
+impl Frames for Trimmed {
+    fn depth(&self) -> usize {
+        self.log.depth()
+    }
+
+    fn start(&self, group: &Group) -> Result<(), Error> {
+        self.log.start(group)
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        self.log.finish()
+    }
+
+    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error> {
+        self.log.walk(see)
+    }
+
+    fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error> {
+        match lsn > self.base {
+            true => self.log.read(lsn),
+            false => Ok(None),
+        }
+    }
+
+    fn forget(&self, lsn: u64) -> Result<(), Error> {
+        self.log.forget(lsn)
+    }
+}
+
+#[test]
+fn a_member_that_began_with_what_the_log_no_longer_leads_on_from_begins_anew() {
+    let cell = Cell::open();
+    cell.live(20);
+    cell.snapshot("a").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let stopped = cell.join_from(&cell.vault, folder.path(), None, &|moved| moved.chunks < 9);
+    assert!(stopped.is_err());
+    cell.snapshot("b").unwrap();
+    let rows = cell.rows.snapshots().unwrap();
+    let folded = rows.iter().find(|(name, _)| name == "b").unwrap().1;
+    let log = Trimmed {
+        log: connect(&cell.log),
+        base: folded.lsn,
+    };
+    let mut what = MemberRestore {
+        vault: &cell.vault,
+        log: &log,
+        on_needs: &|place| assert!(place.lsn <= folded.lsn),
+        name: Some("a".into()),
+        dir: data(folder.path()),
+        allow_unsynced: false,
+        faults: None,
+    };
+    let refused = restore_member(&what, &|_| true).unwrap_err();
+    assert!(refused.to_string().contains("it is missing"), "{refused}");
+    what.name = None;
+    assert_eq!(restore_member(&what, &|_| true).unwrap().name, "b");
     cell.is_level(folder.path());
 }
 
