@@ -33,7 +33,7 @@ use persistence::{
         restore_member,
     },
     frames::{
-        Frames, Group, OnFrame,
+        FramePosition, Frames, Group, OnFrame, Written,
         double::{LoneConnection, SharedLog},
     },
     lookups::{LookUp, LookUpRange},
@@ -515,12 +515,12 @@ impl Frames for Trimmed {
         self.log.start(group)
     }
 
-    fn finish(&self) -> Result<(), Error> {
+    fn finish(&self) -> Result<Written, Error> {
         self.log.finish()
     }
 
-    fn walk(&self, see: OnFrame<'_>) -> Result<(), Error> {
-        self.log.walk(see)
+    fn walk(&self, behind: FramePosition, see: OnFrame<'_>) -> Result<(), Error> {
+        self.log.walk(behind, see)
     }
 
     fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error> {

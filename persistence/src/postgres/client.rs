@@ -14,7 +14,7 @@ use std::{
 use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    runtime::{Builder, Runtime},
+    runtime::{Builder, Handle, Runtime},
     task::JoinHandle,
     time::timeout,
 };
@@ -28,8 +28,8 @@ use url::Url;
 
 use crate::error::Error;
 
-/// How long a connection may take to be made.
-const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// How long a connection may take until it can be used.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// How long a statement that waits for nobody else may take.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// How long the server is asked to give up what nobody waits for any more.
@@ -96,7 +96,9 @@ impl From<Failure> for Error {
 pub struct Server {
     config: Config,
     tls: Option<MakeRustlsConnect>,
-    runtime: Arc<Runtime>,
+    handle: Handle,
+    /// What the handle leads to; `None` only while it is dropped.
+    runtime: Option<Arc<Runtime>>,
 }
 
 impl fmt::Debug for Server {
@@ -159,28 +161,36 @@ impl Server {
         Ok(Self {
             config,
             tls,
-            runtime: Arc::new(runtime),
+            handle: runtime.handle().clone(),
+            runtime: Some(Arc::new(runtime)),
         })
     }
 
     /// Waits for what the database is asked, on a thread that may wait.
     pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
-        self.runtime.block_on(asked)
+        self.handle.block_on(asked)
     }
 
     /// Runs something beside.
-    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        self.runtime.spawn(work)
+    pub(super) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.handle.spawn(work)
     }
 
     /// Makes a connection on which an acknowledged commit is durable.
     pub(super) async fn connect(&self) -> Result<Connection, Failure> {
+        within(CONNECT_WITHIN, self.connect_and_settle()).await
+    }
+
+    async fn connect_and_settle(&self) -> Result<Connection, Failure> {
         let warned = Arc::new(AtomicBool::new(false));
         let connected = match &self.tls {
             Some(tls) => {
                 let (client, driver) = self.config.connect(tls.clone()).await?;
                 Connection {
-                    driver: self.runtime.spawn(drive(driver, Arc::clone(&warned))),
+                    driver: self.handle.spawn(drive(driver, Arc::clone(&warned))),
                     client,
                     warned,
                     tls: Some(tls.clone()),
@@ -189,26 +199,23 @@ impl Server {
             None => {
                 let (client, driver) = self.config.connect(NoTls).await?;
                 Connection {
-                    driver: self.runtime.spawn(drive(driver, Arc::clone(&warned))),
+                    driver: self.handle.spawn(drive(driver, Arc::clone(&warned))),
                     client,
                     warned,
                     tls: None,
                 }
             }
         };
-        within(ANSWER_WITHIN, connected.settle()).await?;
+        connected.settle().await?;
         Ok(connected)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Waiting for a thread is not allowed wherever this may be dropped.
-        if let Some(runtime) = Arc::get_mut(&mut self.runtime) {
-            let empty = Builder::new_current_thread().build();
-            if let Ok(empty) = empty {
-                std::mem::replace(runtime, empty).shutdown_background();
-            }
+        // Waiting for a thread is not allowed wherever the last one may be dropped.
+        if let Some(runtime) = self.runtime.take().and_then(Arc::into_inner) {
+            runtime.shutdown_background();
         }
     }
 }

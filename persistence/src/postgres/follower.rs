@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{
     Server,
     client::{ANSWER_WITHIN, Connection, within},
-    log::{Opened, PostgresFrames},
+    log::{PostgresFrames, Tried},
     membership::Membership,
     schema,
 };
@@ -251,15 +251,15 @@ impl Follower {
         };
         (self.on_leader)(None);
         match self.frames.open_behind(head)? {
-            Opened::Leads(found) => {
+            Tried::Leads(found) => {
                 self.journal.lead(&found)?;
                 Ok(Step::Leads)
             }
-            Opened::NotYet(why) => {
+            Tried::NotYet(why) => {
                 tracing::warn!(error = why, "The log cannot be taken over yet");
                 Ok(Step::NothingNew)
             }
-            Opened::Beaten => Ok(Step::NothingNew),
+            Tried::Beaten => Ok(Step::NothingNew),
         }
     }
 

@@ -3,42 +3,37 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
-use domain::Timestamp;
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
-use tokio_postgres::types::Type;
+use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
-    commits::{Insert, Pipeline, Wake, Writer, number},
+    commits::{Insert, Pipeline},
     housekeeping::{Housekeeper, Standing},
-    schema::{self, unsigned},
-    segments,
+    opening::{Opened, Opener, wall_clock},
+    rows::{ROWS, kept, row, rows},
+    schema,
 };
 use crate::{
     Faults, Step,
     error::Error,
     frames::{
         Claimant, FramePosition, Frames, Group, KeptFrame, Lease, OnFrame, SharedFrames, Term,
-        Verdict, Written, frame,
+        Written,
         lease::{self, Moment},
     },
 };
 
 /// Groups under way at once: with a millisecond to the database, four of them carry what one would with a quarter.
 const DEPTH: usize = 4;
-/// Frames that are read at once.
-const ROWS: i64 = 256;
-/// How long an opening may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
-/// it waits as well.
-const OPEN_WITHIN: Duration = Duration::from_secs(30);
+/// How long is waited for an attempt to open before others are told what there is to tell.
+const LOOK_AFTER: Duration = Duration::from_millis(250);
 
-/// The result of an attempt to open.
-#[derive(Debug)]
-pub enum Opened {
+/// What an attempt to open has come to.
+pub(super) enum Tried {
     /// This process leads: what lies behind the last place that it knew. See [`Term::opened`].
     Leads(Vec<FramePosition>),
     /// Not yet, for this reason.
@@ -55,17 +50,14 @@ struct Sent {
 
 /// See the module.
 pub struct PostgresFrames {
-    server: Server,
-    cell: i16,
-    term: Mutex<Term>,
-    lease: Arc<Lease>,
+    opener: Arc<Opener>,
+    /// An attempt to open that is under way.
+    attempt: Mutex<Option<JoinHandle<Result<Opened, Error>>>>,
     /// The connection that frames are written on, while there is one.
     pipeline: Mutex<Option<Pipeline>>,
     sent: Mutex<VecDeque<Sent>>,
     /// A connection that frames are read on.
     reader: Mutex<Option<Connection>>,
-    wake: Arc<Wake>,
-    standing: Arc<Standing>,
     housekeeping: JoinHandle<()>,
     /// Failures to inject, for tests.
     faults: Option<Arc<dyn Faults>>,
@@ -74,8 +66,8 @@ pub struct PostgresFrames {
 impl std::fmt::Debug for PostgresFrames {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresFrames")
-            .field("server", &self.server)
-            .field("cell", &self.cell)
+            .field("server", &self.opener.server)
+            .field("cell", &self.opener.cell)
             .finish_non_exhaustive()
     }
 }
@@ -93,22 +85,25 @@ impl PostgresFrames {
         let keeper = Housekeeper::new(&server, cell, &claimant, Arc::clone(&standing));
         Self {
             housekeeping: server.spawn(keeper.run()),
-            standing,
-            server,
-            cell,
+            opener: Arc::new(Opener {
+                server,
+                cell,
+                term: Mutex::new(Term::new(claimant)),
+                lease: Arc::default(),
+                wake: Arc::default(),
+                standing,
+            }),
+            attempt: Mutex::default(),
             faults,
-            term: Mutex::new(Term::new(claimant)),
-            lease: Arc::default(),
             pipeline: Mutex::default(),
             sent: Mutex::default(),
             reader: Mutex::default(),
-            wake: Arc::default(),
         }
     }
 
     /// The data directory of this process.
     pub(super) fn node(&self) -> u128 {
-        self.term.lock().claimant().node
+        self.opener.term.lock().claimant().node
     }
 
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
@@ -117,7 +112,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer, [`Error::Damaged`] when what it holds is no frame.
     pub fn behind(&self, place: u64) -> Result<Vec<KeptFrame>, Error> {
-        self.reading(async |reader| rows(reader, self.cell, place, ROWS).await)?
+        self.reading(async |reader| rows(reader, self.opener.cell, place, ROWS).await)?
             .into_iter()
             .map(kept)
             .collect()
@@ -129,7 +124,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn at(&self, lsn: u64) -> Result<Option<KeptFrame>, Error> {
-        let row = self.reading(async |reader| row(reader, self.cell, lsn).await)?;
+        let row = self.reading(async |reader| row(reader, self.opener.cell, lsn).await)?;
         row.map(kept).transpose()
     }
 
@@ -139,77 +134,43 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn cell(&self) -> Result<Option<schema::Cell>, Error> {
-        self.reading(async |reader| schema::cell(reader, self.cell).await)
+        self.reading(async |reader| schema::cell(reader, self.opener.cell).await)
     }
 
     /// Tries to take the log over right behind a head, which [`super::super::frames::lease::Watch`] has allowed.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Term::judge`].
-    pub fn open_behind(&self, head: FramePosition) -> Result<Opened, Error> {
-        self.term.lock().behind(head);
-        self.server.wait(self.open())
+    pub(super) fn open_behind(&self, head: FramePosition) -> Result<Tried, Error> {
+        if self.attempt.lock().is_none() {
+            self.opener.term.lock().behind(head);
+        }
+        self.try_open()
     }
 
-    /// Connects, and opens behind all that lies there.
-    async fn open(&self) -> Result<Opened, Error> {
-        drop(self.pipeline.lock().take());
-        self.sent.lock().clear();
-        let not_yet = |failure: Failure| match failure {
-            Failure::Refused(_) => Err(Error::from(failure)),
-            other => Ok(Opened::NotYet(other.to_string())),
+    /// Begins an attempt to open, or waits on for the one under way.
+    fn try_open(&self) -> Result<Tried, Error> {
+        let mut attempt = self.attempt.lock();
+        let under_way = attempt.get_or_insert_with(|| {
+            drop(self.pipeline.lock().take());
+            self.sent.lock().clear();
+            let opener = Arc::clone(&self.opener);
+            self.opener.server.spawn(opener.open())
+        });
+        let ended = self
+            .opener
+            .server
+            .wait(async { timeout(LOOK_AFTER, under_way).await });
+        let Ok(ended) = ended else {
+            return Ok(Tried::NotYet("the database does not answer yet".into()));
         };
-        let connection = match self.server.connect().await {
-            Ok(connection) => connection,
-            Err(failure) => return not_yet(failure),
-        };
-        let known = self.term.lock().known();
-        let found = match all_from(&connection, self.cell, known.lsn).await {
-            Ok(found) => found,
-            Err(failure) => return not_yet(failure),
-        };
-        let kept = found.into_iter().map(kept).collect::<Result<Vec<_>, _>>()?;
-        let verdict = self.term.lock().judge(&kept, wall_clock())?;
-        let group = match verdict {
-            Verdict::Open(group) => group,
-            Verdict::Beaten => return Ok(Opened::Beaten),
-            Verdict::Deposed => {
-                return Err(Error::Deposed(
-                    "another process leads the log now: this one has to start anew".into(),
-                ));
+        *attempt = None;
+        let ended = ended.map_err(|error| Error::Io(format!("opening the log: {error}")))?;
+        Ok(match ended? {
+            Opened::Leads(found, pipeline) => {
+                *self.pipeline.lock() = Some(pipeline);
+                Tried::Leads(found)
             }
-        };
-        let last = group.last();
-        let segment = segments::of(last.lsn);
-        let made = segments::make(
-            &connection,
-            self.cell,
-            segment,
-            segment.saturating_add(segments::AHEAD),
-        );
-        if let Err(failure) = within(ANSWER_WITHIN, made).await {
-            return not_yet(failure);
-        }
-        let mut writer = Writer::new(connection, self.cell);
-        let at = lease::now();
-        match within(OPEN_WITHIN, writer.add(Insert::of(&group)?)).await {
-            Ok(true) => {}
-            Ok(false) | Err(Failure::Exists(_)) => {
-                return Ok(Opened::NotYet("another frame was faster".into()));
-            }
-            Err(failure) => {
-                writer.connection().cancel().await;
-                return not_yet(failure);
-            }
-        }
-        let found = self.term.lock().opened();
-        self.lease.renew(at);
-        self.standing.head.store(last.lsn, Ordering::Release);
-        let pipeline = Pipeline::start(&self.server, writer, &self.wake);
-        *self.pipeline.lock() = Some(pipeline);
-        self.standing.opened.store(last.lsn, Ordering::Release);
-        Ok(Opened::Leads(found))
+            Opened::NotYet(why) => Tried::NotYet(why),
+            Opened::Beaten => Tried::Beaten,
+        })
     }
 
     /// Fails when a test wants this step to fail.
@@ -221,10 +182,10 @@ impl PostgresFrames {
     /// Asks on the connection for reading, which is made anew where it is gone.
     fn reading<T>(&self, ask: impl AsyncFn(&Connection) -> Result<T, Failure>) -> Result<T, Error> {
         let mut reader = self.reader.lock();
-        let answer = self.server.wait(async {
+        let answer = self.opener.server.wait(async {
             let connection = match reader.take() {
                 Some(connection) if !connection.is_closed() => connection,
-                _ => self.server.connect().await?,
+                _ => self.opener.server.connect().await?,
             };
             let answer = within(ANSWER_WITHIN, ask(&connection)).await;
             // One that failed may still be busy.
@@ -271,9 +232,12 @@ impl Frames for PostgresFrames {
         let left = ANSWER_WITHIN.saturating_sub(waited);
         match pipeline.as_ref().and_then(|pipeline| pipeline.next(left)) {
             Some(true) => {
-                self.term.lock().acknowledged(sent.last);
-                self.lease.renew(sent.at);
-                self.standing.head.store(sent.last.lsn, Ordering::Release);
+                self.opener.term.lock().acknowledged(sent.last);
+                self.opener.lease.renew(sent.at);
+                self.opener
+                    .standing
+                    .head
+                    .store(sent.last.lsn, Ordering::Release);
                 Ok(Written::Durable)
             }
             _ => Ok(Written::Unknown),
@@ -314,17 +278,17 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn on_answer(&self, wake: Arc<dyn Fn() + Send + Sync>) {
-        self.wake.set(wake);
+        self.opener.wake.set(wake);
     }
 
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error> {
-        match self.server.wait(self.open())? {
-            Opened::Leads(found) => Ok(Some(found)),
-            Opened::NotYet(why) => {
+        match self.try_open()? {
+            Tried::Leads(found) => Ok(Some(found)),
+            Tried::NotYet(why) => {
                 tracing::warn!(error = why, "The log in the database is not open yet");
                 Ok(None)
             }
-            Opened::Beaten => Err(Error::Deposed("another process leads the log".into())),
+            Tried::Beaten => Err(Error::Deposed("another process leads the log".into())),
         }
     }
 
@@ -333,103 +297,15 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error> {
-        self.term.lock().closing(behind, takes, wall_clock())
+        self.opener.term.lock().closing(behind, takes, wall_clock())
     }
 
     fn lease(&self) -> Arc<Lease> {
-        Arc::clone(&self.lease)
+        Arc::clone(&self.opener.lease)
     }
 
     fn stands(&self, head: u64, folded: u64) {
-        self.standing.head.fetch_max(head, Ordering::AcqRel);
-        self.standing.folded.store(folded, Ordering::Release);
+        self.opener.standing.head.fetch_max(head, Ordering::AcqRel);
+        self.opener.standing.folded.store(folded, Ordering::Release);
     }
-}
-
-/// A row of a segment.
-struct Row {
-    lsn: i64,
-    hash: [u8; 32],
-    bytes: Vec<u8>,
-}
-
-impl Row {
-    fn of(row: &tokio_postgres::Row) -> Result<Self, Failure> {
-        let hash: &[u8] = row.try_get(1)?;
-        Ok(Self {
-            lsn: row.try_get(0)?,
-            hash: hash.try_into().unwrap_or_default(),
-            bytes: row.try_get(2)?,
-        })
-    }
-}
-
-/// A frame as it was before it was compressed. The row before the first is empty.
-fn kept(row: Row) -> Result<KeptFrame, Error> {
-    let lsn = unsigned(row.lsn);
-    let bytes = match row.bytes.is_empty() {
-        true => Vec::new(),
-        false => zstd::bulk::decompress(&row.bytes, frame::MAX_BYTES)
-            .map_err(|error| Error::Damaged(format!("the log at frame {lsn}: {error}")))?,
-    };
-    Ok(KeptFrame {
-        place: FramePosition {
-            lsn,
-            hash: row.hash,
-        },
-        bytes: bytes.into(),
-    })
-}
-
-/// The rows behind a place, up to so many, of one segment. A segment that is not there has none.
-async fn rows(
-    connection: &Connection,
-    cell: i16,
-    place: u64,
-    limit: i64,
-) -> Result<Vec<Row>, Failure> {
-    let table = segments::table(cell, segments::of(place.saturating_add(1)));
-    let place = number(place).map_err(|error| Failure::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
-    let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(Vec::new()),
-        rows => rows?.iter().map(Row::of).collect(),
-    }
-}
-
-/// The row in a place.
-async fn row(connection: &Connection, cell: i16, lsn: u64) -> Result<Option<Row>, Failure> {
-    let table = segments::table(cell, segments::of(lsn));
-    let lsn = number(lsn).map_err(|error| Failure::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
-    let parameters = [(&lsn as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(None),
-        rows => rows?.first().map(Row::of).transpose(),
-    }
-}
-
-/// The row in a place and all behind it.
-async fn all_from(connection: &Connection, cell: i16, lsn: u64) -> Result<Vec<Row>, Failure> {
-    let first = within(ANSWER_WITHIN, row(connection, cell, lsn)).await?;
-    let mut all: Vec<Row> = first.into_iter().collect();
-    let mut last = lsn;
-    loop {
-        let some = within(ANSWER_WITHIN, rows(connection, cell, last, ROWS)).await?;
-        let Some(end) = some.last() else {
-            return Ok(all);
-        };
-        last = unsigned(end.lsn);
-        all.extend(some);
-    }
-}
-
-/// The clock that openings and beats carry.
-fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    Timestamp(millis.try_into().unwrap_or_default())
 }

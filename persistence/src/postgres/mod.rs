@@ -7,6 +7,8 @@ mod follower;
 mod housekeeping;
 mod log;
 mod membership;
+mod opening;
+mod rows;
 mod schema;
 mod segments;
 

@@ -1,0 +1,111 @@
+//! Opens the log for writing on a new connection: what takes over from another process, goes on after a lost
+//! connection, and settles what became of commits whose answers were lost.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use domain::Timestamp;
+use parking_lot::Mutex;
+
+use super::{
+    client::{ANSWER_WITHIN, Failure, Server, within},
+    commits::{Insert, Pipeline, Wake, Writer},
+    housekeeping::Standing,
+    rows::{all_from, kept},
+    segments,
+};
+use crate::{
+    error::Error,
+    frames::{FramePosition, Lease, Term, Verdict, lease},
+};
+
+/// How long an opening may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
+/// it waits as well.
+const OPEN_WITHIN: Duration = Duration::from_secs(30);
+
+/// The result of an attempt to open.
+pub(super) enum Opened {
+    /// This process leads: what lies behind the last place that it knew, as [`Term::opened`] has it, and the connection.
+    Leads(Vec<FramePosition>, Pipeline),
+    /// Not yet, for this reason.
+    NotYet(String),
+    /// Somebody else was faster.
+    Beaten,
+}
+
+/// What all attempts of a process share.
+pub(super) struct Opener {
+    pub server: Server,
+    pub cell: i16,
+    pub term: Mutex<Term>,
+    pub lease: Arc<Lease>,
+    pub wake: Arc<Wake>,
+    pub standing: Arc<Standing>,
+}
+
+impl Opener {
+    /// Connects, and opens behind all that lies there.
+    pub(super) async fn open(self: Arc<Self>) -> Result<Opened, Error> {
+        match self.try_open().await {
+            Ok(opened) => opened,
+            Err(failure) => Ok(Opened::NotYet(failure.to_string())),
+        }
+    }
+
+    async fn try_open(&self) -> Result<Result<Opened, Error>, Failure> {
+        let connection = self.server.connect().await?;
+        let known = self.term.lock().known();
+        let found = all_from(&connection, self.cell, known.lsn).await?;
+        let group = match self.judge(found) {
+            Ok(Verdict::Open(group)) => group,
+            Ok(Verdict::Beaten) => return Ok(Ok(Opened::Beaten)),
+            Ok(Verdict::Deposed) => {
+                return Ok(Err(Error::Deposed(
+                    "another process leads the log now: this one has to start anew".into(),
+                )));
+            }
+            Err(error) => return Ok(Err(error)),
+        };
+        let last = group.last();
+        let segment = segments::of(last.lsn);
+        let ahead = segment.saturating_add(segments::AHEAD);
+        let made = segments::make(&connection, self.cell, segment, ahead);
+        within(ANSWER_WITHIN, made).await?;
+        let insert = match Insert::of(&group) {
+            Ok(insert) => insert,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut writer = Writer::new(connection, self.cell);
+        let sent = lease::now();
+        match within(OPEN_WITHIN, writer.add(insert)).await {
+            Ok(true) => {}
+            Ok(false) | Err(Failure::Exists(_)) => {
+                return Ok(Ok(Opened::NotYet("another frame was faster".into())));
+            }
+            Err(failure) => {
+                writer.connection().cancel().await;
+                return Err(failure);
+            }
+        }
+        let found = self.term.lock().opened();
+        self.lease.renew(sent);
+        self.standing.head.store(last.lsn, Ordering::Release);
+        self.standing.opened.store(last.lsn, Ordering::Release);
+        let pipeline = Pipeline::start(&self.server, writer, &self.wake);
+        Ok(Ok(Opened::Leads(found, pipeline)))
+    }
+
+    fn judge(&self, found: Vec<super::rows::Row>) -> Result<Verdict, Error> {
+        let kept = found.into_iter().map(kept).collect::<Result<Vec<_>, _>>()?;
+        self.term.lock().judge(&kept, wall_clock())
+    }
+}
+
+/// The clock that openings and beats carry.
+pub(super) fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    Timestamp(millis.try_into().unwrap_or_default())
+}
