@@ -191,3 +191,44 @@ impl HttpBody for Relayed {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(body: &'static [u8], most: usize, room: &Arc<Semaphore>) -> Payload {
+        let body = Bytes::from_static(body).into();
+        Payload::read(body, most, room).await.unwrap()
+    }
+
+    async fn text(payload: &mut Payload) -> Option<Bytes> {
+        let body = payload.take()?;
+        Some(body.collect().await.unwrap().to_bytes())
+    }
+
+    #[tokio::test]
+    async fn a_body_is_kept_while_there_is_room() {
+        let room = Arc::new(Semaphore::new(10));
+        let mut kept = read(b"eight ch", 8, &room).await;
+        assert_eq!(room.available_permits(), 2);
+        for _ in 0..2 {
+            assert_eq!(text(&mut kept).await.as_deref(), Some(&b"eight ch"[..]));
+        }
+        // No room, and then too large: passed on whole, and once.
+        for (body, most) in [(&b"abc"[..], 8), (b"nine char", 8)] {
+            let mut passed = read(body, most, &room).await;
+            assert_eq!(text(&mut passed).await.as_deref(), Some(body));
+            assert_eq!(text(&mut passed).await, None);
+        }
+        drop(kept);
+        assert_eq!(room.available_permits(), 10);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_for_an_empty_body() {
+        let room = Arc::new(Semaphore::new(0));
+        let mut kept = read(b"", 8, &room).await;
+        assert_eq!(text(&mut kept).await.as_deref(), Some(&b""[..]));
+        assert!(kept.take().is_some());
+    }
+}

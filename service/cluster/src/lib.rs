@@ -5,10 +5,10 @@
 //! through the [`FrontSwitch`] who leads. A request is sent a second time only if it cannot have been done the first.
 //!
 //! ```ignore
-//! let forwarder = Forwarder::new(&server_key, settings);
+//! let forwarder = Forwarder::new(&server_key, settings)?;
 //! let (front, switch) = Front::new(local, forwarder);
 //! tokio::spawn(Server::new(listener, front, http).run(stop, give_up));
-//! switch.elsewhere(address.into());
+//! switch.elsewhere("http://10.0.0.2:8787".parse()?);
 //! switch.here(service);
 //! ```
 

@@ -81,6 +81,18 @@ async fn odd_requests_are_passed_on_too() {
 }
 
 #[tokio::test]
+async fn a_client_that_asks_first_is_told_to_send_its_body() {
+    let leader = Node::leading(mirror());
+    let node = Node::following(leader.address);
+    let mut stream = TcpStream::connect(node.address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    read_until(&mut stream, "HTTP/1.1 100 Continue\r\n\r\n").await;
+    stream.write_all(b"body").await.unwrap();
+    read_until(&mut stream, "|body").await;
+}
+
+#[tokio::test]
 async fn an_answer_reaches_the_client_as_it_was_sent() {
     let service = Router::new()
         .route(

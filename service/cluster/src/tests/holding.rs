@@ -84,6 +84,22 @@ async fn what_a_process_that_does_not_lead_was_sent_is_done_once_by_the_one_that
 }
 
 #[tokio::test]
+async fn a_batch_that_was_not_taken_is_sent_again_whole() {
+    let old = Node::start();
+    let node = Node::with(ForwardSettings {
+        max_kept_body_bytes: 2 << 20,
+        ..settings()
+    });
+    node.switch.elsewhere(origin(old.address));
+    let batch = "x".repeat(1 << 20);
+    let answer = asking(node.address, post(&batch));
+    until(|| node.switch.figures().not_taken > 1).await;
+    old.switch.here(mirror());
+    assert!(answer.await.unwrap().ends_with(&format!("|{batch}")));
+    assert_eq!(node.switch.figures().unknown, 0);
+}
+
+#[tokio::test]
 async fn a_leader_that_is_not_ready_yet_is_asked_again() {
     let (leader, (service, count)) = (Node::start(), counting());
     let node = Node::following(leader.address);
