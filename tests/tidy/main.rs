@@ -434,7 +434,7 @@ fn a_file_can_be_read_at_once() {
 }
 
 /// The folders of the crates that become the server.
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 21] = [
     "domain/src",
     "persistence/src",
     "actors/src",
@@ -452,6 +452,7 @@ const CRATES: [&str; 20] = [
     "service/outbound/src",
     "service/operations/src",
     "service/edge/src",
+    "service/cluster/src",
     "service/web/src",
     "service/dashboard/src",
     "src",

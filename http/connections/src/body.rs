@@ -12,6 +12,7 @@ use std::{
 use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
 
 use super::connection::IdleTracker;
@@ -20,6 +21,54 @@ use super::connection::IdleTracker;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the body took too long to arrive")]
 pub(super) struct TooSlow;
+
+/// A request's body: on its way, or read already by whoever hands the request on.
+#[derive(Debug)]
+pub enum RequestBody {
+    /// What the client sends.
+    Arriving(Incoming),
+    /// All of it; empty once it was taken.
+    Whole(Bytes),
+}
+
+impl From<Bytes> for TimedBody<RequestBody> {
+    /// A body that was read already: there is nothing to wait for.
+    fn from(bytes: Bytes) -> Self {
+        Self::new(RequestBody::Whole(bytes), Duration::MAX)
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match self.get_mut() {
+            Self::Arriving(body) => Pin::new(body).poll_frame(cx),
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Arriving(body) => body.is_end_stream(),
+            Self::Whole(bytes) => bytes.is_empty(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Arriving(body) => body.size_hint(),
+            Self::Whole(bytes) => {
+                SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
 
 /// A body that ends with an error if it does not arrive in time.
 #[derive(Debug)]

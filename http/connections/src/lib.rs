@@ -33,7 +33,7 @@ use tokio::{
 };
 use tower::Service as _;
 
-pub use body::TimedBody;
+pub use body::{RequestBody, TimedBody};
 use clients::Clients;
 use connection::{IdleTracker, Timeouts};
 use stream::MonitoredStream;
@@ -90,7 +90,7 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// A request whose body arrives in time, or ends with an error.
-pub type IncomingRequest = hyper::Request<TimedBody<Incoming>>;
+pub type IncomingRequest = hyper::Request<TimedBody<RequestBody>>;
 
 /// What answers the requests of a server.
 pub trait Responder: Clone + Send + Sync + 'static {
@@ -276,7 +276,7 @@ impl<F: Responder> Conversation<F> {
         let service = service_fn(|request: hyper::Request<Incoming>| {
             waiting.ends();
             let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
-            let request = request.map(|arriving| TimedBody::new(arriving, body));
+            let request = request.map(|it| TimedBody::new(RequestBody::Arriving(it), body));
             async move {
                 let response = front.answer(request, peer).await;
                 Ok::<_, Infallible>(body::until_sent(response, waiting))
