@@ -409,7 +409,7 @@ impl Service {
 /// What a service does besides answering.
 struct Background {
     rounds: payments::Scheduler,
-    endpoints: JoinHandle<()>,
+    endpoints: accounts::Endpoints,
     scheduled: Option<JoinHandle<()>>,
     deliveries: outbound::webhooks::Running,
 }

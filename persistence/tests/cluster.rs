@@ -181,7 +181,7 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
     let told: Vec<u64> = thread::scope(|scope| {
         let writers: Vec<_> = (1..=16_u64)
             .map(|wallet| {
-                let (leader, stop) = (&leader, &stop);
+                let (leader, stop, failed) = (&leader, &stop, &process.failed);
                 scope.spawn(move || {
                     let mut teller = Teller::default();
                     let mut told = 0;
@@ -191,7 +191,7 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
                             continue;
                         }
                         let (_, outcome) = commit(&**leader, &[teller.next(wallet)]);
-                        assert_eq!(outcome, Outcome::Durable, "it took less than ten seconds");
+                        assert_eq!(outcome, Outcome::Durable, "{:?}", failed.lock());
                         told += 1;
                     }
                     told

@@ -115,7 +115,7 @@ fn parameter((name, value): &(String, Value)) -> (&str, String) {
 
 /// A body out of a file or standard input.
 fn read(file: &Path) -> Result<Value, Failure> {
-    let named = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.display()));
+    let named = |error: &dyn std::fmt::Display| Failure(format!("{}: {error}", file.display()));
     let mut text = String::new();
     super::open(file)
         .and_then(|mut input| input.read_to_string(&mut text))

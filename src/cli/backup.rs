@@ -82,7 +82,7 @@ pub(super) fn server_of(
     token: Option<&str>,
 ) -> Result<ApiClient, Failure> {
     let token = token.filter(|token| !token.is_empty()).ok_or_else(|| {
-        Failure::new(format!(
+        Failure(format!(
             "a server is using {}: set {ADMIN_TOKEN_VARIABLE} to have it make the backup",
             config.data_dir.display()
         ))
@@ -90,7 +90,7 @@ pub(super) fn server_of(
     let url: Url = match url {
         Some(url) => url.clone(),
         None if config.listen.port() == 0 => {
-            return Err(Failure::new("name the running server with --url".into()));
+            return Err(Failure("name the running server with --url".into()));
         }
         None => {
             let scheme = if config.http.tls_cert.is_some() {
@@ -118,13 +118,13 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
             bar.end();
             return match &ended.error {
                 None => Ok(ended),
-                Some(why) => Err(Failure::new(why.clone())),
+                Some(why) => Err(Failure(why.clone())),
             };
         }
         match all.running.filter(|running| running.name == begun.name) {
             Some(running) => bar.at(running.bytes, running.of_bytes),
             None => {
-                return Err(Failure::new("the server no longer knows this backup".into()));
+                return Err(Failure("the server no longer knows this backup".into()));
             }
         }
         tokio::time::sleep(ASK_EVERY).await;
@@ -138,7 +138,7 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
     if let (Some(to), Some(body)) = (to, body.as_object_mut()) {
         let to = to
             .to_str()
-            .ok_or_else(|| Failure::new("--to is not valid UTF-8".into()))?;
+            .ok_or_else(|| Failure("--to is not valid UTF-8".into()))?;
         body.insert("to".into(), to.into());
     }
     if let (Some(keep), Some(body)) = (args.keep, body.as_object_mut()) {
@@ -154,14 +154,14 @@ fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
 /// Makes the backup in this process, with the recovery that a server's start would do first.
 fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
     if !config.data_dir.join("sled").exists() {
-        return Err(Failure::new(format!(
+        return Err(Failure(format!(
             "{} contains no Scrip data",
             config.data_dir.display()
         )));
     }
     let to = to
         .or_else(|| config.backup.to.clone())
-        .ok_or_else(|| Failure::new("name a directory with --to: the configuration has none".into()))?;
+        .ok_or_else(|| Failure("name a directory with --to: the configuration has none".into()))?;
     let keep = match args.keep {
         Some(0) => None,
         Some(keep) => usize::try_from(keep).ok(),

@@ -33,7 +33,7 @@ pub(super) fn complete(args: &CompletionsArgs, mut command: Command) -> Result<(
 /// Prints the manual page, or writes all of them.
 pub(super) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     if let Some(dir) = &args.dir {
-        let unusable = |error| Failure::new(format!("cannot write to {}: {error}", dir.display()));
+        let unusable = |error| Failure(format!("cannot write to {}: {error}", dir.display()));
         std::fs::create_dir_all(dir).map_err(unusable)?;
         return clap_mangen::generate_to(command, dir).map_err(unusable);
     }

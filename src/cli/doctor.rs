@@ -130,7 +130,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     }
     match failures {
         0 => Ok(()),
-        failures => Err(Failure::new(format!("{failures} of {all} checks failed"))),
+        failures => Err(Failure(format!("{failures} of {all} checks failed"))),
     }
 }
 

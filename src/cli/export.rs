@@ -105,7 +105,7 @@ pub(super) fn run(args: ExportArgs) -> Result<(), Failure> {
     let config = Config::read(&flags).map_err(Failure::new)?;
     let dir = &config.data_dir;
     if !dir.join("sled").exists() {
-        return Err(Failure::new(format!("{} contains no Scrip data", dir.display())));
+        return Err(Failure(format!("{} contains no Scrip data", dir.display())));
     }
     // Before the data is copied.
     free(&args.to)?;
@@ -134,7 +134,7 @@ fn from(dir: &Path, config: &Config, args: &ExportArgs) -> Result<(), Failure> {
 fn free(to: &Path) -> Result<(), Failure> {
     match to != Path::new("-") && to.symlink_metadata().is_ok() {
         false => Ok(()),
-        true => Err(Failure::new(format!(
+        true => Err(Failure(format!(
             "{} already exists and is not overwritten",
             to.display()
         ))),
@@ -144,7 +144,7 @@ fn free(to: &Path) -> Result<(), Failure> {
 /// Writes a file that only its owner can read; it exists as a whole or not at all.
 fn to_file(options: persistence::Options, args: &ExportArgs) -> Result<(u64, u64), Failure> {
     let to = &args.to;
-    let unusable = |error: &io::Error| Failure::new(format!("cannot use {}: {error}", to.display()));
+    let unusable = |error: &io::Error| Failure(format!("cannot use {}: {error}", to.display()));
     let folder = to.parent().filter(|it| !it.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
     let file = file.map_err(|error| unusable(&error))?;

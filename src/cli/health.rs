@@ -29,7 +29,7 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
     };
     let config = Config::read(&flags).map_err(Failure::new)?;
     let address = server::reachable(config.listen);
-    let silent = |why: String| Failure::new(format!("no server answers at {address}: {why}"));
+    let silent = |why: String| Failure(format!("no server answers at {address}: {why}"));
     if config.http.tls_cert.is_some() {
         // Its certificate is for a name, not for this address.
         let taken = TcpStream::connect_timeout(&address, PATIENCE);

@@ -86,14 +86,14 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         return remote::wait(stripe::run(args.stripe));
     };
     let name = file.display().to_string();
-    let unreadable = |error| Failure::new(format!("cannot read {name}: {error}"));
+    let unreadable = |error| Failure(format!("cannot read {name}: {error}"));
     let input = super::open(file).map_err(unreadable)?;
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let refused = |problems: &[String]| {
         for problem in problems.iter().take(SHOWN) {
             print::error(&format!("{name}: {problem}"));
         }
-        Failure::new(format!(
+        Failure(format!(
             "{name} has {} problems; nothing was granted",
             problems.len()
         ))
@@ -181,7 +181,7 @@ fn totals(grants: &[(ProductId, Grant)]) -> Result<BTreeMap<String, (u64, i64)>,
         *count = count.saturating_add(1);
         *credits = credits
             .checked_add(grant.amount.get())
-            .ok_or_else(|| Failure::new("the sum of all grants is too large".into()))?;
+            .ok_or_else(|| Failure("the sum of all grants is too large".into()))?;
     }
     Ok(totals)
 }

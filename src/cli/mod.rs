@@ -81,33 +81,12 @@ enum Command {
 
 /// Why a command failed, as a sentence for the user.
 #[derive(Debug, thiserror::Error)]
-#[error("{why}")]
-pub struct Failure {
-    why: String,
-    /// The exit code.
-    code: u8,
-}
+#[error("{0}")]
+pub struct Failure(String);
 
 impl Failure {
     fn new(why: impl std::fmt::Display) -> Self {
-        Self {
-            why: why.to_string(),
-            code: 1,
-        }
-    }
-}
-
-impl Failure {
-    /// Why a process ended that served: one that has lost its place among others is to be started again.
-    fn serving(why: compose::Error) -> Self {
-        let code = match &why {
-            compose::Error::Store(persistence::Error::Deposed(_)) => compose::START_ANEW,
-            _ => 1,
-        };
-        Self {
-            why: why.to_string(),
-            code,
-        }
+        Self(why.to_string())
     }
 }
 
@@ -147,7 +126,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             print::error(&format!("scrip: {failure}"));
-            ExitCode::from(failure.code)
+            ExitCode::FAILURE
         }
     }
 }

@@ -46,7 +46,7 @@ impl ProjectArgs {
                 ));
             }
             (None, _) => dev().ok_or_else(|| {
-                Failure::new(format!(
+                Failure(format!(
                     "there are several projects: name one by --project: {}",
                     names(projects)
                 ))
@@ -60,11 +60,11 @@ impl ProjectArgs {
         };
         match (by("id").as_slice(), by("name").as_slice()) {
             ([found], _) | ([], [found]) => Ok(found),
-            (_, []) => Err(Failure::new(format!(
+            (_, []) => Err(Failure(format!(
                 "no project is called \"{wanted}\". There are: {}",
                 names(projects)
             ))),
-            _ => Err(Failure::new(format!(
+            _ => Err(Failure(format!(
                 "several projects are called \"{wanted}\": name one by its id: {}",
                 names(projects)
             ))),

@@ -62,8 +62,8 @@ pub(super) fn run(args: &ReconcileArgs) -> Result<(), Failure> {
         }
         match differences {
             0 => Ok(()),
-            1 => Err(Failure::new("1 difference".into())),
-            many => Err(Failure::new(format!("{many} differences"))),
+            1 => Err(Failure("1 difference".into())),
+            many => Err(Failure(format!("{many} differences"))),
         }
     })
 }
@@ -78,7 +78,7 @@ async fn reconcile_one(
     let request =
         json!({ "from": instant(args.from.as_deref()), "to": instant(args.to.as_deref()) });
     let begun: Reconciliations = server.post(&path, &request).await?;
-    let lost = || Failure::new("the server no longer knows this reconciliation".into());
+    let lost = || Failure("the server no longer knows this reconciliation".into());
     let began = match (begun.running, begun.last) {
         (Some(running), _) => running.started_at,
         (None, Some(last)) => last.started_at,

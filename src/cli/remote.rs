@@ -132,7 +132,7 @@ impl ServerArgs {
         let explicit = self.admin_token.clone().filter(|token| !token.is_empty());
         let token = explicit.or_else(|| Some(self.place.dev()?.admin_token));
         let token = token.ok_or_else(|| {
-            Failure::new(format!(
+            Failure(format!(
                 "no administrator token: set {ADMIN_TOKEN_VARIABLE} or pass --admin-token. `scrip serve` \
                  printed it at its first start; that of `scrip dev` is looked for in {}",
                 self.place.data_dir().display()
@@ -149,7 +149,7 @@ impl KeyArgs {
         let explicit = self.key.clone().filter(|key| !key.is_empty());
         let key = explicit.or_else(|| Some(place.dev()?.secret_key));
         let key = key.ok_or_else(|| {
-            Failure::new(format!(
+            Failure(format!(
                 "no secret key: set SCRIP_SECRET_KEY or pass --key. That of `scrip dev` is looked for in {}",
                 place.data_dir().display()
             ))

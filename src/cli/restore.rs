@@ -37,7 +37,7 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
     let config = Config::read(&flags).map_err(Failure::new)?;
     let from = args.from.or_else(|| config.backup.to.clone());
     let from = from.ok_or_else(|| {
-        Failure::new("name a directory with --from: the configuration has none".into())
+        Failure("name a directory with --from: the configuration has none".into())
     })?;
     let what = Restore {
         from,
@@ -73,7 +73,7 @@ fn print_summary(restored: &RestoreSummary, config: &Config) -> Result<(), Failu
                 print::line(&format!("PROBLEM: {problem}"));
             }
             if !problems.is_empty() {
-                return Err(Failure::new(format!(
+                return Err(Failure(format!(
                     "the backup has {} problems",
                     problems.len()
                 )));

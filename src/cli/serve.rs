@@ -98,9 +98,13 @@ async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Fail
             print::error(&format!("scrip: {error}"));
         }
     };
-    match process {
+    let served = match process {
         Ok(process) => process.run(signals, listening, leading).await,
         Err(error) => Err(error),
+    };
+    if let Err(compose::Error::Store(persistence::Error::Deposed(why))) = &served {
+        print::error(&format!("scrip: {why}"));
+        std::process::exit(compose::START_ANEW);
     }
-    .map_err(Failure::serving)
+    served.map_err(Failure::new)
 }

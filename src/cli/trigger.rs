@@ -202,7 +202,7 @@ impl Trigger {
         url.set_path(&format!("{}/{button}", page.path()));
         let answer = self.http.post(url).json(fields).send().await;
         let answer = answer.map_err(|error| {
-            Failure::new(format!(
+            Failure(format!(
                 "no answer from the sandbox: {}",
                 remote::root(&error)
             ))
@@ -213,7 +213,7 @@ impl Trigger {
         let status = answer.status().as_u16();
         let body: Value = answer.json().await.unwrap_or_default();
         let why = super::table::plain(&field(&body, "message"));
-        Err(Failure::new(format!(
+        Err(Failure(format!(
             "the sandbox refused `{button}` ({status}): {why}"
         )))
     }

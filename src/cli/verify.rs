@@ -77,7 +77,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
             print::line(&format!("{} is clean", dir.display()));
             Ok(())
         }
-        problems => Err(Failure::new(format!(
+        problems => Err(Failure(format!(
             "{} has {problems} problems",
             dir.display()
         ))),

@@ -80,9 +80,8 @@ impl ClusterProcess {
             key_check: Box::new({
                 let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());
                 move |exists| {
-                    let unusable = |error: secrets::Error| {
-                        persistence::Error::Unusable(error.to_string())
-                    };
+                    let unusable =
+                        |error: secrets::Error| persistence::Error::Unusable(error.to_string());
                     if exists {
                         provided.check_shared(&data_dir).map_err(unusable)?;
                     }
@@ -163,9 +162,8 @@ impl ClusterProcess {
         on_listening(address);
         let is_stopped = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_stopped);
-        let mut following = tokio::task::spawn_blocking(move || {
-            follower.follow(&|| asked.load(Ordering::Acquire))
-        });
+        let mut following =
+            tokio::task::spawn_blocking(move || follower.follow(&|| asked.load(Ordering::Acquire)));
         let followed = tokio::select! {
             followed = &mut following => followed,
             () = signals.next() => {
@@ -210,7 +208,7 @@ impl ClusterProcess {
                 return Err(error);
             }
         };
-        let service = Service {
+        let mut service = Service {
             config: Arc::clone(&app.config),
             app: Arc::clone(&app),
             listener: None,

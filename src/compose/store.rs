@@ -56,17 +56,20 @@ pub(super) fn store_options(config: &Config) -> persistence::Options {
 }
 
 /// The exit code of a process that is to be started anew, as a follower: `EX_TEMPFAIL`.
-pub const START_ANEW: u8 = 75;
+pub const START_ANEW: i32 = 75;
 
 /// Ends the process when the log fails: what it holds is only known after a restart. The store must
 /// not be dropped, for that would write once more.
 fn abort(why: &persistence::Error) {
     if let persistence::Error::Deposed(why) = why {
         let line = format!("scrip: {why}\n");
-        drop(std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes()));
+        drop(std::io::Write::write_all(
+            &mut std::io::stderr().lock(),
+            line.as_bytes(),
+        ));
         std::thread::spawn(|| {
             std::thread::sleep(LAST_ANSWERS);
-            std::process::exit(START_ANEW.into());
+            std::process::exit(START_ANEW);
         });
         return;
     }

@@ -30,7 +30,11 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     let text = String::deserialize(from)?;
     match text.is_empty() {
         true => Ok(None),
-        false if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) => {
+        false
+            if ["postgres://", "postgresql://"]
+                .iter()
+                .any(|scheme| text.starts_with(scheme)) =>
+        {
             Ok(Some(DatabaseUrl(text.into())))
         }
         false => Err(D::Error::custom("storage.url begins with postgres://")),

@@ -34,7 +34,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(250);
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// See [`Member::key_check`].
-pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error>>;
+pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error> + Send>;
 
 /// How a process takes part in a cluster.
 pub struct Member {

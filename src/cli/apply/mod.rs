@@ -44,9 +44,9 @@ pub struct ApplyArgs {
 /// Applies the file to the server.
 pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.file)
-        .map_err(|error| Failure::new(format!("cannot read {}: {error}", args.file.display())))?;
+        .map_err(|error| Failure(format!("cannot read {}: {error}", args.file.display())))?;
     let file =
-        File::parse(&text).map_err(|error| Failure::new(format!("{}: {error}", args.file.display())))?;
+        File::parse(&text).map_err(|error| Failure(format!("{}: {error}", args.file.display())))?;
     remote::wait(async {
         let client = AdminClient(args.server.administration()?);
         let apply = Apply {

@@ -72,13 +72,13 @@ pub(super) fn project<'a>(
 ) -> Result<Project<'a>, Failure> {
     let settings = file.project.clone().unwrap_or_default();
     let name = wanted.or(settings.name.as_deref()).ok_or_else(|| {
-        Failure::new("name the project, with --project or as `name` under [project]".into())
+        Failure("name the project, with --project or as `name` under [project]".into())
     })?;
     let mut found = projects
         .iter()
         .filter(|project| project.id == name || project.name == name);
     match (found.next(), found.next()) {
-        (Some(_), Some(_)) => Err(Failure::new(format!(
+        (Some(_), Some(_)) => Err(Failure(format!(
             "several projects are called \"{name}\": use --project with an id"
         ))),
         (Some(project), None) => {
@@ -89,7 +89,7 @@ pub(super) fn project<'a>(
             let change = changed_fields(change, project)?;
             Ok(Project::Found { project, change })
         }
-        (None, _) if wanted.is_some() => Err(Failure::new(format!("there is no project \"{name}\""))),
+        (None, _) if wanted.is_some() => Err(Failure(format!("there is no project \"{name}\""))),
         (None, _) => {
             let mut change = settings_of(&settings);
             let mut create = json!({ "name": name });
@@ -165,7 +165,7 @@ pub(super) fn products(
         .iter()
         .find(|product| !named.insert(product.name.as_str()))
     {
-        return Err(Failure::new(format!(
+        return Err(Failure(format!(
             "the file has two products \"{}\"",
             twice.name
         )));
@@ -202,12 +202,12 @@ fn find_product<'a>(
         let product = found.iter().find(|product| product.id == *id);
         return product
             .map(Some)
-            .ok_or_else(|| Failure::new(format!("product \"{}\": unknown id {id}", wanted.name)));
+            .ok_or_else(|| Failure(format!("product \"{}\": unknown id {id}", wanted.name)));
     }
     let mut same_name = found.iter().filter(|product| product.name == wanted.name);
     match (same_name.next(), same_name.next()) {
         (first, None) => Ok(first),
-        _ => Err(Failure::new(format!(
+        _ => Err(Failure(format!(
             "several products are called \"{}\": give the right one's `id` in the file",
             wanted.name
         ))),
@@ -240,7 +240,7 @@ pub(super) fn prices(
     let id_of = |name: &str| {
         let position = wanted.iter().position(|product| product.name == name);
         position.and_then(|at| ids.get(at).cloned()).ok_or_else(|| {
-            Failure::new(format!(
+            Failure(format!(
                 "creditsProduct \"{name}\" is not the name of a product in the file"
             ))
         })

@@ -26,7 +26,7 @@ impl BackupCopy {
     pub(super) fn make(args: &ExportArgs, config: &Config) -> Result<Self, Failure> {
         let server = backup::server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
         let folder = scratch(args);
-        let unusable = |error| Failure::new(format!("cannot use {}: {error}", folder.display()));
+        let unusable = |error| Failure(format!("cannot use {}: {error}", folder.display()));
         // Absolute, as the server has another working directory.
         let folder = folder.canonicalize().map_err(unusable)?;
         let folder = tempfile::Builder::new()
@@ -35,7 +35,7 @@ impl BackupCopy {
             .map_err(unusable)?;
         let (to, dir) = (folder.path().join("backup"), folder.path().join("data"));
         let order = json!({
-            "to": to.to_str().ok_or_else(|| Failure::new("--scratch is not valid UTF-8".into()))?,
+            "to": to.to_str().ok_or_else(|| Failure("--scratch is not valid UTF-8".into()))?,
             "temporary": true,
         });
         // On standard error, as a program may read standard output.

@@ -53,7 +53,7 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
     let users = Users::of(&args)?;
     let prices = args.prices.iter().map(|pair| {
         let both = pair.split_once('=');
-        both.ok_or_else(|| Failure::new(format!("--price {pair}: must be STRIPE=OURS")))
+        both.ok_or_else(|| Failure(format!("--price {pair}: must be STRIPE=OURS")))
     });
     let prices = prices.collect::<Result<Vec<_>, _>>()?;
     if prices.is_empty() {
@@ -137,7 +137,7 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
     print::line(&format!("{done} were taken over"));
     match failed {
         0 => Ok(()),
-        _ => Err(Failure::new(format!(
+        _ => Err(Failure(format!(
             "{failed} could not be taken over. Run it again once the cause is fixed: nothing is taken over twice"
         ))),
     }
@@ -180,7 +180,7 @@ impl Users {
             (_, Some(key)) => Ok(Self::Written(key.clone())),
             (Some(path), None) => {
                 let unreadable =
-                    |error: csv::Error| Failure::new(format!("{}: {error}", path.display()));
+                    |error: csv::Error| Failure(format!("{}: {error}", path.display()));
                 let mut reader = csv::ReaderBuilder::new()
                     .trim(csv::Trim::All)
                     .from_path(path)
