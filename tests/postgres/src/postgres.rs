@@ -291,7 +291,8 @@ impl Postgres {
         });
     }
 
-    /// Stops it: sessions are ended, what was committed is written (`pg_ctl stop -m fast`).
+    /// Stops it: sessions are ended, what was committed is written (`pg_ctl stop -m fast`). It waits for a standby that is
+    /// frozen.
     pub fn stop(&self) {
         let mut child = self.running().take().expect("the server runs");
         let _ = kill_process(Pid::from_child(&child), Signal::INT);
