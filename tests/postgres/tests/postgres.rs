@@ -133,6 +133,7 @@ fn a_test_that_panics_leaves_no_server() {
     let (data, address) = (server.psql("SHOW data_directory"), server.address());
     assert!(working_in(&data) > 1);
     let failed = thread::spawn(move || {
+        server.freeze();
         panic!("as a test that fails, with {}", server.address());
     });
     assert!(failed.join().is_err());
