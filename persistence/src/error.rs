@@ -50,6 +50,9 @@ pub enum Error {
     /// Events do not fit the state they are applied to.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
+    /// The database that has the log does not answer; it may later.
+    #[error("the database: {0}")]
+    Unreachable(String),
     /// Another process leads the log now; says which. This one has to end.
     #[error("{0}")]
     Deposed(String),

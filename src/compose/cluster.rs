@@ -104,7 +104,8 @@ impl ClusterProcess {
         let settings = ForwardSettings {
             trusted_proxies: config.trusted_proxies.clone(),
             max_kept_body_bytes: config.http.max_batch_body_bytes,
-            max_under_way: config.http.max_connections_per_client,
+            // The leader takes so many connections of this process, which is one client to it; its pool has some more.
+            max_under_way: config.http.max_connections_per_client.saturating_sub(64),
             tls: None,
         };
         let forwarder = Forwarder::new(&secrets.server_key, settings)

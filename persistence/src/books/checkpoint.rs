@@ -1,7 +1,7 @@
 //! Folding in the background: takes durable frames, has them folded into stored state, makes that
 //! durable, and only then drops them. A crash between any two steps is repaired by folding again.
 
-use std::sync::Arc;
+use std::{sync::Arc, thread, time::Duration};
 
 use super::{
     FoldedState, NoAwakeWallets,
@@ -27,6 +27,9 @@ use crate::{
     sled_error::caught,
 };
 
+/// Pause after the frames to fold could not be read.
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
+
 /// Runs the checkpoint thread until the journal stops.
 pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     let options = &shared.options;
@@ -50,7 +53,15 @@ pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
                 Some(awake) => &**awake,
                 None => &NoAwakeWallets,
             };
-            let (folded, report) = fold(options, books, rest, &mut events, awake, &durable)?;
+            let (folded, report) = match fold(options, books, rest, &mut events, awake, &durable) {
+                Ok(folded) => folded,
+                // Nothing was written: its frames are read before.
+                Err(Error::Unreachable(_)) => {
+                    thread::sleep(READ_AGAIN_AFTER);
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             let old = rest.iter().take(folded).map(old_frame);
             if let Some(report) = books.retention.take_over(report, old.clone()) {
                 forget(options, books, report)?;

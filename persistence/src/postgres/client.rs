@@ -86,7 +86,7 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(why) => Self::Unusable(format!("the database refuses: {why}")),
-            other => Self::Io(format!("the database: {other}")),
+            other => Self::Unreachable(other.to_string()),
         }
     }
 }

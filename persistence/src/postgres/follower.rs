@@ -204,7 +204,7 @@ impl Follower {
                 }
                 Ok(Step::Read) => Duration::ZERO,
                 Ok(Step::NothingNew) => LOOK_EVERY,
-                Err(Error::Io(why)) => {
+                Err(Error::Unreachable(why)) => {
                     if !is_down {
                         tracing::warn!(error = why, "The log cannot be followed for now");
                     }
@@ -415,7 +415,7 @@ async fn settle(
     }
     let (cluster, cell) = look(&connection, number)
         .await?
-        .ok_or_else(|| Error::Io("the database has lost its tables".into()))?;
+        .ok_or_else(|| Error::Unreachable("it has lost its tables".into()))?;
     if cluster.key_check != key_check {
         return Err(Error::Unusable(
             "the server key is another one than the cluster's: give each process the same SCRIP_SERVER_KEY or server.key"
