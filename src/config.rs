@@ -185,6 +185,8 @@ pub struct Storage {
     /// The database that has it; `None`: the data directory.
     #[serde(deserialize_with = "database_url::empty_is_none")]
     pub url: Option<DatabaseUrl>,
+    /// Commits under way to it at once.
+    pub pipeline: usize,
 }
 
 /// How processes that share a log reach each other.
@@ -391,6 +393,10 @@ impl Config {
             (
                 (16..=65_536).contains(&self.journal.backlog_mb),
                 "journal.backlog_mb is 16 to 65536",
+            ),
+            (
+                (1..=16).contains(&self.storage.pipeline),
+                "storage.pipeline is 1 to 16",
             ),
             (
                 self.storage.url.is_none()

@@ -91,6 +91,7 @@ impl ClusterProcess {
                     Ok(fingerprint)
                 }
             }),
+            depth: config.storage.pipeline,
             on_leader: Arc::new({
                 let leader = Arc::clone(&leader);
                 move |address| leader.saw(address.and_then(|text| text.parse().ok()))

@@ -52,6 +52,8 @@ pub(crate) struct BenchArgs {
 pub(crate) enum Suite {
     /// The server over HTTP beside a handler that does nothing.
     Http,
+    /// The log in PostgreSQL beside the log on the disk, followers and fail-overs. Starts a database of its own.
+    Cluster,
     /// The wallets over the log, in this process, without HTTP.
     Core,
     /// A wallet with ten million past keys beside a fresh one.

@@ -21,15 +21,15 @@ use super::{
 const WALLETS: u64 = 10_000;
 
 /// A kind of request, and its connections.
-struct Shape<'a> {
-    kind: &'static str,
-    connections: usize,
-    template: &'a Template,
+pub(crate) struct Shape<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) connections: usize,
+    pub(crate) template: &'a Template,
 }
 
 /// One load on one server, over all of its rounds.
-struct Series {
-    name: &'static str,
+pub(crate) struct Series {
+    pub(crate) name: &'static str,
     wallets: Wallets,
     rates: Vec<f64>,
     /// Rates that include the processor time that the server needs afterwards, for folding.
@@ -38,7 +38,7 @@ struct Series {
 }
 
 impl Series {
-    fn new(name: &'static str, wallets: Wallets) -> Result<Self> {
+    pub(crate) fn new(name: &'static str, wallets: Wallets) -> Result<Self> {
         let latency = histogram()?;
         Ok(Self {
             name,
@@ -49,7 +49,7 @@ impl Series {
         })
     }
 
-    fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         median(self.rates.iter().copied())
     }
 
@@ -58,7 +58,7 @@ impl Series {
         self.latency.value_at_percentile(percent) as f64 / 1e6
     }
 
-    fn percentiles(&self) -> String {
+    pub(crate) fn percentiles(&self) -> String {
         let [median, high, highest] = [50.0, 99.0, 99.9]
             .map(|p| milliseconds(Duration::from_nanos(self.latency.value_at_percentile(p))));
         format!("p50 {median}, p99 {high}, p99.9 {highest}")
@@ -112,7 +112,7 @@ impl Bench {
         Ok(())
     }
 
-    fn round(
+    pub(crate) fn round(
         &mut self,
         shape: &Shape<'_>,
         round: usize,

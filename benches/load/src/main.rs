@@ -16,6 +16,7 @@ mod body;
 mod catch_up;
 mod child;
 mod client;
+mod cluster;
 mod core;
 mod customer;
 mod dashboard;
@@ -131,6 +132,7 @@ impl Bench {
     fn suite(&mut self, suite: &Suite) -> Result<()> {
         match suite {
             Suite::Http => self.http(),
+            Suite::Cluster => self.cluster(),
             Suite::Core => self.core(),
             Suite::Keys => self.keys(),
             Suite::Customer => self.customer(),

@@ -47,6 +47,8 @@ pub struct Member {
     /// Shows whether a process has the same server key; nothing follows from it about the key itself. Asked once the
     /// directory is locked, with whether the log exists: then no new key may be drawn.
     pub key_check: KeyCheck,
+    /// Groups of commits under way at once: with a millisecond to the database, four carry four times what one does.
+    pub depth: usize,
     /// Called whenever another process leads.
     pub on_leader: OnLeader,
 }
@@ -120,6 +122,7 @@ impl Follower {
             cell,
             address,
             key_check,
+            depth,
             on_leader,
         } = member;
         if Membership::read(&options.dir)?.is_none() && SledJournal::has_data(&options.dir) {
@@ -145,6 +148,7 @@ impl Follower {
                     incarnation: Uuid::new_v4().as_u128(),
                     address: address.clone(),
                 },
+                depth,
                 options.faults.clone(),
             ));
             place.check(&frames)?;

@@ -27,8 +27,6 @@ use crate::{
     },
 };
 
-/// Groups under way at once: with a millisecond to the database, four of them carry what one would with a quarter.
-const DEPTH: usize = 4;
 /// How long is waited for an attempt to open before others are told what there is to tell.
 const LOOK_AFTER: Duration = Duration::from_millis(250);
 
@@ -59,6 +57,8 @@ pub struct PostgresFrames {
     /// A connection that frames are read on.
     reader: Mutex<Option<Connection>>,
     housekeeping: JoinHandle<()>,
+    /// Groups under way at once.
+    depth: usize,
     /// Failures to inject, for tests.
     faults: Option<Arc<dyn Faults>>,
 }
@@ -73,12 +73,13 @@ impl std::fmt::Debug for PostgresFrames {
 }
 
 impl PostgresFrames {
-    /// The log of a cell, which this process only reads until [`PostgresFrames::open_behind`].
+    /// The log of a cell, with so many groups under way at once, which this process only reads until [`PostgresFrames::open_behind`].
     #[must_use]
     pub fn new(
         server: Server,
         cell: i16,
         claimant: Claimant,
+        depth: usize,
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let standing = Arc::new(Standing::default());
@@ -94,6 +95,7 @@ impl PostgresFrames {
                 standing,
             }),
             attempt: Mutex::default(),
+            depth: depth.max(1),
             faults,
             pipeline: Mutex::default(),
             sent: Mutex::default(),
@@ -206,7 +208,7 @@ impl Drop for PostgresFrames {
 
 impl Frames for PostgresFrames {
     fn depth(&self) -> usize {
-        DEPTH
+        self.depth
     }
 
     fn start(&self, group: &Group) -> Result<(), Error> {

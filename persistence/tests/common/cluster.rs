@@ -20,6 +20,7 @@ pub(crate) fn member(url: &str) -> Member {
         cell: 0,
         address: "http://127.0.0.1:1".into(),
         key_check: Box::new(|_| Ok(vec![7])),
+        depth: 4,
         on_leader: Arc::new(|_| {}),
     }
 }
