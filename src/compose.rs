@@ -3,11 +3,13 @@
 //! end.
 
 mod addresses;
+mod background;
 mod cluster;
+mod error;
 mod process;
 mod store;
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use accounts::{Accounts, ProviderEnvironment, Sandboxes};
 use actors::{
@@ -15,18 +17,16 @@ use actors::{
     clock::{Clock, SystemClock},
 };
 use addresses::{BoundSockets, provider_environment};
+use background::Background;
 use catalog::CatalogStore;
 use connections::{
-    self as server, Server, ServerSettings,
-    descriptors::{self, TooFewDescriptors},
-    signals::Signals,
-    tls::{self, Tls},
+    self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
 };
-use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use data_dir::secrets::{ProvidedSecrets, Secrets};
 use edge::EdgeState;
 use limits::Limits;
 use operations::{audit::AuditLog, backups::Backups, metrics::Metrics};
-use outbound::{Webhooks, mail, mail::Mailer};
+use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
@@ -38,61 +38,11 @@ use crate::{
 
 pub use addresses::{advice, scheme};
 pub use cluster::ClusterProcess;
+pub use error::Error;
 pub use process::{block_on, log_to_stderr, runtime};
 use store::close;
 pub(crate) use store::note_kinds;
 pub use store::{START_ANEW, open_store, wallets};
-
-/// Why the service did not start, or did not end in order.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The address is in use, or not one of this machine.
-    #[error("cannot listen on {address}: {error}")]
-    Listen {
-        /// The address to listen on.
-        address: SocketAddr,
-        /// What the operating system says.
-        error: std::io::Error,
-    },
-    /// The data directory cannot be opened or closed.
-    #[error(transparent)]
-    Store(#[from] persistence::Error),
-    /// The data directory cannot be made or looked into.
-    #[error("{} cannot be used: {error}", path.display())]
-    Data {
-        /// The path that cannot be used.
-        path: PathBuf,
-        /// What the operating system says.
-        error: std::io::Error,
-    },
-    /// A secret is missing or does not fit.
-    #[error(transparent)]
-    Secrets(#[from] secrets::Error),
-    /// The catalog cannot be read.
-    #[error(transparent)]
-    Catalog(#[from] catalog::Error),
-    /// A note that was stored cannot be read.
-    #[error(transparent)]
-    Notes(#[from] notes::Error),
-    /// The wallets did not start.
-    #[error(transparent)]
-    Wallets(#[from] actors::Error),
-    /// Mails cannot be sent as configured.
-    #[error("mail: {0}")]
-    Mail(#[from] mail::Error),
-    /// The operating system refused something else.
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-    /// The certificate or its key cannot be used.
-    #[error("TLS: {0}")]
-    Tls(#[from] tls::Error),
-    /// The limit of open files allows too few connections.
-    #[error(transparent)]
-    Descriptors(#[from] TooFewDescriptors),
-    /// `log` in the configuration is not a valid filter, or logging was set up before.
-    #[error("configuration: log: {0}")]
-    Log(String),
-}
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -403,32 +353,5 @@ impl Service {
         Some(tokio::spawn(
             server.run(std::future::pending(), std::future::pending()),
         ))
-    }
-}
-
-/// What a service does besides answering.
-struct Background {
-    rounds: payments::Scheduler,
-    endpoints: accounts::Endpoints,
-    scheduled: Option<JoinHandle<()>>,
-    deliveries: outbound::webhooks::Running,
-}
-
-impl Background {
-    fn start(app: &AppState) -> Self {
-        Self {
-            rounds: app.payments.start(),
-            endpoints: app.accounts.maintain_endpoints(),
-            scheduled: app.backups.keep_schedule(),
-            deliveries: app.webhooks.start(),
-        }
-    }
-
-    async fn stop(self, app: &AppState, grace: Duration) {
-        drop((self.rounds, self.endpoints));
-        tokio::join!(self.deliveries.stop(grace), app.mailer.shut_down(grace));
-        if let Some(scheduled) = self.scheduled {
-            scheduled.abort();
-        }
     }
 }

@@ -4,11 +4,11 @@
 //!
 //! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be; it is never shown.
 
-mod database_url;
 mod environment;
 mod layers;
 mod public_url;
 mod rooms;
+mod storage;
 mod token;
 
 use std::{
@@ -16,7 +16,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cluster::Origin;
 use ipnet::IpNet;
 use operations::backups::BackupSettings;
 use outbound::{mail::MailSettings, webhooks::WebhookSettings};
@@ -24,8 +23,8 @@ use serde::Deserialize;
 use toml::Table;
 use url::Url;
 
-pub use database_url::DatabaseUrl;
 pub use public_url::PublicUrl;
+pub use storage::{Cluster, DatabaseUrl, Journal, Storage};
 pub use token::Token;
 
 /// The commented defaults.
@@ -176,48 +175,6 @@ pub struct StripeSettings {
 pub struct Sandbox {
     /// Whether it starts with the limits, delays and refusals that Stripe has.
     pub unkind: bool,
-}
-
-/// Where the log is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Storage {
-    /// The database that has it; `None`: the data directory.
-    #[serde(deserialize_with = "database_url::empty_is_none")]
-    pub url: Option<DatabaseUrl>,
-    /// Commits under way to it at once.
-    pub pipeline: usize,
-}
-
-/// How processes that share a log reach each other.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cluster {
-    /// Where the others reach this one; `None`: where it listens.
-    #[serde(deserialize_with = "database_url::empty_origin_is_none")]
-    pub address: Option<Origin>,
-}
-
-/// The log and its store.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Journal {
-    /// Page cache, in MiB.
-    pub cache_mb: u64,
-    /// Filters of past idempotency keys, in MiB.
-    pub filter_mb: u64,
-    /// Fold after so many entries.
-    pub checkpoint_entries: u64,
-    /// Fold after so long when fewer wait, in milliseconds.
-    pub checkpoint_interval_ms: u64,
-    /// Refuse writes while so many entries wait to be folded.
-    pub backlog_limit: u64,
-    /// The same in megabytes of entries: awake wallets keep as much in memory.
-    pub backlog_mb: u64,
-    /// Refuse writes while less is free on the disk, in bytes.
-    pub min_free_bytes: u64,
-    /// Run where writes cannot be made to survive a power cut.
-    pub allow_unsynced: bool,
 }
 
 /// Wallets in memory.

@@ -29,8 +29,9 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 use web::api::FastPath;
 
 use super::{
-    Background, BoundSockets, Error, Platform, Service,
+    BoundSockets, Error, Platform, Service,
     addresses::{provider_environment, scheme},
+    background::Background,
     close,
     store::store_options,
 };

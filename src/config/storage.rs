@@ -1,0 +1,98 @@
+//! Where the log is kept, and how processes that share it reach each other.
+
+use std::fmt;
+
+use cluster::Origin;
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+/// Where the log is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storage {
+    /// The database that has it; `None`: the data directory.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub url: Option<DatabaseUrl>,
+    /// Commits under way to it at once.
+    pub pipeline: usize,
+}
+
+/// How processes that share a log reach each other.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Where the others reach this one; `None`: where it listens.
+    #[serde(deserialize_with = "empty_origin_is_none")]
+    pub address: Option<Origin>,
+}
+
+/// The log and its store.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journal {
+    /// Page cache, in MiB.
+    pub cache_mb: u64,
+    /// Filters of past idempotency keys, in MiB.
+    pub filter_mb: u64,
+    /// Fold after so many entries.
+    pub checkpoint_entries: u64,
+    /// Fold after so long when fewer wait, in milliseconds.
+    pub checkpoint_interval_ms: u64,
+    /// Refuse writes while so many entries wait to be folded.
+    pub backlog_limit: u64,
+    /// The same in megabytes of entries: awake wallets keep as much in memory.
+    pub backlog_mb: u64,
+    /// Refuse writes while less is free on the disk, in bytes.
+    pub min_free_bytes: u64,
+    /// Run where writes cannot be made to survive a power cut.
+    pub allow_unsynced: bool,
+}
+
+/// The URL of a database, which has a password in it: it is shown by nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(Box<str>);
+
+impl DatabaseUrl {
+    /// The URL, with its password.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabaseUrl(..)")
+    }
+}
+
+/// An empty text stands for none. The error does not repeat the text.
+pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<DatabaseUrl>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.is_empty() {
+        true => Ok(None),
+        false
+            if ["postgres://", "postgresql://"]
+                .iter()
+                .any(|scheme| text.starts_with(scheme)) =>
+        {
+            Ok(Some(DatabaseUrl(text.into())))
+        }
+        false => Err(D::Error::custom("storage.url begins with postgres://")),
+    }
+}
+
+/// An empty text stands for no address.
+pub(super) fn empty_origin_is_none<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Origin>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.is_empty() {
+        true => Ok(None),
+        false => text
+            .parse()
+            .map(Some)
+            .map_err(|error| D::Error::custom(format!("cluster.address: {error}"))),
+    }
+}
