@@ -154,7 +154,12 @@ pub(crate) fn recover(
 ) -> Result<(DiskBooks, FramePosition), Error> {
     let Database { sled, .. } = &database;
     let (folded, scan) = caught(|| {
-        let scan = recovery::scan(&*frames, read_meta(sled)?, watermark.place())?;
+        let folded = read_meta(sled)?;
+        let scan = match frames.shared() {
+            None => recovery::scan(&*frames, folded, watermark.place())?,
+            // Whoever follows a log reads it piece by piece, and has compared what it was told with what is there.
+            Some(_) => recovery::Scan::nothing_behind(folded),
+        };
         recovery::repair(sled, &*frames, &scan)?;
         let folded = FoldedState::open(sled, options.filter_bytes)?;
         Ok((folded, scan))

@@ -71,13 +71,7 @@ pub(crate) fn scan(
     folded: FramePosition,
     mark: FramePosition,
 ) -> Result<Scan, Error> {
-    let mut scan = Scan {
-        folded,
-        head: folded,
-        frames: Vec::new(),
-        leftover: Vec::new(),
-        torn: None,
-    };
+    let mut scan = Scan::nothing_behind(folded);
     let mut marked = mark.lsn <= folded.lsn;
     frames.walk(folded, &mut |lsn, bytes| {
         scan.see(lsn, bytes, mark)?;
@@ -97,6 +91,17 @@ pub(crate) fn scan(
 }
 
 impl Scan {
+    /// A log that ends with what is folded.
+    pub(crate) const fn nothing_behind(folded: FramePosition) -> Self {
+        Self {
+            folded,
+            head: folded,
+            frames: Vec::new(),
+            leftover: Vec::new(),
+            torn: None,
+        }
+    }
+
     fn see(&mut self, lsn: u64, bytes: &[u8], mark: FramePosition) -> Result<(), Error> {
         if lsn <= self.folded.lsn {
             self.leftover.push(lsn);
