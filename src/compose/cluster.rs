@@ -40,6 +40,9 @@ use crate::{
     config::{Config, DatabaseUrl},
 };
 
+/// How long the database may take to be there at the start.
+const DATABASE_WITHIN: Duration = Duration::from_secs(60);
+
 /// A process that has joined, and does not lead yet.
 pub struct ClusterProcess {
     config: Config,
@@ -99,7 +102,10 @@ impl ClusterProcess {
             }),
         };
         let options = store_options(&config);
-        let joined = tokio::task::spawn_blocking(move || Follower::join(options, member));
+        let joined = tokio::task::spawn_blocking(move || {
+            member.server.wait_until_there(DATABASE_WITHIN)?;
+            Follower::join(options, member)
+        });
         let follower = joined.await.map_err(std::io::Error::other)??;
         let opened = secrets.lock().take();
         let secrets = opened.ok_or_else(|| std::io::Error::other("no secrets were opened"))?;

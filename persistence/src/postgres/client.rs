@@ -8,7 +8,8 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
@@ -30,6 +31,8 @@ use crate::error::Error;
 
 /// How long a connection may take until it can be used.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Pause between two attempts to connect at the start.
+const CONNECT_AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// How long a statement that waits for nobody else may take.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// How long the server is asked to give up what nobody waits for any more.
@@ -164,6 +167,29 @@ impl Server {
             handle: runtime.handle().clone(),
             runtime: Some(Arc::new(runtime)),
         })
+    }
+
+    /// Waits until the database takes connections, at most for so long: machines that start together need not start in
+    /// order. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreachable`] when the time is up, [`Error::Unusable`] when it refuses this process for good.
+    pub fn wait_until_there(&self, limit: Duration) -> Result<(), Error> {
+        let started = Instant::now();
+        let mut is_told = false;
+        loop {
+            let failure = match self.wait(self.connect()) {
+                Ok(_) => return Ok(()),
+                Err(Failure::Unreachable(why)) if started.elapsed() < limit => why,
+                Err(failure) => return Err(failure.into()),
+            };
+            if !is_told {
+                tracing::warn!(error = failure, "Waiting for the database");
+                is_told = true;
+            }
+            thread::sleep(CONNECT_AGAIN_AFTER);
+        }
     }
 
     /// Waits for what the database is asked, on a thread that may wait.

@@ -77,12 +77,16 @@ impl Opener {
             Ok(insert) => insert,
             Err(error) => return Ok(Err(error)),
         };
+        let has_led = self.standing.opened.load(Ordering::Acquire) > 0;
         let mut writer = Writer::new(connection, self.cell);
         let sent = lease::now();
         match within(OPEN_WITHIN, writer.add(insert)).await {
             Ok(true) => {}
             Ok(false) | Err(Failure::Exists(_)) => {
-                return Ok(Ok(Opened::NotYet("another frame was faster".into())));
+                return Ok(Ok(match has_led {
+                    true => Opened::NotYet("another frame was faster".into()),
+                    false => Opened::Beaten,
+                }));
             }
             Err(failure) => {
                 writer.connection().cancel().await;
