@@ -1,7 +1,13 @@
 //! A process that follows a log in the database into books of its own, and leads it once nobody else does. It goes that
 //! way once: a leader that loses the log ends, and starts anew as a follower.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{
+    fs::File,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use domain::Timestamp;
 use uuid::Uuid;
@@ -11,9 +17,13 @@ use super::{
     client::{ANSWER_WITHIN, Connection, within},
     log::{Opened, PostgresFrames},
     membership::Membership,
+    schedule::Schedule,
     schema,
+    segments::{ALLOWED_LOG2, Segments},
+    snapshots::PostgresRows,
 };
 use crate::{
+    backup::{self, DatabaseVault, MemberRestore, Vault},
     error::Error,
     frames::{
         Claimant, FramePosition, Frames, KeptFrame, frame,
@@ -21,14 +31,24 @@ use crate::{
         term::{Said, follows, said},
     },
     journal::SledJournal,
-    log::{progress::UnfoldedFrame, recovery::read_meta},
-    options::Options,
+    log::{
+        lock::{DATABASE, Directory},
+        progress::UnfoldedFrame,
+        recovery::read_meta,
+    },
+    options::{Faults, Options},
 };
 
 /// Pause between two looks at a log that has not moved.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
+const MOST_REMADE: u32 = 3;
+/// How long a log that begins behind data of another may be without a snapshot.
+const FIRST_SNAPSHOT_WITHIN: Duration = Duration::from_secs(60);
+/// How long threads of a store that was closed may hold its files.
+const CLOSED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Called with the address of the process that leads, as far as is known; `None`: nobody does.
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
@@ -49,6 +69,11 @@ pub struct Member {
     pub key_check: KeyCheck,
     /// Called whenever another process leads.
     pub on_leader: OnLeader,
+    /// How old the newest snapshot may become; `None`: this process makes none.
+    pub snapshot_every: Option<Duration>,
+    /// Where this process makes the log: how many frames lie in one table, as a power of two. Usually
+    /// [`super::SEGMENT_FRAMES_LOG2`].
+    pub segment_frames_log2: u32,
 }
 
 impl std::fmt::Debug for Member {
@@ -66,7 +91,7 @@ pub enum Followed {
     /// It leads: everything that was acknowledged before is in its books.
     Leads {
         /// The log, open for writing.
-        journal: SledJournal,
+        journal: Arc<SledJournal>,
         /// What the clock of the one who led before would show now, if that was seen.
         clock: Option<Timestamp>,
     },
@@ -92,7 +117,7 @@ impl std::fmt::Debug for Followed {
 
 /// See the module.
 pub struct Follower {
-    journal: SledJournal,
+    journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
@@ -108,50 +133,68 @@ impl std::fmt::Debug for Follower {
 
 impl Follower {
     /// Opens the data directory and reads the log as far as it goes. The first process makes the tables; where its
-    /// directory has data, the log goes on behind it.
+    /// directory has data, the log goes on behind it. Where the directory's books cannot go on with the log, they are made
+    /// anew from the newest snapshot, or from the first frame on.
     ///
     /// # Errors
     ///
-    /// Those of [`SledJournal::open`], and [`Error::Unusable`] when database and directory do not belong together, or
-    /// the database has lost frames that it had acknowledged to this process.
+    /// Those of [`SledJournal::open`] and [`backup::restore_member`], and [`Error::Unusable`] when database and directory
+    /// do not belong together, or the database has lost frames that it had acknowledged to this process: then nothing is
+    /// touched.
     pub fn join(options: Options, member: Member) -> Result<Self, Error> {
-        let Member {
-            server,
-            cell,
-            address,
-            key_check,
-            on_leader,
-        } = member;
-        if Membership::read(&options.dir)?.is_none() && SledJournal::has_data(&options.dir) {
+        let dir = options.dir.clone();
+        let mut reason = backup::is_unfinished_member(&dir)
+            .then(|| "making its books was interrupted".to_owned());
+        if reason.is_none() && Membership::read(&dir)?.is_none() && SledJournal::has_data(&dir) {
             // What lies in the directory's own log goes into its books first: the shared log goes on behind it.
             let alone = SledJournal::open(options.clone())?;
             crate::Books::settle(&alone)?;
             crate::Log::close(&alone)?;
         }
-        let mut joined = None;
-        let journal = SledJournal::open_with(options, false, |options, database, watermark| {
-            let folded = read_meta(&database.sled)?;
-            let place = Place {
-                root: &options.dir,
-                folded,
-                acknowledged: watermark.place(),
+        let (on_leader, snapshot_every) = (Arc::clone(&member.on_leader), member.snapshot_every);
+        let mut joining = Joining::new(member, &options)?;
+        let mut remade = 0_u32;
+        let journal = loop {
+            if let Some(reason) = reason.take() {
+                if remade >= MOST_REMADE {
+                    return Err(Error::Unusable(reason));
+                }
+                remade = remade.saturating_add(1);
+                joining.remake(&options, &reason)?;
+            }
+            let opened =
+                SledJournal::open_with(options.clone(), false, |options, database, watermark| {
+                    let place = Place {
+                        root: &options.dir,
+                        folded: read_meta(&database.sled)?,
+                        acknowledged: watermark.place(),
+                    };
+                    let frames = joining.frames(&place)?;
+                    frames.announce(place.folded.lsn)?;
+                    match place.check(&frames)? {
+                        None => Ok(frames),
+                        Some(why) => {
+                            reason = Some(why.clone());
+                            Err(Error::Unusable(why))
+                        }
+                    }
+                });
+            match opened {
+                Ok(journal) => break Arc::new(journal),
+                Err(_) if reason.is_some() => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let (frames, rows) = joining.joined()?;
+        if let Some(every) = snapshot_every {
+            let schedule = Schedule {
+                rows,
+                frames: Arc::clone(&frames),
+                journal: Arc::downgrade(&journal),
+                every,
             };
-            let membership = server.wait(settle(&server, cell, key_check, &place))?;
-            let frames = Arc::new(PostgresFrames::new(
-                server.clone(),
-                cell,
-                Claimant {
-                    node: membership.node.as_u128(),
-                    incarnation: Uuid::new_v4().as_u128(),
-                    address: address.clone(),
-                },
-                options.faults.clone(),
-            ));
-            place.check(&frames)?;
-            joined = Some(Arc::clone(&frames));
-            Ok(frames)
-        })?;
-        let frames = joined.ok_or_else(|| Error::Io("the log was not opened".into()))?;
+            journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
+        }
         let follower = Self {
             journal,
             frames,
@@ -181,7 +224,7 @@ impl Follower {
         let mut is_down = false;
         loop {
             if stop() {
-                crate::Log::close(&self.journal)?;
+                crate::Log::close(&*self.journal)?;
                 return Ok(Followed::Stopped);
             }
             if let Some(failure) = self.journal.shared().failure() {
@@ -197,8 +240,8 @@ impl Follower {
                     return Ok(Followed::Leads { journal, clock });
                 }
                 Ok(Step::Taken(by)) => {
-                    crate::Books::settle(&self.journal)?;
-                    crate::Log::close(&self.journal)?;
+                    crate::Books::settle(&*self.journal)?;
+                    crate::Log::close(&*self.journal)?;
                     let is_own = by == self.frames.node();
                     return Ok(Followed::Taken { is_own });
                 }
@@ -321,6 +364,137 @@ fn went_elsewhere(lsn: u64) -> Error {
     ))
 }
 
+/// What it takes to join: the log, once it is known that it and the directory belong together.
+struct Joining {
+    /// Asked once.
+    key_check: Option<KeyCheck>,
+    server: Server,
+    /// The segments of a log that it makes.
+    segments: Segments,
+    address: Box<str>,
+    faults: Option<Arc<dyn Faults>>,
+    joined: Option<(Arc<PostgresFrames>, Arc<PostgresRows>)>,
+}
+
+impl Joining {
+    fn new(member: Member, options: &Options) -> Result<Self, Error> {
+        if !ALLOWED_LOG2.contains(&member.segment_frames_log2) {
+            return Err(Error::Unusable(format!(
+                "a segment cannot have 2^{} frames",
+                member.segment_frames_log2
+            )));
+        }
+        Ok(Self {
+            key_check: Some(member.key_check),
+            server: member.server,
+            segments: Segments::new(member.cell, member.segment_frames_log2),
+            address: member.address,
+            faults: options.faults.clone(),
+            joined: None,
+        })
+    }
+
+    fn joined(&self) -> Result<(Arc<PostgresFrames>, Arc<PostgresRows>), Error> {
+        let not_yet = || Error::Io("the log was not opened".into());
+        self.joined.clone().ok_or_else(not_yet)
+    }
+
+    /// The log. Whoever asks first has locked the directory.
+    fn frames(&mut self, place: &Place<'_>) -> Result<Arc<PostgresFrames>, Error> {
+        let Some(key_check) = self.key_check.take() else {
+            return Ok(self.joined()?.0);
+        };
+        let settled = settle(&self.server, self.segments, key_check, place);
+        let (membership, segments) = self.server.wait(settled)?;
+        let claimant = Claimant {
+            node: membership.node.as_u128(),
+            incarnation: Uuid::new_v4().as_u128(),
+            address: self.address.clone(),
+        };
+        let server = self.server.clone();
+        let frames = PostgresFrames::new(server.clone(), segments, claimant, self.faults.clone());
+        let frames = Arc::new(frames);
+        let rows = Arc::new(PostgresRows::new(server, segments));
+        self.joined = Some((Arc::clone(&frames), rows));
+        Ok(frames)
+    }
+
+    /// Makes the books of a directory anew, whose own are of no use.
+    fn remake(&mut self, options: &Options, reason: &str) -> Result<(), Error> {
+        let dir = &options.dir;
+        if self.joined.is_none() {
+            let _lock = Directory::lock(dir)?;
+            self.frames(&Place {
+                root: dir,
+                folded: FramePosition::default(),
+                acknowledged: FramePosition::default(),
+            })?;
+        }
+        let (frames, rows) = self.joined()?;
+        // Nothing of the log goes until it is known which snapshot it is to be.
+        frames.announce(0)?;
+        let vault = DatabaseVault::new(rows);
+        let is_new = !self.has_snapshot(&frames, &vault)?;
+        tracing::warn!(reason, dir = %dir.display(), "The books are made anew");
+        if is_new || !backup::is_unfinished_member(dir) {
+            await_closed(dir);
+            backup::discard(dir, options.faults.as_deref())?;
+        }
+        if is_new {
+            tracing::info!("There is no snapshot: the log is read from its first frame on");
+            return backup::begin_anew(dir);
+        }
+        let began = Instant::now();
+        let what = MemberRestore {
+            vault: &vault,
+            log: &*frames,
+            on_needs: &|place| frames.needs_behind(place.lsn),
+            name: None,
+            dir: dir.clone(),
+            allow_unsynced: options.allow_unsynced,
+            faults: options.faults.clone(),
+        };
+        let made = backup::restore_member(&what, &|_| true)?;
+        tracing::info!(
+            snapshot.name = made.name,
+            snapshot.bytes = made.moved.bytes,
+            seconds = began.elapsed().as_secs(),
+            "The books were made from a snapshot"
+        );
+        Ok(())
+    }
+
+    /// Whether there is a snapshot. Where the log is of no use without one, it waits for the first.
+    fn has_snapshot(&self, frames: &PostgresFrames, vault: &dyn Vault) -> Result<bool, Error> {
+        let began = Instant::now();
+        loop {
+            let is_there = !vault.manifests()?.is_empty();
+            let base = frames.cell()?.map_or(0, |cell| cell.base.lsn);
+            if is_there || base == 0 {
+                return Ok(is_there);
+            }
+            if began.elapsed() >= FIRST_SNAPSHOT_WITHIN {
+                return Err(Error::Unusable(format!(
+                    "the log begins behind frame {base}, and there is no snapshot yet of what was before: start this \
+                     process again once one was made"
+                )));
+            }
+            thread::sleep(AGAIN_AFTER);
+        }
+    }
+}
+
+/// Waits until no thread of a store that was closed here writes to its files any more.
+fn await_closed(root: &Path) {
+    let began = Instant::now();
+    let Ok(file) = File::open(root.join(DATABASE).join("db")) else {
+        return;
+    };
+    while file.try_lock().is_err() && began.elapsed() < CLOSED_WITHIN {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Where a data directory stands.
 struct Place<'a> {
     root: &'a Path,
@@ -331,17 +505,20 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Compares what the directory knows with what the database has.
-    fn check(&self, frames: &PostgresFrames) -> Result<(), Error> {
+    /// Compares what the directory knows with what the database has. `Some`: why its books cannot go on with the log, which
+    /// has everything that was ever acknowledged to this process.
+    fn check(&self, frames: &PostgresFrames) -> Result<Option<String>, Error> {
         let base = frames.cell()?.map(|cell| cell.base).unwrap_or_default();
-        let has = |place: FramePosition| match place.lsn < base.lsn {
-            // Gone for good: nobody can say.
-            true => Ok(true),
-            false => Ok::<_, Error>(
-                frames
-                    .at(place.lsn)?
-                    .is_some_and(|kept| kept.place == place),
-            ),
+        let has = |place: FramePosition| {
+            if place.lsn < base.lsn {
+                // Gone for good: nobody can say.
+                return Ok(true);
+            }
+            if place.lsn == base.lsn {
+                return Ok(place == base);
+            }
+            let kept = frames.at(place.lsn)?;
+            Ok::<_, Error>(kept.is_some_and(|kept| kept.place == place))
         };
         if !has(self.acknowledged)? {
             let head = newest(frames, base.lsn)?;
@@ -354,21 +531,24 @@ impl Place<'_> {
             )));
         }
         if self.folded.lsn < base.lsn {
-            return Err(Error::Unusable(format!(
-                "{} is too far behind: its books end at frame {}, the log begins behind frame {}",
-                self.root.display(),
-                self.folded.lsn,
-                base.lsn
-            )));
+            return Ok(Some(match self.folded.lsn {
+                0 => format!(
+                    "it has none yet, and the log begins behind frame {}",
+                    base.lsn
+                ),
+                folded => format!(
+                    "they end at frame {folded}, and the log begins behind frame {}",
+                    base.lsn
+                ),
+            }));
         }
-        match has(self.folded)? {
-            true => Ok(()),
-            false => Err(Error::Unusable(format!(
-                "{} has read frame {}, which the database has lost before it was durable",
-                self.root.display(),
+        Ok(match has(self.folded)? {
+            true => None,
+            false => Some(format!(
+                "they have frame {}, which the database has lost before it was durable",
                 self.folded.lsn
-            ))),
-        }
+            )),
+        })
     }
 }
 
@@ -391,10 +571,11 @@ fn newest(frames: &PostgresFrames, base: u64) -> Result<u64, Error> {
 /// Makes the tables where there are none, and says what directory and database are to each other.
 async fn settle(
     server: &Server,
-    number: i16,
+    segments: Segments,
     key_check: KeyCheck,
     place: &Place<'_>,
-) -> Result<Membership, Error> {
+) -> Result<(Membership, Segments), Error> {
+    let number = segments.cell();
     let mut connection = server.connect().await?;
     let own = Membership::read(place.root)?;
     let exists = look(&connection, number).await?.is_some();
@@ -406,7 +587,7 @@ async fn settle(
                 place.root.display()
             )));
         }
-        match schema::make(&mut connection, number, place.folded, &key_check).await {
+        match schema::make(&mut connection, segments, place.folded, &key_check).await {
             Ok(()) => {}
             // Another was faster: what it made is looked at below.
             Err(_) if look(&connection, number).await?.is_some() => {}
@@ -423,8 +604,9 @@ async fn settle(
         ));
     }
     let id = cluster.id;
+    let segments = Segments::new(number, cell.segment_frames_log2);
     match own {
-        Some(own) if own.cluster == id && own.cell == number => Ok(own),
+        Some(own) if own.cluster == id && own.cell == number => Ok((own, segments)),
         Some(_) => Err(Error::Unusable(format!(
             "{} belongs to another cluster or another cell of it: is storage.url the right one?",
             place.root.display()
@@ -437,7 +619,7 @@ async fn settle(
                 cell: number,
             };
             membership.write(place.root)?;
-            Ok(membership)
+            Ok((membership, segments))
         }
         None => Err(Error::Unusable(format!(
             "{} holds data of its own, and the database has the log of another: use an empty directory to join it, or \

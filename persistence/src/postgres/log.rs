@@ -14,9 +14,9 @@ use tokio_postgres::types::Type;
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
     commits::{Insert, Pipeline, Wake, Writer, number},
-    housekeeping::{Housekeeper, Standing},
+    housekeeping::{Housekeeper, Identity, Standing},
     schema::{self, unsigned},
-    segments,
+    segments::Segments,
 };
 use crate::{
     Faults, Step,
@@ -56,7 +56,7 @@ struct Sent {
 /// See the module.
 pub struct PostgresFrames {
     server: Server,
-    cell: i16,
+    segments: Segments,
     term: Mutex<Term>,
     lease: Arc<Lease>,
     /// The connection that frames are written on, while there is one.
@@ -65,6 +65,7 @@ pub struct PostgresFrames {
     /// A connection that frames are read on.
     reader: Mutex<Option<Connection>>,
     wake: Arc<Wake>,
+    identity: Identity,
     standing: Arc<Standing>,
     housekeeping: JoinHandle<()>,
     /// Failures to inject, for tests.
@@ -75,7 +76,7 @@ impl std::fmt::Debug for PostgresFrames {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresFrames")
             .field("server", &self.server)
-            .field("cell", &self.cell)
+            .field("segments", &self.segments)
             .finish_non_exhaustive()
     }
 }
@@ -83,19 +84,21 @@ impl std::fmt::Debug for PostgresFrames {
 impl PostgresFrames {
     /// The log of a cell, which this process only reads until [`PostgresFrames::open_behind`].
     #[must_use]
-    pub fn new(
+    pub(super) fn new(
         server: Server,
-        cell: i16,
+        segments: Segments,
         claimant: Claimant,
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let standing = Arc::new(Standing::default());
-        let keeper = Housekeeper::new(&server, cell, &claimant, Arc::clone(&standing));
+        let identity = Identity::of(&claimant);
+        let keeper = Housekeeper::new(&server, segments, identity.clone(), Arc::clone(&standing));
         Self {
             housekeeping: server.spawn(keeper.run()),
+            identity,
             standing,
             server,
-            cell,
+            segments,
             faults,
             term: Mutex::new(Term::new(claimant)),
             lease: Arc::default(),
@@ -111,13 +114,54 @@ impl PostgresFrames {
         self.term.lock().claimant().node
     }
 
+    pub(super) const fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The last frame in its books, as it was last said.
+    pub(super) fn folded(&self) -> u64 {
+        self.standing.folded.load(Ordering::Acquire)
+    }
+
+    pub(super) const fn segments(&self) -> Segments {
+        self.segments
+    }
+
+    /// Whether it has opened the log for writing.
+    pub(super) fn has_opened(&self) -> bool {
+        self.standing.opened.load(Ordering::Acquire) > 0
+    }
+
+    /// Says that this process needs every frame behind this one. Whoever trims the log from then on leaves it these, and
+    /// whoever did before has moved the base by then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the database does not answer.
+    pub(super) fn announce(&self, folded: u64) -> Result<(), Error> {
+        self.standing.folded.store(folded, Ordering::Release);
+        let announced = self.server.wait(async {
+            let mut connection = self.server.connect().await?;
+            let said =
+                self.identity
+                    .announce(&mut connection, self.segments.cell(), &self.standing);
+            within(ANSWER_WITHIN, said).await
+        });
+        announced.map_err(Error::from)
+    }
+
+    /// The same from the next report on, where what was said before asks for more.
+    pub(super) fn needs_behind(&self, folded: u64) {
+        self.standing.folded.store(folded, Ordering::Release);
+    }
+
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] when the database does not answer, [`Error::Damaged`] when what it holds is no frame.
     pub fn behind(&self, place: u64) -> Result<Vec<KeptFrame>, Error> {
-        self.reading(async |reader| rows(reader, self.cell, place, ROWS).await)?
+        self.reading(async |reader| rows(reader, self.segments, place, ROWS).await)?
             .into_iter()
             .map(kept)
             .collect()
@@ -129,7 +173,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn at(&self, lsn: u64) -> Result<Option<KeptFrame>, Error> {
-        let row = self.reading(async |reader| row(reader, self.cell, lsn).await)?;
+        let row = self.reading(async |reader| row(reader, self.segments, lsn).await)?;
         row.map(kept).transpose()
     }
 
@@ -139,7 +183,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn cell(&self) -> Result<Option<schema::Cell>, Error> {
-        self.reading(async |reader| schema::cell(reader, self.cell).await)
+        self.reading(async |reader| schema::cell(reader, self.segments.cell()).await)
     }
 
     /// Tries to take the log over right behind a head, which [`super::super::frames::lease::Watch`] has allowed.
@@ -165,7 +209,7 @@ impl PostgresFrames {
             Err(failure) => return not_yet(failure),
         };
         let known = self.term.lock().known();
-        let found = match all_from(&connection, self.cell, known.lsn).await {
+        let found = match all_from(&connection, self.segments, known.lsn).await {
             Ok(found) => found,
             Err(failure) => return not_yet(failure),
         };
@@ -181,17 +225,11 @@ impl PostgresFrames {
             }
         };
         let last = group.last();
-        let segment = segments::of(last.lsn);
-        let made = segments::make(
-            &connection,
-            self.cell,
-            segment,
-            segment.saturating_add(segments::AHEAD),
-        );
+        let made = self.segments.make_ahead(&connection, last.lsn);
         if let Err(failure) = within(ANSWER_WITHIN, made).await {
             return not_yet(failure);
         }
-        let mut writer = Writer::new(connection, self.cell);
+        let mut writer = Writer::new(connection, self.segments);
         let at = lease::now();
         match within(OPEN_WITHIN, writer.add(Insert::of(&group)?)).await {
             Ok(true) => {}
@@ -384,11 +422,11 @@ fn kept(row: Row) -> Result<KeptFrame, Error> {
 /// The rows behind a place, up to so many, of one segment. A segment that is not there has none.
 async fn rows(
     connection: &Connection,
-    cell: i16,
+    segments: Segments,
     place: u64,
     limit: i64,
 ) -> Result<Vec<Row>, Failure> {
-    let table = segments::table(cell, segments::of(place.saturating_add(1)));
+    let table = segments.table_of(place.saturating_add(1));
     let place = number(place).map_err(|error| Failure::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
     let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
@@ -400,8 +438,12 @@ async fn rows(
 }
 
 /// The row in a place.
-async fn row(connection: &Connection, cell: i16, lsn: u64) -> Result<Option<Row>, Failure> {
-    let table = segments::table(cell, segments::of(lsn));
+async fn row(
+    connection: &Connection,
+    segments: Segments,
+    lsn: u64,
+) -> Result<Option<Row>, Failure> {
+    let table = segments.table_of(lsn);
     let lsn = number(lsn).map_err(|error| Failure::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
     let parameters = [(&lsn as _, Type::INT8)];
@@ -413,12 +455,16 @@ async fn row(connection: &Connection, cell: i16, lsn: u64) -> Result<Option<Row>
 }
 
 /// The row in a place and all behind it.
-async fn all_from(connection: &Connection, cell: i16, lsn: u64) -> Result<Vec<Row>, Failure> {
-    let first = within(ANSWER_WITHIN, row(connection, cell, lsn)).await?;
+async fn all_from(
+    connection: &Connection,
+    segments: Segments,
+    lsn: u64,
+) -> Result<Vec<Row>, Failure> {
+    let first = within(ANSWER_WITHIN, row(connection, segments, lsn)).await?;
     let mut all: Vec<Row> = first.into_iter().collect();
     let mut last = lsn;
     loop {
-        let some = within(ANSWER_WITHIN, rows(connection, cell, last, ROWS)).await?;
+        let some = within(ANSWER_WITHIN, rows(connection, segments, last, ROWS)).await?;
         let Some(end) = some.last() else {
             return Ok(all);
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use persistence::{
     Options, SledJournal,
-    postgres::{Followed, Follower, Member, Server},
+    postgres::{Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server},
 };
 
 /// The URL of a new database.
@@ -21,11 +21,13 @@ pub(crate) fn member(url: &str) -> Member {
         address: "http://127.0.0.1:1".into(),
         key_check: Box::new(|_| Ok(vec![7])),
         on_leader: Arc::new(|_| {}),
+        snapshot_every: None,
+        segment_frames_log2: SEGMENT_FRAMES_LOG2,
     }
 }
 
 /// Follows until it leads.
-pub(crate) fn lead(options: Options, member: Member) -> SledJournal {
+pub(crate) fn lead(options: Options, member: Member) -> Arc<SledJournal> {
     let follower = Follower::join(options, member).unwrap();
     match follower.follow(&|| false).unwrap() {
         Followed::Leads { journal, .. } => journal,
