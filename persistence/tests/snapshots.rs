@@ -20,21 +20,20 @@ use std::{
 
 use common::{
     Trouble, crash_image,
-    life::{Life, PROJECT, Seen, check},
+    life::{Life, Seen, check},
     options,
+    world::world,
 };
-use domain::{Timestamp, history::Record, id::ProductId, wallet::Wallet};
+use domain::Timestamp;
 use parking_lot::Mutex;
 use persistence::{
-    Books, Error, Faults, Log, Reader, SledJournal, Step,
+    Books, Error, Faults, Log, SledJournal, Step,
     backup::{
         self, BackupSummary, DatabaseVault, DirectoryVault, MemberRestore, MemberSummary, Restore,
         SnapshotOrder, SnapshotRows, TransferProgress, Vault, discard, double::MemoryRows,
         restore_member,
     },
     frames::double::{LoneConnection, SharedLog},
-    lookups::{LookUp, LookUpRange},
-    usage::Interval,
     verify,
 };
 
@@ -147,51 +146,6 @@ fn connect(log: &Arc<Mutex<SharedLog>>) -> LoneConnection {
 
 fn data(folder: &Path) -> PathBuf {
     folder.join("member")
-}
-
-#[derive(Default)]
-struct All(Vec<String>);
-
-impl Reader for All {
-    fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
-        self.0.push(format!("{wallet:?}"));
-        Ok(true)
-    }
-
-    fn record(&mut self, _: &Wallet, record: Record) -> Result<(), Error> {
-        self.0.push(format!("{record:?}"));
-        Ok(())
-    }
-}
-
-/// Everything that can be read from a journal.
-fn world(journal: &SledJournal) -> Vec<String> {
-    let mut all = All::default();
-    journal.read_all(&mut all).unwrap();
-    let All(mut all) = all;
-    for (look_up, key_bytes) in [
-        (LookUp::Placed, 40),
-        (LookUp::ProviderIds, 32),
-        (LookUp::Due, 40),
-        (LookUp::Periods, 40),
-        (LookUp::Buyers, 32),
-        (LookUp::Codes, 16),
-        (LookUp::Ids, 16),
-    ] {
-        let all_of_it = LookUpRange::From(vec![0; key_bytes].into());
-        let entries = journal.stretch(look_up, &all_of_it, usize::MAX).unwrap();
-        all.extend(entries.iter().map(|it| format!("{look_up:?} {it:?}")));
-    }
-    for interval in [Interval::Hour, Interval::Day, Interval::Month] {
-        let always = (Timestamp(0), Timestamp::NEVER);
-        let usage = journal.usage(ProductId(1), interval, always).unwrap();
-        all.push(format!("{usage:?}"));
-    }
-    all.push(format!("{:?}", journal.documents().unwrap()));
-    all.push(format!("{:?}", journal.notes(b"").unwrap()));
-    let events = journal.project_events(PROJECT, 0, usize::MAX).unwrap();
-    all.extend(events.iter().map(|it| format!("{it:?}")));
-    all
 }
 
 /// What lies in a data directory beside its books.

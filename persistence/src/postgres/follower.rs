@@ -54,7 +54,7 @@ const CLOSED_WITHIN: Duration = Duration::from_secs(10);
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// See [`Member::key_check`].
-pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error>>;
+pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error> + Send>;
 
 /// How a process takes part in a cluster.
 pub struct Member {

@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_millis(500);
 /// How often a process says that it is there.
 const REPORT_EVERY: Duration = Duration::from_secs(2);
 /// How often segments are dropped.
-const TRIM_EVERY: Duration = Duration::from_secs(60);
+const TRIM_EVERY: Duration = Duration::from_secs(10);
 
 /// How far a process has come.
 #[derive(Default)]

@@ -27,7 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Snapshots that are kept: the log is trimmed up to the older one.
 const KEPT: usize = 2;
-/// A follower that has not read so many of the newest frames does not make one.
+/// A follower that has not read so many of the newest frames does not make one; nor one whose own books are being made,
+/// which has read none.
 const LEVEL_WITHIN: i64 = 16_384;
 /// The leader makes one where whoever should has not for so many times as long as it should take.
 const OVERDUE: u32 = 3;
@@ -146,7 +147,7 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, Failure> {
              SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD-HH24MISS'), \
                (SELECT folded_lsn FROM newest), (SELECT age FROM newest), \
                (SELECT incarnation FROM there \
-                WHERE NOT leads AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
+                WHERE NOT leads AND head_lsn > 0 AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
                 ORDER BY incarnation LIMIT 1)",
             &[(&cell, Type::INT2), (&LEVEL_WITHIN, Type::INT8)],
         )

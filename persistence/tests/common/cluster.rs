@@ -1,6 +1,6 @@
 //! Journals whose log lies in a database.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use persistence::{
     Options, SledJournal,
@@ -13,7 +13,7 @@ pub(crate) fn database() -> String {
     server.url(&server.create_database())
 }
 
-/// A member that nobody forwards to.
+/// A member that nobody forwards to, and that makes no snapshots.
 pub(crate) fn member(url: &str) -> Member {
     Member {
         server: Server::parse(url).unwrap(),
@@ -23,6 +23,15 @@ pub(crate) fn member(url: &str) -> Member {
         on_leader: Arc::new(|_| {}),
         snapshot_every: None,
         segment_frames_log2: SEGMENT_FRAMES_LOG2,
+    }
+}
+
+/// The same of a log with small segments, which makes a snapshot whenever there is something new.
+pub(crate) fn busy_member(url: &str) -> Member {
+    Member {
+        snapshot_every: Some(Duration::ZERO),
+        segment_frames_log2: 6,
+        ..member(url)
     }
 }
 
