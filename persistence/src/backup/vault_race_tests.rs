@@ -27,7 +27,7 @@ enum Act {
     Snapshot(Vec<u8>),
     RemoveOldest,
     Sweep,
-    /// Minutes pass.
+    /// So many minutes pass.
     Pass(i64),
 }
 

@@ -11,6 +11,8 @@ use crate::error::Error;
 
 /// Where sled's files are in it.
 pub(crate) const DATABASE: &str = "sled";
+/// The file that says which log elsewhere the books in it follow.
+pub(crate) const MEMBERSHIP: &str = "cluster.json";
 /// Where a restore works in it.
 pub(crate) const RESTORING: &str = "restoring";
 
@@ -50,13 +52,11 @@ impl Directory {
     pub(crate) fn check_whole(&self) -> Result<(), Error> {
         let unfinished = self.restoring();
         match unfinished.exists() {
-            true if crate::backup::is_unfinished_member(&self.root) => {
-                Err(Error::Unusable(format!(
-                    "making the books in {} anew is not finished: start Scrip with its storage.url again, which goes on \
+            true if self.is_member() => Err(Error::Unusable(format!(
+                "making the books in {} anew is not finished: start Scrip with its storage.url again, which goes on \
                      where it stopped",
-                    self.root.display()
-                )))
-            }
+                self.root.display()
+            ))),
             true => Err(Error::Unusable(format!(
                 "a restore into {} is not finished: run the same `scrip restore` again, which goes \
                  on where it stopped",
@@ -64,6 +64,11 @@ impl Directory {
             ))),
             false => Ok(()),
         }
+    }
+
+    /// Whether the log is followed elsewhere, in a database.
+    pub(crate) fn is_member(&self) -> bool {
+        self.root.join(MEMBERSHIP).exists()
     }
 
     /// Where a restore works until everything is there.

@@ -9,13 +9,13 @@ use std::{
 use domain::Timestamp;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
-use tokio_postgres::types::Type;
 
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
-    commits::{Insert, Pipeline, Wake, Writer, number},
+    commits::{Insert, Pipeline, Wake, Writer},
     housekeeping::{Housekeeper, Identity, Standing},
-    schema::{self, unsigned},
+    rows::{ROWS, all_from, kept, row, rows},
+    schema,
     segments::Segments,
 };
 use crate::{
@@ -23,15 +23,13 @@ use crate::{
     error::Error,
     frames::{
         Claimant, FramePosition, Frames, Group, KeptFrame, Lease, OnFrame, SharedFrames, Term,
-        Verdict, Written, frame,
+        Verdict, Written,
         lease::{self, Moment},
     },
 };
 
 /// Groups under way at once: with a millisecond to the database, four of them carry what one would with a quarter.
 const DEPTH: usize = 4;
-/// Frames that are read at once.
-const ROWS: i64 = 256;
 /// How long an opening may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
 /// it waits as well.
 const OPEN_WITHIN: Duration = Duration::from_secs(30);
@@ -381,95 +379,6 @@ impl SharedFrames for PostgresFrames {
     fn stands(&self, head: u64, folded: u64) {
         self.standing.head.fetch_max(head, Ordering::AcqRel);
         self.standing.folded.store(folded, Ordering::Release);
-    }
-}
-
-/// A row of a segment.
-struct Row {
-    lsn: i64,
-    hash: [u8; 32],
-    bytes: Vec<u8>,
-}
-
-impl Row {
-    fn of(row: &tokio_postgres::Row) -> Result<Self, Failure> {
-        let hash: &[u8] = row.try_get(1)?;
-        Ok(Self {
-            lsn: row.try_get(0)?,
-            hash: hash.try_into().unwrap_or_default(),
-            bytes: row.try_get(2)?,
-        })
-    }
-}
-
-/// A frame as it was before it was compressed. The row before the first is empty.
-fn kept(row: Row) -> Result<KeptFrame, Error> {
-    let lsn = unsigned(row.lsn);
-    let bytes = match row.bytes.is_empty() {
-        true => Vec::new(),
-        false => zstd::bulk::decompress(&row.bytes, frame::MAX_BYTES)
-            .map_err(|error| Error::Damaged(format!("the log at frame {lsn}: {error}")))?,
-    };
-    Ok(KeptFrame {
-        place: FramePosition {
-            lsn,
-            hash: row.hash,
-        },
-        bytes: bytes.into(),
-    })
-}
-
-/// The rows behind a place, up to so many, of one segment. A segment that is not there has none.
-async fn rows(
-    connection: &Connection,
-    segments: Segments,
-    place: u64,
-    limit: i64,
-) -> Result<Vec<Row>, Failure> {
-    let table = segments.table_of(place.saturating_add(1));
-    let place = number(place).map_err(|error| Failure::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
-    let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(Vec::new()),
-        rows => rows?.iter().map(Row::of).collect(),
-    }
-}
-
-/// The row in a place.
-async fn row(
-    connection: &Connection,
-    segments: Segments,
-    lsn: u64,
-) -> Result<Option<Row>, Failure> {
-    let table = segments.table_of(lsn);
-    let lsn = number(lsn).map_err(|error| Failure::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
-    let parameters = [(&lsn as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(None),
-        rows => rows?.first().map(Row::of).transpose(),
-    }
-}
-
-/// The row in a place and all behind it.
-async fn all_from(
-    connection: &Connection,
-    segments: Segments,
-    lsn: u64,
-) -> Result<Vec<Row>, Failure> {
-    let first = within(ANSWER_WITHIN, row(connection, segments, lsn)).await?;
-    let mut all: Vec<Row> = first.into_iter().collect();
-    let mut last = lsn;
-    loop {
-        let some = within(ANSWER_WITHIN, rows(connection, segments, last, ROWS)).await?;
-        let Some(end) = some.last() else {
-            return Ok(all);
-        };
-        last = unsigned(end.lsn);
-        all.extend(some);
     }
 }
 

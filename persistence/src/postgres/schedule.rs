@@ -3,7 +3,7 @@
 
 use std::{
     sync::{Arc, Weak},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use domain::Timestamp;
@@ -44,8 +44,10 @@ pub(super) struct Schedule {
 
 /// The snapshots that there are, and who is to make the next.
 struct Look {
-    /// By the database's clock, as a name.
-    now: String,
+    /// The time by the database's clock.
+    now: Timestamp,
+    /// The same as a name.
+    name: String,
     newest: Option<Newest>,
     /// The follower who is to; `None`: there is none.
     follower: Option<Uuid>,
@@ -64,11 +66,11 @@ impl Schedule {
                 continue;
             }
             let pause = match self.look() {
-                Ok(Some(name)) => match self.make(&name) {
+                Ok(Some(order)) => match self.make(&order) {
                     Ok(()) => LOOK_EVERY,
                     Err(_) if stop.is_stopped() => return,
                     Err(error) => {
-                        tracing::warn!(%error, snapshot.name = name, "A snapshot of the books failed: the next is tried soon");
+                        tracing::warn!(%error, snapshot.name = order.name, "A snapshot of the books failed: the next is tried soon");
                         AGAIN_AFTER
                     }
                 },
@@ -83,8 +85,8 @@ impl Schedule {
         }
     }
 
-    /// The name of the snapshot that this process is to make now, if so.
-    fn look(&self) -> Result<Option<String>, Error> {
+    /// The snapshot that this process is to make now, if so.
+    fn look(&self) -> Result<Option<SnapshotOrder>, Error> {
         let cell = self.frames.segments().cell();
         let look = self.rows.ask(ANSWER_WITHIN, async |connection| {
             look(connection, cell).await
@@ -105,24 +107,21 @@ impl Schedule {
             Some(follower) => follower == own || (leads && is_overdue),
             None => leads,
         };
-        let name = || format!("{}-{:08x}", look.now, own.as_fields().0);
-        Ok((is_due && is_own).then(name))
+        let order = || SnapshotOrder {
+            name: format!("{}-{:08x}", look.name, own.as_fields().0),
+            made_at: look.now,
+            keep: Some(KEPT),
+        };
+        Ok((is_due && is_own).then(order))
     }
 
-    fn make(&self, name: &str) -> Result<(), Error> {
+    fn make(&self, order: &SnapshotOrder) -> Result<(), Error> {
         let Some(journal) = self.journal.upgrade() else {
             return Ok(());
         };
         let began = Instant::now();
         let vault = DatabaseVault::new(Arc::clone(&self.rows) as _);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let millis = since.map_or(0, |since| since.as_millis());
-        let order = SnapshotOrder {
-            name: name.into(),
-            made_at: Timestamp(millis.try_into().unwrap_or_default()),
-            keep: Some(KEPT),
-        };
-        let made = journal.snapshot(&vault, &order, &|_| true)?;
+        let made = journal.snapshot(&vault, order, &|_| true)?;
         tracing::info!(
             snapshot.name = made.name,
             snapshot.bytes = made.moved.bytes,
@@ -148,7 +147,8 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, Failure> {
                (SELECT folded_lsn FROM newest), (SELECT age FROM newest), \
                (SELECT incarnation FROM there \
                 WHERE NOT leads AND head_lsn > 0 AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
-                ORDER BY incarnation LIMIT 1)",
+                ORDER BY incarnation LIMIT 1), \
+               (extract(epoch FROM now()) * 1000)::bigint",
             &[(&cell, Type::INT2), (&LEVEL_WITHIN, Type::INT8)],
         )
         .await?;
@@ -163,7 +163,8 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, Failure> {
         _ => None,
     };
     Ok(Look {
-        now: row.try_get(0)?,
+        now: Timestamp(row.try_get(4)?),
+        name: row.try_get(0)?,
         newest,
         follower: row.try_get(3)?,
     })

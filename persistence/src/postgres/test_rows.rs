@@ -5,7 +5,12 @@
     reason = "a panic in a test is a failed test, which is the point"
 )]
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    thread,
+};
+
+use postgres_kit::{Postgres, wait::until};
 
 use super::{Server, schema, segments::Segments, snapshots::PostgresRows};
 use crate::{
@@ -17,6 +22,7 @@ use crate::{
 /// See the module.
 pub(crate) struct InPostgres {
     rows: PostgresRows,
+    server: &'static Postgres,
     database: String,
     /// How much has passed by tests' word: what is stored is moved back by it, and what is shown forth.
     passed: AtomicI64,
@@ -25,8 +31,12 @@ pub(crate) struct InPostgres {
 impl InPostgres {
     /// A log without frames, in a database of its own.
     pub(crate) fn new() -> Self {
-        let database = postgres_kit::shared().create_database();
-        let server = Server::parse(&postgres_kit::shared().url(&database)).unwrap();
+        Self::on(postgres_kit::shared())
+    }
+
+    fn on(postgres: &'static Postgres) -> Self {
+        let database = postgres.create_database();
+        let server = Server::parse(&postgres.url(&database)).unwrap();
         let segments = Segments::new(0, 14);
         server.wait(async {
             let mut connection = server.connect().await.unwrap();
@@ -35,6 +45,7 @@ impl InPostgres {
         });
         Self {
             rows: PostgresRows::new(server, segments),
+            server: postgres,
             database,
             passed: AtomicI64::default(),
         }
@@ -45,7 +56,7 @@ impl InPostgres {
     }
 
     fn psql(&self, sql: &str) -> String {
-        postgres_kit::shared().psql_in(&self.database, sql)
+        self.server.psql_in(&self.database, sql)
     }
 }
 
@@ -117,4 +128,66 @@ impl SnapshotRows for InPostgres {
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error> {
         self.rows.remove_chunks(names, moment - self.passed())
     }
+}
+
+const SNAPSHOT: NewSnapshot<'_> = NewSnapshot {
+    name: "a",
+    folded: FramePosition {
+        lsn: 0,
+        hash: [0; 32],
+    },
+    head: FramePosition {
+        lsn: 0,
+        hash: [0; 32],
+    },
+    manifest: b"manifest",
+    chunks: &[],
+};
+
+#[test]
+fn a_snapshot_that_is_added_while_the_log_is_trimmed_past_it_does_not_count() {
+    let cell = InPostgres::new();
+    // Trims, and ends once somebody waits for that.
+    let trim = "DO $$ BEGIN UPDATE scrip.cell SET base_lsn = 5; \
+                LOOP PERFORM pg_stat_clear_snapshot(); \
+                EXIT WHEN EXISTS (SELECT 1 FROM pg_stat_activity \
+                WHERE wait_event_type = 'Lock' AND datname = current_database()); \
+                PERFORM pg_sleep(0.01); END LOOP; END $$";
+    thread::scope(|scope| {
+        scope.spawn(|| cell.psql(trim));
+        until("the log is being trimmed", || {
+            let begun =
+                cell.psql("SELECT count(*) FROM pg_locks WHERE relation = 'scrip.cell'::regclass");
+            (begun != "0").then_some(())
+        });
+        assert_eq!(
+            cell.add_snapshot(&SNAPSHOT).unwrap(),
+            SnapshotAdded::Trimmed
+        );
+    });
+    assert_eq!(cell.snapshots().unwrap(), []);
+}
+
+#[test]
+fn a_snapshot_that_a_standby_has_not_confirmed_is_not_said_to_be_there() {
+    let server = Box::leak(Box::new(Postgres::start()));
+    let cell = InPostgres::on(server);
+    server.set("synchronous_standby_names", "gone");
+    thread::scope(|scope| {
+        let adding = scope.spawn(|| cell.add_snapshot(&SNAPSHOT));
+        until("it waits for the standby, for ever", || {
+            let ended = cell.psql(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+            );
+            (ended == "t").then_some(())
+        });
+        let refused = adding.join().unwrap().unwrap_err();
+        assert!(refused.to_string().contains("warned"), "{refused}");
+    });
+    // It is there all the same, and on a new connection that is said.
+    server.set("synchronous_standby_names", "");
+    assert_eq!(
+        cell.add_snapshot(&SNAPSHOT).unwrap(),
+        SnapshotAdded::NameTaken
+    );
 }

@@ -32,7 +32,6 @@ use crate::{
         watermark::Watermark,
     },
     options::Options,
-    postgres::Membership,
     sled_error::caught,
 };
 
@@ -62,14 +61,13 @@ pub fn verify(dir: &Path) -> Result<VerifyReport, Error> {
         disk_bytes: disk_bytes(directory.root())?,
         ..VerifyReport::default()
     };
-    let is_member = Membership::read(directory.root())?.is_some();
-    if let Err(error) = read(&directory, is_member, &mut report) {
+    if let Err(error) = read(&directory, &mut report) {
         report.problem(&error);
     }
     Ok(report)
 }
 
-fn read(directory: &Directory, is_member: bool, report: &mut VerifyReport) -> Result<(), Error> {
+fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
     let watermark = Watermark::open(&directory.watermark())?;
     let Database { sled, log_file, .. } = database::open(directory, CACHE_BYTES, None)?;
     caught(|| {
@@ -78,7 +76,7 @@ fn read(directory: &Directory, is_member: bool, report: &mut VerifyReport) -> Re
         let folded = FoldedState::open(&sled, 0)?;
         let mut tail = Tail::default();
         let up_to = recovery::read_meta(&sled);
-        if is_member {
+        if directory.is_member() {
             report.log_elsewhere = Some(FoldedUpTo {
                 lsn: up_to?.lsn,
                 may_be_interrupted: folded.number() > folded.last_number()?,
