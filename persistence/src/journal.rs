@@ -188,6 +188,20 @@ impl SledJournal {
         caught(|| backup::snapshot(&self.shared, &books, vault, what, on_progress))
     }
 
+    /// Runs something on a thread of its own until the journal is closed, which waits for its end.
+    pub(crate) fn run_beside(
+        &self,
+        name: &str,
+        work: impl FnOnce(&StopSignal) + Send + 'static,
+    ) -> Result<(), Error> {
+        let stop = Arc::clone(&self.stop_rounds);
+        let thread = std::thread::Builder::new().name(name.into());
+        let thread = thread.spawn(move || work(&stop));
+        let thread = thread.map_err(|error| Error::Io(format!("no thread: {error}")))?;
+        self.threads.lock().push(thread);
+        Ok(())
+    }
+
     fn start(&self, books: DiskBooks, watermark: Watermark) -> Result<(), Error> {
         let books = Arc::new(books);
         *self.books.write() = Some(Arc::clone(&books));

@@ -63,11 +63,15 @@ impl Process {
     }
 
     fn member(&self) -> Member {
-        member(&self.url)
+        // Snapshots soon: who joins a log that began behind a directory needs one.
+        Member {
+            snapshot_every: Some(Duration::from_secs(3600)),
+            ..member(&self.url)
+        }
     }
 
     fn lead(&self) -> Arc<SledJournal> {
-        Arc::new(lead(self.options(), self.member()))
+        lead(self.options(), self.member())
     }
 
     /// Follows on a thread of its own; what it comes to is sent.
@@ -92,7 +96,7 @@ struct Following {
 impl Following {
     fn leads(&self) -> Arc<SledJournal> {
         match self.comes_to.recv_timeout(PATIENCE).unwrap().unwrap() {
-            Followed::Leads { journal, .. } => Arc::new(journal),
+            Followed::Leads { journal, .. } => journal,
             other => panic!("{other:?}"),
         }
     }

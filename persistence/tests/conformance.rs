@@ -102,14 +102,15 @@ impl Subject for OnSled {
         }
         let options = options(self.dir.path(), &self.trouble);
         let journal = match &self.log {
-            Kept::InTheDirectory => SledJournal::open(options),
+            Kept::InTheDirectory => SledJournal::open(options).map(Arc::new),
             Kept::InMemory(log) => {
                 let trouble = Arc::clone(&self.trouble);
-                SledJournal::open_over(options, Arc::new(LoneConnection::new(log, 3, trouble)))
+                let log = Arc::new(LoneConnection::new(log, 3, trouble));
+                SledJournal::open_over(options, log).map(Arc::new)
             }
             Kept::InPostgres(url) => Ok(lead(options, member(url))),
         };
-        self.journal = Some(Arc::new(journal.unwrap()));
+        self.journal = Some(journal.unwrap());
     }
 
     fn hold(&self, holding: bool) {

@@ -5,6 +5,7 @@
     clippy::cast_possible_wrap,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::panic,
     reason = "a test that cannot go on has to stop"
 )]
 

@@ -20,24 +20,20 @@ use std::{
 
 use common::{
     Trouble, crash_image,
-    life::{Life, PROJECT, Seen, check},
+    life::{Life, Seen, check},
     options,
+    world::world,
 };
-use domain::{Timestamp, history::Record, id::ProductId, wallet::Wallet};
+use domain::Timestamp;
 use parking_lot::Mutex;
 use persistence::{
-    Books, Error, Faults, Log, Reader, SledJournal, Step,
+    Books, Error, Faults, Log, SledJournal, Step,
     backup::{
         self, BackupSummary, DatabaseVault, DirectoryVault, MemberRestore, MemberSummary, Restore,
         SnapshotOrder, SnapshotRows, TransferProgress, Vault, discard, double::MemoryRows,
         restore_member,
     },
-    frames::{
-        FramePosition, Frames, Group, OnFrame, Written,
-        double::{LoneConnection, SharedLog},
-    },
-    lookups::{LookUp, LookUpRange},
-    usage::Interval,
+    frames::double::{LoneConnection, SharedLog},
     verify,
 };
 
@@ -150,51 +146,6 @@ fn connect(log: &Arc<Mutex<SharedLog>>) -> LoneConnection {
 
 fn data(folder: &Path) -> PathBuf {
     folder.join("member")
-}
-
-#[derive(Default)]
-struct All(Vec<String>);
-
-impl Reader for All {
-    fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
-        self.0.push(format!("{wallet:?}"));
-        Ok(true)
-    }
-
-    fn record(&mut self, _: &Wallet, record: Record) -> Result<(), Error> {
-        self.0.push(format!("{record:?}"));
-        Ok(())
-    }
-}
-
-/// Everything that can be read from a journal.
-fn world(journal: &SledJournal) -> Vec<String> {
-    let mut all = All::default();
-    journal.read_all(&mut all).unwrap();
-    let All(mut all) = all;
-    for (look_up, key_bytes) in [
-        (LookUp::Placed, 40),
-        (LookUp::ProviderIds, 32),
-        (LookUp::Due, 40),
-        (LookUp::Periods, 40),
-        (LookUp::Buyers, 32),
-        (LookUp::Codes, 16),
-        (LookUp::Ids, 16),
-    ] {
-        let all_of_it = LookUpRange::From(vec![0; key_bytes].into());
-        let entries = journal.stretch(look_up, &all_of_it, usize::MAX).unwrap();
-        all.extend(entries.iter().map(|it| format!("{look_up:?} {it:?}")));
-    }
-    for interval in [Interval::Hour, Interval::Day, Interval::Month] {
-        let always = (Timestamp(0), Timestamp::NEVER);
-        let usage = journal.usage(ProductId(1), interval, always).unwrap();
-        all.push(format!("{usage:?}"));
-    }
-    all.push(format!("{:?}", journal.documents().unwrap()));
-    all.push(format!("{:?}", journal.notes(b"").unwrap()));
-    let events = journal.project_events(PROJECT, 0, usize::MAX).unwrap();
-    all.extend(events.iter().map(|it| format!("{it:?}")));
-    all
 }
 
 /// What lies in a data directory beside its books.
@@ -497,72 +448,6 @@ fn a_member_goes_on_with_what_it_began_while_that_is_of_use() {
     assert!(stopped.is_err());
     cell.snapshot("b").unwrap();
     assert_eq!(cell.join(folder.path(), None).unwrap().name, "a");
-    cell.is_level(folder.path());
-}
-
-/// A log that begins behind some frame.
-struct Trimmed {
-    log: LoneConnection,
-    base: u64,
-}
-
-impl Frames for Trimmed {
-    fn depth(&self) -> usize {
-        self.log.depth()
-    }
-
-    fn start(&self, group: &Group) -> Result<(), Error> {
-        self.log.start(group)
-    }
-
-    fn finish(&self) -> Result<Written, Error> {
-        self.log.finish()
-    }
-
-    fn walk(&self, behind: FramePosition, see: OnFrame<'_>) -> Result<(), Error> {
-        self.log.walk(behind, see)
-    }
-
-    fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error> {
-        match lsn > self.base {
-            true => self.log.read(lsn),
-            false => Ok(None),
-        }
-    }
-
-    fn forget(&self, lsn: u64) -> Result<(), Error> {
-        self.log.forget(lsn)
-    }
-}
-
-#[test]
-fn a_member_that_began_with_what_the_log_no_longer_leads_on_from_begins_anew() {
-    let cell = Cell::open();
-    cell.live(20);
-    cell.snapshot("a").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let stopped = cell.join_from(&cell.vault, folder.path(), None, &|moved| moved.chunks < 9);
-    assert!(stopped.is_err());
-    cell.snapshot("b").unwrap();
-    let rows = cell.rows.snapshots().unwrap();
-    let folded = rows.iter().find(|(name, _)| name == "b").unwrap().1;
-    let log = Trimmed {
-        log: connect(&cell.log),
-        base: folded.lsn,
-    };
-    let mut what = MemberRestore {
-        vault: &cell.vault,
-        log: &log,
-        on_needs: &|place| assert!(place.lsn <= folded.lsn),
-        name: Some("a".into()),
-        dir: data(folder.path()),
-        allow_unsynced: false,
-        faults: None,
-    };
-    let refused = restore_member(&what, &|_| true).unwrap_err();
-    assert!(refused.to_string().contains("it is missing"), "{refused}");
-    what.name = None;
-    assert_eq!(restore_member(&what, &|_| true).unwrap().name, "b");
     cell.is_level(folder.path());
 }
 

@@ -65,6 +65,12 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     ] {
         print::line(&format!("{count:>14} {of_what}"));
     }
+    if let Some(log) = report.log_elsewhere {
+        let lsn = log.lsn;
+        print::line(&format!(
+            "The books have the log up to frame {lsn}; it lies in the database and was not read."
+        ));
+    }
     let found = VerifyResult::new(SystemClock::new().now(), count(problems.len()));
     if let Err(error) = found.write(&dir) {
         tracing::warn!(%error, "The result could not be stored for the dashboard");

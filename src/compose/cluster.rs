@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use actors::clock::SystemClock;
+use actors::clock::{Clock as _, SystemClock};
 use axum::{
     Router,
     extract::State,
@@ -23,7 +23,7 @@ use data_dir::secrets::{self, ProvidedSecrets, Secrets};
 use parking_lot::Mutex;
 use persistence::{
     Store,
-    postgres::{Followed, Follower, Member, Server as Database},
+    postgres::{Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 use web::api::FastPath;
@@ -42,6 +42,9 @@ use crate::{
 
 /// How long the database may take to be there at the start.
 const DATABASE_WITHIN: Duration = Duration::from_secs(60);
+
+/// How old the newest snapshot of the books becomes.
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(3600);
 
 /// A process that has joined, and does not lead yet.
 pub struct ClusterProcess {
@@ -96,6 +99,12 @@ impl ClusterProcess {
                 }
             }),
             depth: config.storage.pipeline,
+            clock: Arc::new({
+                let clock = SystemClock::new();
+                move || clock.wall()
+            }),
+            snapshot_every: Some(SNAPSHOT_EVERY),
+            segment_frames_log2: SEGMENT_FRAMES_LOG2,
             on_leader: Arc::new({
                 let leader = Arc::clone(&leader);
                 move |address| leader.saw(address.and_then(|text| text.parse().ok()))
@@ -202,7 +211,7 @@ impl ClusterProcess {
         };
         tracing::info!("This process leads");
         let platform = Platform {
-            store: Store::of(Arc::new(journal)),
+            store: Store::of(journal),
             clock: Arc::new(clock.map_or_else(SystemClock::new, SystemClock::resuming)),
         };
         let place = provider_environment(&config, address, own);

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::Error,
     log::{
-        lock::{Directory, sync, unusable},
+        lock::{Directory, RESTORING, sync, unusable},
         watermark,
     },
     options::{Faults, Step},
@@ -33,6 +33,34 @@ pub fn discard(dir: &Path, faults: Option<&dyn Faults>) -> Result<(), Error> {
         directory.check_whole()?;
     }
     empty(&directory, true, faults)
+}
+
+/// Whether the books of a member are being discarded in this data directory, or made, and that was interrupted.
+#[must_use]
+pub fn is_unfinished_member(dir: &Path) -> bool {
+    State::read_in(&dir.join(RESTORING)).is_some_and(|state| state.follows)
+}
+
+/// Lets a directory whose books were discarded pass for a new one: its log has everything from the first frame on.
+///
+/// # Errors
+///
+/// [`Error::Unusable`] when the directory is in use, was not emptied, or cannot be written.
+pub fn begin_anew(dir: &Path) -> Result<(), Error> {
+    let directory = Directory::lock(dir)?;
+    let work = directory.restoring();
+    let is_emptied = |state: State| state.stage == Stage::Discarding;
+    if !State::read(&directory).is_some_and(is_emptied) {
+        return Err(Error::Unusable(format!(
+            "{} was not emptied",
+            dir.display()
+        )));
+    }
+    // Renamed first: half removed it would be taken for a restore.
+    let over = directory.root().join(FINISHED_DIR);
+    fs::rename(&work, &over).map_err(|error| unusable(&over, &error))?;
+    sync(directory.root())?;
+    fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))
 }
 
 /// Removes everything of a store, also one that is being restored. Leaves `restoring/` with a state that says so.

@@ -19,7 +19,7 @@ mod vault;
 #[cfg(test)]
 mod vault_race_tests;
 #[cfg(test)]
-mod vault_tests;
+pub(crate) mod vault_tests;
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub use crate::contract::{
 pub(crate) use copy::{back_up, snapshot};
 pub use database::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
 pub use directory::DirectoryVault;
-pub use discard::discard;
+pub use discard::{begin_anew, discard, is_unfinished_member};
 pub use manifest::Manifest;
 pub use member::{MemberRestore, MemberSummary, restore_member};
 pub use restore::{Restore, RestoreSummary, restore};

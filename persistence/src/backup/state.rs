@@ -44,7 +44,12 @@ pub(super) enum Stage {
 impl State {
     /// The state that an earlier attempt left, if one did.
     pub(super) fn read(directory: &Directory) -> Option<Self> {
-        let bytes = fs::read(directory.restoring().join(FILE)).ok()?;
+        Self::read_in(&directory.restoring())
+    }
+
+    /// The state in this folder, if one is there.
+    pub(super) fn read_in(work: &Path) -> Option<Self> {
+        let bytes = fs::read(work.join(FILE)).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 

@@ -12,10 +12,11 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 
 use super::{
-    ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows, Vault, double::MemoryRows,
-    vault_tests::manifest,
+    ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows, Vault,
+    double::MemoryRows,
+    vault_tests::{TestRows, manifest},
 };
-use crate::{error::Error, frames::FramePosition};
+use crate::{error::Error, frames::FramePosition, postgres::test_rows::InPostgres};
 
 const MINUTE: i64 = 60_000_000;
 
@@ -41,19 +42,19 @@ fn act() -> impl Strategy<Value = Act> {
 
 /// Rows to which others come between two statements.
 struct Interrupted {
-    rows: Arc<MemoryRows>,
+    rows: Arc<dyn TestRows>,
     /// How much the others do before each of the next statements.
     others: Mutex<VecDeque<Vec<Act>>>,
 }
 
 impl Interrupted {
-    fn rows(&self) -> &MemoryRows {
+    fn rows(&self) -> &dyn TestRows {
         let next = self.others.lock().pop_front();
         let vault = DatabaseVault::new(Arc::clone(&self.rows) as Arc<dyn SnapshotRows>);
         next.iter()
             .flatten()
-            .for_each(|act| run(&vault, &self.rows, act, "b"));
-        &self.rows
+            .for_each(|act| run(&vault, &*self.rows, act, "b"));
+        &*self.rows
     }
 }
 
@@ -100,7 +101,7 @@ impl SnapshotRows for Interrupted {
 }
 
 /// Some of it may be refused, or find nothing.
-fn run(vault: &dyn Vault, rows: &MemoryRows, act: &Act, who: &str) {
+fn run(vault: &dyn Vault, rows: &dyn TestRows, act: &Act, who: &str) {
     match act {
         Act::Snapshot(contents) => {
             let put = contents.iter().map(|content| vault.put(&[*content]));
@@ -123,6 +124,27 @@ fn run(vault: &dyn Vault, rows: &MemoryRows, act: &Act, who: &str) {
     }
 }
 
+/// One process acts, and others come between its statements: what a snapshot that counts names is there throughout.
+fn stays_whole(
+    rows: Arc<dyn TestRows>,
+    acts: &[Act],
+    others: Vec<Vec<Act>>,
+) -> Result<(), TestCaseError> {
+    let interrupted = Interrupted {
+        rows: Arc::clone(&rows),
+        others: Mutex::new(others.into()),
+    };
+    let vault = DatabaseVault::new(Arc::new(interrupted));
+    for act in acts {
+        run(&vault, &*rows, act, "a");
+        let quiet = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
+        for chunk in super::vault::named(&quiet).unwrap().unwrap() {
+            prop_assert!(quiet.get(&chunk).is_ok(), "{chunk} is gone");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
@@ -131,18 +153,18 @@ proptest! {
         acts in prop::collection::vec(act(), 1..12),
         others in prop::collection::vec(prop::collection::vec(act(), 0..4), 0..60),
     ) {
-        let rows = Arc::new(MemoryRows::beside(&Arc::default()));
-        let interrupted = Interrupted {
-            rows: Arc::clone(&rows),
-            others: Mutex::new(others.into()),
-        };
-        let vault = DatabaseVault::new(Arc::new(interrupted));
-        for act in &acts {
-            run(&vault, &rows, act, "a");
-            let quiet = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
-            for chunk in super::vault::named(&quiet).unwrap().unwrap() {
-                prop_assert!(quiet.get(&chunk).is_ok(), "{chunk} is gone");
-            }
-        }
+        stays_whole(Arc::new(MemoryRows::beside(&Arc::default())), &acts, others)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 40, ..ProptestConfig::with_cases(16) })]
+
+    #[test]
+    fn a_snapshot_in_a_database_that_counts_is_whole_whatever_others_do_meanwhile(
+        acts in prop::collection::vec(act(), 1..12),
+        others in prop::collection::vec(prop::collection::vec(act(), 0..4), 0..60),
+    ) {
+        stays_whole(Arc::new(InPostgres::new()), &acts, others)?;
     }
 }

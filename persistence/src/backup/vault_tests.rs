@@ -16,7 +16,7 @@ use super::{
     double::MemoryRows,
     manifest::{Frame, Manifest, Section},
 };
-use crate::{error::Error, frames::double::SharedLog};
+use crate::{error::Error, frames::double::SharedLog, postgres::test_rows::InPostgres};
 
 const HOUR: i64 = 3_600_000_000;
 
@@ -66,15 +66,36 @@ impl Behind for InDirectory {
     fn wait(&self) {}
 }
 
+/// Rows whose time passes when a test says so.
+pub(crate) trait TestRows: SnapshotRows {
+    fn pass(&self, micros: i64);
+    /// Lets the log begin behind this frame.
+    fn trim(&self, base: u64);
+    /// Has the disk change what a chunk or, by its name, a manifest holds.
+    fn damage(&self, name: &[u8], change: Damage<'_>);
+}
+
+impl TestRows for MemoryRows {
+    fn pass(&self, micros: i64) {
+        Self::pass(self, micros);
+    }
+
+    fn trim(&self, base: u64) {
+        Self::trim(self, base);
+    }
+
+    fn damage(&self, name: &[u8], change: Damage<'_>) {
+        Self::damage(self, name, change);
+    }
+}
+
 struct InDatabase {
-    rows: Arc<MemoryRows>,
+    rows: Arc<dyn TestRows>,
     vault: DatabaseVault,
 }
 
-impl Default for InDatabase {
-    fn default() -> Self {
-        let log = Arc::<Mutex<SharedLog>>::default();
-        let rows = Arc::new(MemoryRows::beside(&log));
+impl InDatabase {
+    fn over(rows: Arc<dyn TestRows>) -> Self {
         let vault = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
         Self { rows, vault }
     }
@@ -91,7 +112,7 @@ impl Behind for InDatabase {
 
     fn damage_manifest(&self, name: &str) {
         self.rows
-            .damage(name.as_bytes(), |bytes| *bytes = b"{}".to_vec());
+            .damage(name.as_bytes(), &|bytes| *bytes = b"{}".to_vec());
     }
 
     fn wait(&self) {
@@ -103,7 +124,13 @@ fn each(test: impl Fn(&dyn Behind)) {
     let folder = tempfile::tempdir().unwrap();
     let vault = DirectoryVault::open_or_make(folder.path(), "this").unwrap();
     test(&InDirectory { folder, vault });
-    test(&InDatabase::default());
+    each_database(|database| test(database));
+}
+
+fn each_database(test: impl Fn(&InDatabase)) {
+    let log = Arc::<Mutex<SharedLog>>::default();
+    test(&InDatabase::over(Arc::new(MemoryRows::beside(&log))));
+    test(&InDatabase::over(Arc::new(InPostgres::new())));
 }
 
 /// A manifest that names these chunks.
@@ -218,63 +245,67 @@ fn chunks_go_once_no_manifest_names_them() {
 
 #[test]
 fn what_another_process_is_writing_or_uses_again_is_not_swept() {
-    let InDatabase { rows, vault } = InDatabase::default();
-    let other = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
-    let old = put(&other, b"old");
-    other.put_manifest("a", &manifest(&[&old])).unwrap();
-    rows.pass(24 * HOUR);
-    // One copies, and meanwhile the other removes the snapshot that had a chunk of it.
-    let chunks = [put(&vault, b"old"), put(&vault, b"new")];
-    other.remove("a").unwrap();
-    rows.pass(4 * HOUR);
-    assert_eq!(other.sweep().unwrap(), 0);
-    let new = manifest(&chunks.each_ref().map(String::as_str));
-    vault.put_manifest("b", &new).unwrap();
-    rows.pass(24 * HOUR);
-    assert_eq!(other.sweep().unwrap(), 0);
-    assert_eq!(vault.get(&chunks[0]).unwrap(), b"old");
+    each_database(|InDatabase { rows, vault }| {
+        let other = DatabaseVault::new(Arc::clone(rows) as Arc<dyn SnapshotRows>);
+        let old = put(&other, b"old");
+        other.put_manifest("a", &manifest(&[&old])).unwrap();
+        rows.pass(24 * HOUR);
+        // One copies, and meanwhile the other removes the snapshot that had a chunk of it.
+        let chunks = [put(vault, b"old"), put(vault, b"new")];
+        other.remove("a").unwrap();
+        rows.pass(4 * HOUR);
+        assert_eq!(other.sweep().unwrap(), 0);
+        let new = manifest(&chunks.each_ref().map(String::as_str));
+        vault.put_manifest("b", &new).unwrap();
+        rows.pass(24 * HOUR);
+        assert_eq!(other.sweep().unwrap(), 0);
+        assert_eq!(vault.get(&chunks[0]).unwrap(), b"old");
+    });
 }
 
 #[test]
 fn a_snapshot_whose_chunks_were_swept_meanwhile_does_not_count() {
-    let InDatabase { rows, vault } = InDatabase::default();
-    let chunk = put(&vault, b"one");
-    // The process stood still for a night.
-    rows.pass(9 * HOUR);
-    assert_eq!(vault.sweep().unwrap(), 1);
-    let refused = vault.put_manifest("a", &manifest(&[&chunk])).unwrap_err();
-    assert!(
-        refused.to_string().contains("removed meanwhile"),
-        "{refused}"
-    );
-    assert_eq!(vault.manifests().unwrap(), [""; 0]);
+    each_database(|InDatabase { rows, vault }| {
+        let chunk = put(vault, b"one");
+        // The process stood still for a night.
+        rows.pass(9 * HOUR);
+        assert_eq!(vault.sweep().unwrap(), 1);
+        let refused = vault.put_manifest("a", &manifest(&[&chunk])).unwrap_err();
+        assert!(
+            refused.to_string().contains("removed meanwhile"),
+            "{refused}"
+        );
+        assert_eq!(vault.manifests().unwrap(), [""; 0]);
+    });
 }
 
 /// Between what a sweep reads and what it removes.
 #[test]
 fn a_snapshot_that_is_added_during_a_sweep_stays_whole() {
-    let InDatabase { rows, vault } = InDatabase::default();
-    let chunk = put(&vault, b"one");
-    rows.pass(9 * HOUR);
-    let moment = rows.now().unwrap() - 6 * HOUR;
-    let unused = rows.chunks_unused_since(moment).unwrap();
-    assert_eq!(unused.len(), 1);
-    vault.put_manifest("a", &manifest(&[&chunk])).unwrap();
-    assert_eq!(rows.remove_chunks(&unused, moment).unwrap(), 0);
-    assert_eq!(vault.get(&chunk).unwrap(), b"one");
+    each_database(|InDatabase { rows, vault }| {
+        let chunk = put(vault, b"one");
+        rows.pass(9 * HOUR);
+        let moment = rows.now().unwrap() - 6 * HOUR;
+        let unused = rows.chunks_unused_since(moment).unwrap();
+        assert_eq!(unused.len(), 1);
+        vault.put_manifest("a", &manifest(&[&chunk])).unwrap();
+        assert_eq!(rows.remove_chunks(&unused, moment).unwrap(), 0);
+        assert_eq!(vault.get(&chunk).unwrap(), b"one");
+    });
 }
 
 #[test]
 fn a_snapshot_that_the_log_does_not_lead_on_from_does_not_count() {
-    let InDatabase { rows, vault } = InDatabase::default();
-    let refused = |manifest: &Manifest| {
-        let refused = vault.put_manifest("a", manifest).unwrap_err();
-        assert_eq!(vault.manifests().unwrap(), [""; 0]);
-        refused.to_string()
-    };
-    let mut ahead = manifest(&[]);
-    ahead.head.lsn = 9;
-    assert!(refused(&ahead).contains("does not have the frames"));
-    rows.trim(5);
-    assert!(refused(&manifest(&[])).contains("trimmed past it"));
+    each_database(|InDatabase { rows, vault }| {
+        let refused = |manifest: &Manifest| {
+            let refused = vault.put_manifest("a", manifest).unwrap_err();
+            assert_eq!(vault.manifests().unwrap(), [""; 0]);
+            refused.to_string()
+        };
+        let mut ahead = manifest(&[]);
+        ahead.head.lsn = 9;
+        assert!(refused(&ahead).contains("does not have the frames"));
+        rows.trim(5);
+        assert!(refused(&manifest(&[])).contains("trimmed past it"));
+    });
 }

@@ -11,6 +11,10 @@ use crate::error::Error;
 
 /// Where sled's files are in it.
 pub(crate) const DATABASE: &str = "sled";
+/// The file that says which log elsewhere the books in it follow.
+pub(crate) const MEMBERSHIP: &str = "cluster.json";
+/// Where a restore works in it.
+pub(crate) const RESTORING: &str = "restoring";
 
 /// A data directory, locked until this is dropped.
 pub(crate) struct Directory {
@@ -48,6 +52,11 @@ impl Directory {
     pub(crate) fn check_whole(&self) -> Result<(), Error> {
         let unfinished = self.restoring();
         match unfinished.exists() {
+            true if self.is_member() => Err(Error::Unusable(format!(
+                "making the books in {} anew is not finished: start Scrip with its storage.url again, which goes on \
+                     where it stopped",
+                self.root.display()
+            ))),
             true => Err(Error::Unusable(format!(
                 "a restore into {} is not finished: run the same `scrip restore` again, which goes \
                  on where it stopped",
@@ -57,9 +66,14 @@ impl Directory {
         }
     }
 
+    /// Whether the log is followed elsewhere, in a database.
+    pub(crate) fn is_member(&self) -> bool {
+        self.root.join(MEMBERSHIP).exists()
+    }
+
     /// Where a restore works until everything is there.
     pub(crate) fn restoring(&self) -> PathBuf {
-        self.root.join("restoring")
+        self.root.join(RESTORING)
     }
 
     /// The directory itself.

@@ -28,8 +28,12 @@ impl StopSignal {
         self.now.notify_all();
     }
 
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stopped.lock()
+    }
+
     /// Waits for the next round; `true` when there is to be none.
-    fn wait(&self) -> bool {
+    pub(crate) fn wait(&self) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
             self.now.wait_for(&mut stopped, EVERY);

@@ -18,7 +18,7 @@ use tokio_postgres::{
 
 use super::{
     client::{Connection, Failure, Server},
-    segments,
+    segments::Segments,
 };
 use crate::{
     error::Error,
@@ -53,11 +53,11 @@ impl Insert {
     }
 
     /// The segments of the frame before, of the first frame and of the last.
-    fn segments(&self) -> Segments {
-        Segments {
-            behind: segments::of(self.behind.lsn),
-            first: segments::of(self.behind.lsn.saturating_add(1)),
-            last: segments::of(self.last),
+    fn span(&self, segments: Segments) -> Span {
+        Span {
+            behind: segments.of(self.behind.lsn),
+            first: segments.of(self.behind.lsn.saturating_add(1)),
+            last: segments.of(self.last),
         }
     }
 }
@@ -68,8 +68,9 @@ pub(super) fn number(lsn: u64) -> Result<i64, Error> {
         .map_err(|_| Error::Damaged(format!("the log at frame {lsn}: no such number")))
 }
 
+/// The numbers of the segments that a statement names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Segments {
+struct Span {
     behind: u64,
     first: u64,
     last: u64,
@@ -78,15 +79,15 @@ struct Segments {
 /// The connection that frames are added on. Nothing is added by another connection of this process while it is open.
 pub(super) struct Writer {
     connection: Arc<Connection>,
-    cell: i16,
-    statements: HashMap<Segments, Statement>,
+    segments: Segments,
+    statements: HashMap<Span, Statement>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, cell: i16) -> Self {
+    pub(super) fn new(connection: Connection, segments: Segments) -> Self {
         Self {
             connection: Arc::new(connection),
-            cell,
+            segments,
             statements: HashMap::new(),
         }
     }
@@ -98,17 +99,17 @@ impl Writer {
     /// Adds a group and waits for the answer: whether all of it is durable.
     pub(super) async fn add(&mut self, insert: Insert) -> Result<bool, Failure> {
         let statement = self.prepare(&insert).await?;
-        add(&self.connection, &statement, insert).await
+        add(&self.connection, self.segments, &statement, insert).await
     }
 
     /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It stands by
     /// itself: no transaction stays open, no row is locked or changed, and the primary key admits one frame a place.
     async fn prepare(&mut self, insert: &Insert) -> Result<Statement, Failure> {
-        let of = insert.segments();
+        let of = insert.span(self.segments);
         if let Some(statement) = self.statements.get(&of) {
             return Ok(statement.clone());
         }
-        let table = |segment| segments::table(self.cell, segment);
+        let table = |segment| self.segments.table(segment);
         let rows = "SELECT $1 + f.n - 1, f.hash, f.bytes \
                     FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS f(hash, bytes, n)";
         let behind = format!(
@@ -122,7 +123,7 @@ impl Writer {
             ),
             // Across a border: what goes into the second table goes there only if the rest went into the first.
             false => {
-                let border = of.last.saturating_mul(segments::FRAMES);
+                let border = self.segments.first(of.last);
                 format!(
                     "WITH before AS (INSERT INTO {} (lsn, hash, bytes) {rows} \
                      WHERE $1 + f.n - 1 < {border} AND {behind} RETURNING lsn) \
@@ -155,6 +156,7 @@ impl Writer {
 /// Sends a group, and waits for its answer.
 async fn add(
     connection: &Connection,
+    segments: Segments,
     statement: &Statement,
     insert: Insert,
 ) -> Result<bool, Failure> {
@@ -164,12 +166,11 @@ async fn add(
     let parameters: [&(dyn ToSql + Sync); 4] = [&insert.first, &hashes, &bytes, &behind];
     let added = connection.client().execute(statement, &parameters).await?;
     // Of a group across a border the rows in the second table are counted, which are there only with the others.
-    let of = insert.segments();
+    let of = insert.span(segments);
     let before = match of.first == of.last {
         true => 0,
-        false => of
-            .last
-            .saturating_mul(segments::FRAMES)
+        false => segments
+            .first(of.last)
             .saturating_sub(insert.behind.lsn.saturating_add(1)),
     };
     let expected = (insert.hashes.len() as u64).saturating_sub(before);
@@ -298,8 +299,9 @@ async fn run(mut writer: Writer, mut groups: UnboundedReceiver<Insert>, end: End
                         break;
                     }
                 };
-                let connection = Arc::clone(&writer.connection);
-                let mut sent = Box::pin(async move { add(&connection, &statement, insert).await });
+                let (connection, segments) = (Arc::clone(&writer.connection), writer.segments);
+                let mut sent =
+                    Box::pin(async move { add(&connection, segments, &statement, insert).await });
                 // Sent now, so that the order on the wire is the order here.
                 match poll_fn(|context| Poll::Ready(sent.as_mut().poll(context))).await {
                     Poll::Ready(answer) => under_way.push_back(futures_util::future::Either::Left(std::future::ready(answer))),

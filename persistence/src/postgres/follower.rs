@@ -1,22 +1,23 @@
 //! A process that follows a log in the database into books of its own, and leads it once nobody else does. It goes that
 //! way once: a leader that loses the log ends, and starts anew as a follower.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
 use domain::Timestamp;
-use uuid::Uuid;
 
 use super::{
     Server,
-    client::{ANSWER_WITHIN, Connection, within},
+    joining::{DirectoryPosition, Joining},
     log::{PostgresFrames, Tried},
     membership::Membership,
-    schema,
+    opening::WallClock,
+    schedule::Schedule,
 };
 use crate::{
+    backup,
     error::Error,
     frames::{
-        Claimant, FramePosition, Frames, KeptFrame, frame,
+        KeptFrame, frame,
         lease::{self, Moment, Watch},
         term::{Said, follows, said},
     },
@@ -29,16 +30,18 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
+const MOST_REMADE: u32 = 3;
 
 /// Called with the address of the process that leads, as far as is known; `None`: nobody does.
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
-/// See [`Member::key_check`].
+/// Draws or reads the server key, and shows which it is: see [`Member::key_check`].
 pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error> + Send>;
 
 /// How a process takes part in a cluster.
 pub struct Member {
-    /// The database.
+    /// Where the database is.
     pub server: Server,
     /// The log that it follows.
     pub cell: i16,
@@ -49,8 +52,15 @@ pub struct Member {
     pub key_check: KeyCheck,
     /// Groups of commits under way at once: with a millisecond to the database, four carry four times what one does.
     pub depth: usize,
+    /// What the machine's clock shows: the next leader's goes on from it.
+    pub clock: WallClock,
     /// Called whenever another process leads.
     pub on_leader: OnLeader,
+    /// How old the newest snapshot may become; `None`: this process makes none.
+    pub snapshot_every: Option<Duration>,
+    /// Where this process makes the log: how many frames lie in one table, as a power of two. Usually
+    /// [`super::SEGMENT_FRAMES_LOG2`].
+    pub segment_frames_log2: u32,
 }
 
 impl std::fmt::Debug for Member {
@@ -68,7 +78,7 @@ pub enum Followed {
     /// It leads: everything that was acknowledged before is in its books.
     Leads {
         /// The log, open for writing.
-        journal: SledJournal,
+        journal: Arc<SledJournal>,
         /// What the clock of the one who led before would show now, if that was seen.
         clock: Option<Timestamp>,
     },
@@ -77,7 +87,7 @@ pub enum Followed {
     /// The log goes on by itself in a data directory; in this one, whose books have all of it and are closed, if it
     /// `is_own`.
     Taken {
-        /// See there.
+        /// Whether this directory is the one.
         is_own: bool,
     },
 }
@@ -94,7 +104,7 @@ impl std::fmt::Debug for Followed {
 
 /// See the module.
 pub struct Follower {
-    journal: SledJournal,
+    journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
@@ -110,52 +120,71 @@ impl std::fmt::Debug for Follower {
 
 impl Follower {
     /// Opens the data directory and reads the log as far as it goes. The first process makes the tables; where its
-    /// directory has data, the log goes on behind it.
+    /// directory has data, the log goes on behind it. Where the directory's books cannot go on with the log, they are made
+    /// anew from the newest snapshot, or from the first frame on.
     ///
     /// # Errors
     ///
-    /// Those of [`SledJournal::open`], and [`Error::Unusable`] when database and directory do not belong together, or
-    /// the database has lost frames that it had acknowledged to this process.
+    /// Those of [`SledJournal::open`] and [`backup::restore_member`], and [`Error::Unusable`] when database and directory
+    /// do not belong together, or the database has lost frames that it had acknowledged to this process: then nothing is
+    /// touched.
     pub fn join(options: Options, member: Member) -> Result<Self, Error> {
-        let Member {
-            server,
-            cell,
-            address,
-            key_check,
-            depth,
-            on_leader,
-        } = member;
-        if Membership::read(&options.dir)?.is_none() && SledJournal::has_data(&options.dir) {
+        let dir = options.dir.clone();
+        let mut reason = backup::is_unfinished_member(&dir)
+            .then(|| "making its books was interrupted".to_owned());
+        if reason.is_none() && Membership::read(&dir)?.is_none() && SledJournal::has_data(&dir) {
             // What lies in the directory's own log goes into its books first: the shared log goes on behind it.
             let alone = SledJournal::open(options.clone())?;
             crate::Books::settle(&alone)?;
             crate::Log::close(&alone)?;
         }
-        let mut joined = None;
-        let journal = SledJournal::open_with(options, false, |options, database, watermark| {
-            let folded = read_meta(&database.sled)?;
-            let place = Place {
-                root: &options.dir,
-                folded,
-                acknowledged: watermark.place(),
+        let (on_leader, snapshot_every) = (Arc::clone(&member.on_leader), member.snapshot_every);
+        let mut joining = Joining::new(member, &options)?;
+        let mut remade = 0_u32;
+        let journal = loop {
+            if let Some(reason) = reason.take() {
+                if remade >= MOST_REMADE {
+                    return Err(Error::Unusable(format!(
+                        "the books in {} cannot go on with the log: {reason}",
+                        dir.display()
+                    )));
+                }
+                remade = remade.saturating_add(1);
+                joining.remake(&options, &reason)?;
+            }
+            let opened =
+                SledJournal::open_with(options.clone(), false, |options, database, watermark| {
+                    let place = DirectoryPosition {
+                        root: &options.dir,
+                        folded: read_meta(&database.sled)?,
+                        acknowledged: watermark.place(),
+                    };
+                    let frames = joining.frames(&place)?;
+                    frames.announce(place.folded.lsn)?;
+                    match place.check(&frames)? {
+                        None => Ok(frames),
+                        Some(why) => {
+                            reason = Some(why.clone());
+                            Err(Error::Unusable(why))
+                        }
+                    }
+                });
+            match opened {
+                Ok(journal) => break Arc::new(journal),
+                Err(_) if reason.is_some() => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let (frames, rows) = joining.joined()?;
+        if let Some(every) = snapshot_every {
+            let schedule = Schedule {
+                rows,
+                frames: Arc::clone(&frames),
+                journal: Arc::downgrade(&journal),
+                every,
             };
-            let membership = server.wait(settle(&server, cell, key_check, &place))?;
-            let frames = Arc::new(PostgresFrames::new(
-                server.clone(),
-                cell,
-                Claimant {
-                    node: membership.node.as_u128(),
-                    incarnation: Uuid::new_v4().as_u128(),
-                    address: address.clone(),
-                },
-                depth,
-                options.faults.clone(),
-            ));
-            place.check(&frames)?;
-            joined = Some(Arc::clone(&frames));
-            Ok(frames)
-        })?;
-        let frames = joined.ok_or_else(|| Error::Io("the log was not opened".into()))?;
+            journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
+        }
         let follower = Self {
             journal,
             frames,
@@ -185,7 +214,7 @@ impl Follower {
         let mut is_down = false;
         loop {
             if stop() {
-                crate::Log::close(&self.journal)?;
+                crate::Log::close(&*self.journal)?;
                 return Ok(Followed::Stopped);
             }
             if let Some(failure) = self.journal.shared().failure() {
@@ -201,8 +230,8 @@ impl Follower {
                     return Ok(Followed::Leads { journal, clock });
                 }
                 Ok(Step::Taken(by)) => {
-                    crate::Books::settle(&self.journal)?;
-                    crate::Log::close(&self.journal)?;
+                    crate::Books::settle(&*self.journal)?;
+                    crate::Log::close(&*self.journal)?;
                     let is_own = by == self.frames.node();
                     return Ok(Followed::Taken { is_own });
                 }
@@ -323,141 +352,4 @@ fn went_elsewhere(lsn: u64) -> Error {
     Error::Deposed(format!(
         "the log in the database is not the one that was read up to frame {lsn}: the books are made anew"
     ))
-}
-
-/// Where a data directory stands.
-struct Place<'a> {
-    root: &'a Path,
-    /// The last frame in its books.
-    folded: FramePosition,
-    /// The last frame that was acknowledged to it as durable.
-    acknowledged: FramePosition,
-}
-
-impl Place<'_> {
-    /// Compares what the directory knows with what the database has.
-    fn check(&self, frames: &PostgresFrames) -> Result<(), Error> {
-        let base = frames.cell()?.map(|cell| cell.base).unwrap_or_default();
-        let has = |place: FramePosition| match place.lsn < base.lsn {
-            // Gone for good: nobody can say.
-            true => Ok(true),
-            false => Ok::<_, Error>(
-                frames
-                    .at(place.lsn)?
-                    .is_some_and(|kept| kept.place == place),
-            ),
-        };
-        if !has(self.acknowledged)? {
-            let head = newest(frames, base.lsn)?;
-            return Err(Error::Unusable(format!(
-                "the database has lost frames of the log: frame {} was acknowledged to this process as durable, the \
-                 database ends at frame {head}. It was restored to an earlier time, or a standby was promoted that did \
-                 not have all; {} is not touched",
-                self.acknowledged.lsn,
-                self.root.display()
-            )));
-        }
-        if self.folded.lsn < base.lsn {
-            return Err(Error::Unusable(format!(
-                "{} is too far behind: its books end at frame {}, the log begins behind frame {}",
-                self.root.display(),
-                self.folded.lsn,
-                base.lsn
-            )));
-        }
-        match has(self.folded)? {
-            true => Ok(()),
-            false => Err(Error::Unusable(format!(
-                "{} has read frame {}, which the database has lost before it was durable",
-                self.root.display(),
-                self.folded.lsn
-            ))),
-        }
-    }
-}
-
-/// The number of the last frame.
-fn newest(frames: &PostgresFrames, base: u64) -> Result<u64, Error> {
-    let mut last = base;
-    frames.walk(
-        FramePosition {
-            lsn: base,
-            hash: [0; 32],
-        },
-        &mut |lsn, _| {
-            last = lsn;
-            Ok(())
-        },
-    )?;
-    Ok(last)
-}
-
-/// Makes the tables where there are none, and says what directory and database are to each other.
-async fn settle(
-    server: &Server,
-    number: i16,
-    key_check: KeyCheck,
-    place: &Place<'_>,
-) -> Result<Membership, Error> {
-    let mut connection = server.connect().await?;
-    let own = Membership::read(place.root)?;
-    let exists = look(&connection, number).await?.is_some();
-    let key_check = key_check(exists)?;
-    if !exists {
-        if own.is_some() {
-            return Err(Error::Unusable(format!(
-                "{} belongs to a cluster, and the database has no log of one: is storage.url the right one?",
-                place.root.display()
-            )));
-        }
-        match schema::make(&mut connection, number, place.folded, &key_check).await {
-            Ok(()) => {}
-            // Another was faster: what it made is looked at below.
-            Err(_) if look(&connection, number).await?.is_some() => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let (cluster, cell) = look(&connection, number)
-        .await?
-        .ok_or_else(|| Error::Unreachable("it has lost its tables".into()))?;
-    if cluster.key_check != key_check {
-        return Err(Error::Unusable(
-            "the server key is another one than the cluster's: give each process the same SCRIP_SERVER_KEY or server.key"
-                .into(),
-        ));
-    }
-    let id = cluster.id;
-    match own {
-        Some(own) if own.cluster == id && own.cell == number => Ok(own),
-        Some(_) => Err(Error::Unusable(format!(
-            "{} belongs to another cluster or another cell of it: is storage.url the right one?",
-            place.root.display()
-        ))),
-        // The log goes on behind this directory, or the directory is new.
-        None if place.folded == cell.base || place.folded.lsn == 0 => {
-            let membership = Membership {
-                cluster: id,
-                node: Uuid::new_v4(),
-                cell: number,
-            };
-            membership.write(place.root)?;
-            Ok(membership)
-        }
-        None => Err(Error::Unusable(format!(
-            "{} holds data of its own, and the database has the log of another: use an empty directory to join it, or \
-             an empty database to move this data there",
-            place.root.display()
-        ))),
-    }
-}
-
-async fn look(
-    connection: &Connection,
-    number: i16,
-) -> Result<Option<(schema::Cluster, schema::Cell)>, Error> {
-    let Some(cluster) = within(ANSWER_WITHIN, schema::cluster(connection)).await? else {
-        return Ok(None);
-    };
-    let cell = within(ANSWER_WITHIN, schema::cell(connection, number)).await?;
-    Ok(cell.map(|cell| (cluster, cell)))
 }

@@ -10,13 +10,13 @@ use std::{
 };
 
 use tokio::time::{Instant, sleep};
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
     schema::{self, unsigned},
-    segments,
+    segments::Segments,
 };
 use crate::frames::{
     Claimant,
@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_millis(500);
 /// How often a process says that it is there.
 const REPORT_EVERY: Duration = Duration::from_secs(2);
 /// How often segments are dropped.
-const TRIM_EVERY: Duration = Duration::from_secs(60);
+const TRIM_EVERY: Duration = Duration::from_secs(10);
 
 /// How far a process has come.
 #[derive(Default)]
@@ -42,13 +42,95 @@ pub(super) struct Standing {
     pub opened: AtomicU64,
 }
 
+/// Who a process is to the others.
+#[derive(Clone)]
+pub(super) struct Identity {
+    pub node: Uuid,
+    /// Drawn anew at each start.
+    pub incarnation: Uuid,
+    pub address: Box<str>,
+}
+
+impl Identity {
+    pub(super) fn of(claimant: &Claimant) -> Self {
+        Self {
+            node: Uuid::from_u128(claimant.node),
+            incarnation: Uuid::from_u128(claimant.incarnation),
+            address: claimant.address.clone(),
+        }
+    }
+
+    /// Says where it stands, while nobody trims the log.
+    pub(super) async fn announce(
+        &self,
+        connection: &mut Connection,
+        cell: i16,
+        standing: &Standing,
+    ) -> Result<(), Failure> {
+        let saying = connection.client_mut().transaction().await?;
+        saying
+            .query_typed(
+                "SELECT 1 FROM scrip.cell WHERE cell = $1 FOR SHARE",
+                &[(&cell, Type::INT2)],
+            )
+            .await?;
+        let row = MemberRow::new(self, cell, standing);
+        saying.execute_typed(REPORT, &row.parameters()).await?;
+        saying.commit().await?;
+        Ok(())
+    }
+}
+
+const REPORT: &str = "INSERT INTO scrip.member \
+    (incarnation, node, cell, address, version, format, head_lsn, folded_lsn, leads, seen) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now()) \
+    ON CONFLICT (incarnation) DO UPDATE \
+    SET head_lsn = $7, folded_lsn = $8, leads = $9, seen = now()";
+
+/// What [`REPORT`] says.
+struct MemberRow<'a> {
+    identity: &'a Identity,
+    cell: i16,
+    address: &'a str,
+    version: &'static str,
+    head: i64,
+    folded: i64,
+    leads: bool,
+}
+
+impl<'a> MemberRow<'a> {
+    fn new(identity: &'a Identity, cell: i16, standing: &Standing) -> Self {
+        Self {
+            identity,
+            cell,
+            address: &identity.address,
+            version: env!("CARGO_PKG_VERSION"),
+            head: signed(standing.head.load(Ordering::Acquire)),
+            folded: signed(standing.folded.load(Ordering::Acquire)),
+            leads: standing.opened.load(Ordering::Acquire) > 0,
+        }
+    }
+
+    fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 9] {
+        [
+            (&self.identity.incarnation, Type::UUID),
+            (&self.identity.node, Type::UUID),
+            (&self.cell, Type::INT2),
+            (&self.address, Type::TEXT),
+            (&self.version, Type::TEXT),
+            (&schema::FORMAT, Type::INT4),
+            (&self.head, Type::INT8),
+            (&self.folded, Type::INT8),
+            (&self.leads, Type::BOOL),
+        ]
+    }
+}
+
 /// See the module.
 pub(super) struct Housekeeper {
     server: Server,
-    cell: i16,
-    node: Uuid,
-    incarnation: Uuid,
-    address: Box<str>,
+    segments: Segments,
+    identity: Identity,
     standing: Arc<Standing>,
     /// The opening that was noted in the cell.
     noted: u64,
@@ -59,16 +141,14 @@ pub(super) struct Housekeeper {
 impl Housekeeper {
     pub(super) fn new(
         server: &Server,
-        cell: i16,
-        claimant: &Claimant,
+        segments: Segments,
+        identity: Identity,
         standing: Arc<Standing>,
     ) -> Self {
         Self {
             server: server.clone(),
-            cell,
-            node: Uuid::from_u128(claimant.node),
-            incarnation: Uuid::from_u128(claimant.incarnation),
-            address: claimant.address.clone(),
+            segments,
+            identity,
             standing,
             noted: 0,
             reported: None,
@@ -87,20 +167,19 @@ impl Housekeeper {
 
     /// Works on one connection until it fails.
     async fn work(&mut self) -> Result<(), Failure> {
-        let connection = self.server.connect().await?;
+        let mut connection = self.server.connect().await?;
         loop {
-            within(ANSWER_WITHIN, self.step(&connection)).await?;
+            within(ANSWER_WITHIN, self.step(&mut connection)).await?;
             sleep(EVERY).await;
         }
     }
 
-    async fn step(&mut self, connection: &Connection) -> Result<(), Failure> {
+    async fn step(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let is_due = |last: Option<Instant>, every| last.is_none_or(|last| last.elapsed() >= every);
         let opened = self.standing.opened.load(Ordering::Acquire);
         if opened > 0 {
-            let segment = segments::of(self.standing.head.load(Ordering::Acquire));
-            let ahead = segment.saturating_add(segments::AHEAD);
-            segments::make(connection, self.cell, segment, ahead).await?;
+            let head = self.standing.head.load(Ordering::Acquire);
+            self.segments.make_ahead(connection, head).await?;
             if opened > self.noted {
                 self.note_leader(connection, opened).await?;
                 self.noted = opened;
@@ -111,7 +190,7 @@ impl Housekeeper {
             }
         }
         if is_due(self.reported, REPORT_EVERY) {
-            self.report(connection, opened > 0).await?;
+            self.report(connection).await?;
             self.reported = Some(Instant::now());
         }
         Ok(())
@@ -119,9 +198,10 @@ impl Housekeeper {
 
     /// Notes where the leader is reached, for those who join: whoever opened later wins.
     async fn note_leader(&self, connection: &Connection, opened: u64) -> Result<(), Failure> {
-        let (opened, address) = (signed(opened), &*self.address);
+        let (opened, address) = (signed(opened), &*self.identity.address);
+        let cell = self.segments.cell();
         let parameters = [
-            (&self.cell as _, Type::INT2),
+            (&cell as _, Type::INT2),
             (&opened as _, Type::INT8),
             (&address as _, Type::TEXT),
         ];
@@ -133,72 +213,53 @@ impl Housekeeper {
         Ok(())
     }
 
-    async fn report(&self, connection: &Connection, leads: bool) -> Result<(), Failure> {
-        let head = signed(self.standing.head.load(Ordering::Acquire));
-        let folded = signed(self.standing.folded.load(Ordering::Acquire));
-        let (address, version) = (&*self.address, env!("CARGO_PKG_VERSION"));
-        let parameters = [
-            (&self.incarnation as _, Type::UUID),
-            (&self.node as _, Type::UUID),
-            (&self.cell as _, Type::INT2),
-            (&address as _, Type::TEXT),
-            (&version as _, Type::TEXT),
-            (&schema::FORMAT as _, Type::INT4),
-            (&head as _, Type::INT8),
-            (&folded as _, Type::INT8),
-            (&leads as _, Type::BOOL),
-        ];
-        let reported = connection.client().execute_typed(
-            "INSERT INTO scrip.member \
-             (incarnation, node, cell, address, version, format, head_lsn, folded_lsn, leads, seen) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now()) \
-             ON CONFLICT (incarnation) DO UPDATE \
-             SET head_lsn = $7, folded_lsn = $8, leads = $9, seen = now()",
-            &parameters,
-        );
+    async fn report(&self, connection: &Connection) -> Result<(), Failure> {
+        let row = MemberRow::new(&self.identity, self.segments.cell(), &self.standing);
+        let parameters = row.parameters();
+        let reported = connection.client().execute_typed(REPORT, &parameters);
         reported.await?;
         Ok(())
     }
 
     /// Drops the segments that two snapshots cover and nobody needs, and forgets members that were not seen for long.
-    async fn trim(&self, connection: &Connection) -> Result<(), Failure> {
-        let client = connection.client();
+    async fn trim(&self, connection: &mut Connection) -> Result<(), Failure> {
         let forgotten = MEMBER_FORGOTTEN_AFTER.as_secs_f64();
+        let client = connection.client();
+        // Whoever holds what this waits for should not have others wait behind it.
+        client.batch_execute("SET lock_timeout = '1s'").await?;
         client
             .execute_typed(
                 "DELETE FROM scrip.member WHERE seen < now() - make_interval(secs => $1)",
                 &[(&forgotten as _, Type::FLOAT8)],
             )
             .await?;
-        let cell = [(&self.cell as _, Type::INT2)];
-        let snapshots = client
-            .query_typed(
-                "SELECT folded_lsn FROM scrip.snapshot WHERE cell = $1",
-                &cell,
-            )
-            .await?;
-        let members = client
-            .query_typed("SELECT folded_lsn FROM scrip.member WHERE cell = $1", &cell)
-            .await?;
-        let lsn = |row: &tokio_postgres::Row| row.try_get(0).map(unsigned);
-        let snapshots: Vec<u64> = snapshots.iter().map(lsn).collect::<Result<_, _>>()?;
-        let needs = |row| {
-            Ok::<_, Failure>(Needs {
-                lsn: lsn(row)?.saturating_add(1),
-                seen: now(),
-            })
-        };
-        let members: Vec<Needs> = members.iter().map(needs).collect::<Result<_, _>>()?;
-        let Some(former) = schema::cell(connection, self.cell).await? else {
-            return Ok(());
-        };
-        let base = trim::base(former.base.lsn, &snapshots, &members, now());
-        if base > former.base.lsn {
-            schema::move_base(connection, self.cell, base).await?;
-        }
+        let cell = self.segments.cell();
+        let base = schema::move_base(connection, self.segments, async |moving, former| {
+            let cell = [(&cell as _, Type::INT2)];
+            let snapshots = moving
+                .query_typed(
+                    "SELECT folded_lsn FROM scrip.snapshot WHERE cell = $1",
+                    &cell,
+                )
+                .await?;
+            let members = moving
+                .query_typed("SELECT folded_lsn FROM scrip.member WHERE cell = $1", &cell)
+                .await?;
+            let lsn = |row: &tokio_postgres::Row| row.try_get(0).map(unsigned);
+            let snapshots: Vec<u64> = snapshots.iter().map(lsn).collect::<Result<_, _>>()?;
+            let needs = |row| {
+                Ok::<_, Failure>(Needs {
+                    lsn: lsn(row)?.saturating_add(1),
+                    seen: now(),
+                })
+            };
+            let members: Vec<Needs> = members.iter().map(needs).collect::<Result<_, _>>()?;
+            Ok(trim::base(former, &snapshots, &members, now()))
+        })
+        .await?;
         let head = self.standing.head.load(Ordering::Acquire);
-        let kept = trim::kept_from(base, head, segments::FRAMES);
-        segments::drop_below(connection, self.cell, kept).await
+        let kept = trim::kept_from(base, head, self.segments.frames());
+        self.segments.drop_below(connection, kept).await
     }
 }
 

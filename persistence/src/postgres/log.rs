@@ -12,10 +12,11 @@ use tokio::{task::JoinHandle, time::timeout};
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, Server, within},
     commits::{Insert, Pipeline},
-    housekeeping::{Housekeeper, Standing},
-    opening::{Opened, Opener, wall_clock},
+    housekeeping::{Housekeeper, Identity, Standing},
+    opening::{Opened, Opener, WallClock},
     rows::{ROWS, kept, row, rows},
     schema,
+    segments::Segments,
 };
 use crate::{
     Faults, Step,
@@ -56,6 +57,7 @@ pub struct PostgresFrames {
     sent: Mutex<VecDeque<Sent>>,
     /// A connection that frames are read on.
     reader: Mutex<Option<Connection>>,
+    identity: Identity,
     housekeeping: JoinHandle<()>,
     /// Groups under way at once.
     depth: usize,
@@ -67,33 +69,38 @@ impl std::fmt::Debug for PostgresFrames {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresFrames")
             .field("server", &self.opener.server)
-            .field("cell", &self.opener.cell)
+            .field("segments", &self.opener.segments)
             .finish_non_exhaustive()
     }
 }
 
 impl PostgresFrames {
-    /// The log of a cell, with so many groups under way at once, which this process only reads until [`PostgresFrames::open_behind`].
+    /// The log of a cell, with so many groups under way at once. Until [`PostgresFrames::open_behind`] this process only
+    /// reads it.
     #[must_use]
-    pub fn new(
+    pub(super) fn new(
         server: Server,
-        cell: i16,
+        segments: Segments,
         claimant: Claimant,
         depth: usize,
+        clock: WallClock,
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let standing = Arc::new(Standing::default());
-        let keeper = Housekeeper::new(&server, cell, &claimant, Arc::clone(&standing));
+        let identity = Identity::of(&claimant);
+        let keeper = Housekeeper::new(&server, segments, identity.clone(), Arc::clone(&standing));
         Self {
             housekeeping: server.spawn(keeper.run()),
             opener: Arc::new(Opener {
                 server,
-                cell,
+                segments,
                 term: Mutex::new(Term::new(claimant)),
                 lease: Arc::default(),
                 wake: Arc::default(),
                 standing,
+                clock,
             }),
+            identity,
             attempt: Mutex::default(),
             depth: depth.max(1),
             faults,
@@ -108,13 +115,56 @@ impl PostgresFrames {
         self.opener.term.lock().claimant().node
     }
 
+    pub(super) const fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The last frame in its books, as it was last said.
+    pub(super) fn folded(&self) -> u64 {
+        self.opener.standing.folded.load(Ordering::Acquire)
+    }
+
+    pub(super) fn segments(&self) -> Segments {
+        self.opener.segments
+    }
+
+    /// Whether it has opened the log for writing.
+    pub(super) fn has_opened(&self) -> bool {
+        self.opener.standing.opened.load(Ordering::Acquire) > 0
+    }
+
+    /// Says that this process needs every frame behind this one. Whoever trims the log from then on leaves it these, and
+    /// whoever did before has moved the base by then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the database does not answer.
+    pub(super) fn announce(&self, folded: u64) -> Result<(), Error> {
+        self.opener.standing.folded.store(folded, Ordering::Release);
+        let announced = self.opener.server.wait(async {
+            let mut connection = self.opener.server.connect().await?;
+            let said = self.identity.announce(
+                &mut connection,
+                self.opener.segments.cell(),
+                &self.opener.standing,
+            );
+            within(ANSWER_WITHIN, said).await
+        });
+        announced.map_err(Error::from)
+    }
+
+    /// The same from the next report on, where what was said before asks for more.
+    pub(super) fn needs_behind(&self, folded: u64) {
+        self.opener.standing.folded.store(folded, Ordering::Release);
+    }
+
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] when the database does not answer, [`Error::Damaged`] when what it holds is no frame.
     pub fn behind(&self, place: u64) -> Result<Vec<KeptFrame>, Error> {
-        self.reading(async |reader| rows(reader, self.opener.cell, place, ROWS).await)?
+        self.reading(async |reader| rows(reader, self.opener.segments, place, ROWS).await)?
             .into_iter()
             .map(kept)
             .collect()
@@ -126,7 +176,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn at(&self, lsn: u64) -> Result<Option<KeptFrame>, Error> {
-        let row = self.reading(async |reader| row(reader, self.opener.cell, lsn).await)?;
+        let row = self.reading(async |reader| row(reader, self.opener.segments, lsn).await)?;
         row.map(kept).transpose()
     }
 
@@ -136,7 +186,7 @@ impl PostgresFrames {
     ///
     /// [`Error::Io`] when the database does not answer.
     pub fn cell(&self) -> Result<Option<schema::Cell>, Error> {
-        self.reading(async |reader| schema::cell(reader, self.opener.cell).await)
+        self.reading(async |reader| schema::cell(reader, self.opener.segments.cell()).await)
     }
 
     /// Tries to take the log over right behind a head, which [`super::super::frames::lease::Watch`] has allowed.
@@ -295,11 +345,14 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn beat(&self, behind: FramePosition) -> Result<Group, Error> {
-        Term::beat(behind, wall_clock())
+        Term::beat(behind, (self.opener.clock)())
     }
 
     fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error> {
-        self.opener.term.lock().closing(behind, takes, wall_clock())
+        self.opener
+            .term
+            .lock()
+            .closing(behind, takes, (self.opener.clock)())
     }
 
     fn lease(&self) -> Arc<Lease> {

@@ -8,11 +8,8 @@ use uuid::Uuid;
 
 use crate::{
     error::Error,
-    log::lock::{sync, unusable},
+    log::lock::{MEMBERSHIP as FILE, sync, unusable},
 };
-
-/// The file's name in the data directory.
-const FILE: &str = "cluster.json";
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

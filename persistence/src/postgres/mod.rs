@@ -5,18 +5,24 @@ mod client;
 mod commits;
 mod follower;
 mod housekeeping;
+mod joining;
 mod log;
 mod membership;
 mod opening;
 mod rows;
+mod schedule;
 mod schema;
 mod segments;
+mod snapshots;
+#[cfg(test)]
+pub(crate) mod test_rows;
 
 pub use client::Server;
 pub use follower::{Followed, Follower, Member};
 pub use log::PostgresFrames;
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};
+pub use segments::SEGMENT_FRAMES_LOG2;
 
 /// Makes a data directory one that is served by itself, whose process has taken the log along:
 /// [`Followed::Taken`] by its own.

@@ -3,7 +3,7 @@
 
 use std::{
     sync::{Arc, atomic::Ordering},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use domain::Timestamp;
@@ -14,7 +14,7 @@ use super::{
     commits::{Insert, Pipeline, Wake, Writer},
     housekeeping::Standing,
     rows::{all_from, kept},
-    segments,
+    segments::Segments,
 };
 use crate::{
     error::Error,
@@ -38,12 +38,16 @@ pub(super) enum Opened {
 /// What all attempts of a process share.
 pub(super) struct Opener {
     pub server: Server,
-    pub cell: i16,
+    pub segments: Segments,
     pub term: Mutex<Term>,
     pub lease: Arc<Lease>,
     pub wake: Arc<Wake>,
     pub standing: Arc<Standing>,
+    pub clock: WallClock,
 }
+
+/// What the machine's clock shows.
+pub(super) type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl Opener {
     /// Connects, and opens behind all that lies there.
@@ -57,7 +61,7 @@ impl Opener {
     async fn try_open(&self) -> Result<Result<Opened, Error>, Failure> {
         let connection = self.server.connect().await?;
         let known = self.term.lock().known();
-        let found = all_from(&connection, self.cell, known.lsn).await?;
+        let found = all_from(&connection, self.segments, known.lsn).await?;
         let group = match self.judge(found) {
             Ok(Verdict::Open(group)) => group,
             Ok(Verdict::Beaten) => return Ok(Ok(Opened::Beaten)),
@@ -69,16 +73,14 @@ impl Opener {
             Err(error) => return Ok(Err(error)),
         };
         let last = group.last();
-        let segment = segments::of(last.lsn);
-        let ahead = segment.saturating_add(segments::AHEAD);
-        let made = segments::make(&connection, self.cell, segment, ahead);
+        let made = self.segments.make_ahead(&connection, last.lsn);
         within(ANSWER_WITHIN, made).await?;
         let insert = match Insert::of(&group) {
             Ok(insert) => insert,
             Err(error) => return Ok(Err(error)),
         };
         let has_led = self.standing.opened.load(Ordering::Acquire) > 0;
-        let mut writer = Writer::new(connection, self.cell);
+        let mut writer = Writer::new(connection, self.segments);
         let sent = lease::now();
         match within(OPEN_WITHIN, writer.add(insert)).await {
             Ok(true) => {}
@@ -103,13 +105,6 @@ impl Opener {
 
     fn judge(&self, found: Vec<super::rows::Row>) -> Result<Verdict, Error> {
         let kept = found.into_iter().map(kept).collect::<Result<Vec<_>, _>>()?;
-        self.term.lock().judge(&kept, wall_clock())
+        self.term.lock().judge(&kept, (self.clock)())
     }
-}
-
-/// The clock that openings and beats carry.
-pub(super) fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    Timestamp(millis.try_into().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Frames as rows of a segment.
+//! Frames as they are read from segments.
 
 use tokio_postgres::types::Type;
 
@@ -6,7 +6,7 @@ use super::{
     client::{ANSWER_WITHIN, Connection, Failure, within},
     commits::number,
     schema::unsigned,
-    segments,
+    segments::Segments,
 };
 use crate::{
     error::Error,
@@ -54,11 +54,11 @@ pub(super) fn kept(row: Row) -> Result<KeptFrame, Error> {
 /// The rows behind a place, up to so many, of one segment. A segment that is not there has none.
 pub(super) async fn rows(
     connection: &Connection,
-    cell: i16,
+    segments: Segments,
     place: u64,
     limit: i64,
 ) -> Result<Vec<Row>, Failure> {
-    let table = segments::table(cell, segments::of(place.saturating_add(1)));
+    let table = segments.table_of(place.saturating_add(1));
     let place = number(place).map_err(|error| Failure::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
     let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
@@ -72,10 +72,10 @@ pub(super) async fn rows(
 /// The row in a place.
 pub(super) async fn row(
     connection: &Connection,
-    cell: i16,
+    segments: Segments,
     lsn: u64,
 ) -> Result<Option<Row>, Failure> {
-    let table = segments::table(cell, segments::of(lsn));
+    let table = segments.table_of(lsn);
     let lsn = number(lsn).map_err(|error| Failure::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
     let parameters = [(&lsn as _, Type::INT8)];
@@ -89,14 +89,14 @@ pub(super) async fn row(
 /// The row in a place and all behind it.
 pub(super) async fn all_from(
     connection: &Connection,
-    cell: i16,
+    segments: Segments,
     lsn: u64,
 ) -> Result<Vec<Row>, Failure> {
-    let first = within(ANSWER_WITHIN, row(connection, cell, lsn)).await?;
+    let first = within(ANSWER_WITHIN, row(connection, segments, lsn)).await?;
     let mut all: Vec<Row> = first.into_iter().collect();
     let mut last = lsn;
     loop {
-        let some = within(ANSWER_WITHIN, rows(connection, cell, last, ROWS)).await?;
+        let some = within(ANSWER_WITHIN, rows(connection, segments, last, ROWS)).await?;
         let Some(end) = some.last() else {
             return Ok(all);
         };

@@ -1,12 +1,12 @@
 //! What the database holds besides frames: whose it is, and where each log begins and is led.
 
-use tokio_postgres::types::Type;
+use tokio_postgres::{Transaction, types::Type};
 use uuid::Uuid;
 
 use super::{
     client::{ANSWER_WITHIN, Connection, Failure, within},
     commits::number,
-    segments,
+    segments::{ALLOWED_LOG2, Segments},
 };
 use crate::{error::Error, frames::FramePosition};
 
@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS scrip.cell (
   cell smallint PRIMARY KEY,
   base_lsn bigint NOT NULL,
   base_hash bytea NOT NULL,
+  segment_frames_log2 smallint NOT NULL,
   opened_lsn bigint NOT NULL DEFAULT 0,
   leader_address text NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS scrip.member (
@@ -52,7 +53,7 @@ CREATE TABLE IF NOT EXISTS scrip.chunk (
   cell smallint NOT NULL,
   name bytea NOT NULL,
   bytes bytea NOT NULL,
-  put_at timestamptz NOT NULL DEFAULT now(),
+  used_at timestamptz NOT NULL,
   PRIMARY KEY (cell, name));
 ALTER TABLE scrip.chunk ALTER bytes SET STORAGE EXTERNAL";
 
@@ -70,6 +71,8 @@ pub struct Cluster {
 pub struct Cell {
     /// The place up to which frames are in snapshots only, or in the directory that was adopted.
     pub base: FramePosition,
+    /// How many frames lie in one table, as a power of two.
+    pub segment_frames_log2: u32,
     /// The number of the last opening that was noted, and where its process is reached. Another may lead by now.
     pub led_since: u64,
     /// See `led_since`; empty before the first.
@@ -104,7 +107,7 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
 pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Cell>, Failure> {
     let parameters = [(&cell as _, Type::INT2)];
     let rows = connection.client().query_typed(
-        "SELECT base_lsn, base_hash, opened_lsn, leader_address FROM scrip.cell WHERE cell = $1",
+        "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2 FROM scrip.cell WHERE cell = $1",
         &parameters,
     );
     let rows = within(ANSWER_WITHIN, async { Ok(rows.await?) }).await?;
@@ -112,7 +115,14 @@ pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Ce
         return Ok(None);
     };
     let hash: &[u8] = row.try_get(1)?;
+    let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
+    if !ALLOWED_LOG2.contains(&log2) {
+        return Err(Failure::Refused(format!(
+            "a segment of 2^{log2} frames: no such log"
+        )));
+    }
     Ok(Some(Cell {
+        segment_frames_log2: log2,
         base: FramePosition {
             lsn: unsigned(row.try_get(0)?),
             hash: hash.try_into().unwrap_or_default(),
@@ -122,25 +132,41 @@ pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Ce
     }))
 }
 
-/// Moves the place up to which frames may be in snapshots only. It never goes back.
+/// Moves the place up to which frames may be in snapshots only to where `choose` says, which is told where it is. It never
+/// goes back. Nobody adds a snapshot or announces that it needs frames meanwhile: whoever does holds the cell's row.
 pub(super) async fn move_base(
-    connection: &Connection,
-    cell: i16,
-    base: u64,
-) -> Result<(), Failure> {
-    let table = segments::table(cell, segments::of(base));
-    let base = number(base).map_err(|error| Failure::Refused(error.to_string()))?;
-    connection
-        .client()
-        .execute_typed(
-            &format!(
-                "UPDATE scrip.cell SET base_lsn = $2, base_hash = f.hash FROM {table} f \
-                 WHERE cell = $1 AND base_lsn < $2 AND f.lsn = $2"
-            ),
-            &[(&cell, Type::INT2), (&base, Type::INT8)],
+    connection: &mut Connection,
+    segments: Segments,
+    choose: impl AsyncFnOnce(&Transaction<'_>, u64) -> Result<u64, Failure>,
+) -> Result<u64, Failure> {
+    let cell = segments.cell();
+    let moving = connection.client_mut().transaction().await?;
+    let found = moving
+        .query_typed(
+            "SELECT base_lsn FROM scrip.cell WHERE cell = $1 FOR UPDATE",
+            &[(&cell, Type::INT2)],
         )
         .await?;
-    Ok(())
+    let Some(row) = found.first() else {
+        return Ok(0);
+    };
+    let former = unsigned(row.try_get(0)?);
+    let base = choose(&moving, former).await?;
+    if base <= former {
+        return Ok(former);
+    }
+    let table = segments.table_of(base);
+    let lsn = number(base).map_err(|error| Failure::Refused(error.to_string()))?;
+    let moved = moving
+        .execute_typed(
+            &format!(
+                "UPDATE scrip.cell SET base_lsn = $2, base_hash = f.hash FROM {table} f WHERE cell = $1 AND f.lsn = $2"
+            ),
+            &[(&cell, Type::INT2), (&lsn, Type::INT8)],
+        )
+        .await?;
+    moving.commit().await?;
+    Ok(if moved == 1 { base } else { former })
 }
 
 /// A number that is never negative.
@@ -151,14 +177,19 @@ pub(super) fn unsigned(number: i64) -> u64 {
 /// Makes the tables, and a log that goes on behind a place: once, whoever is first.
 pub(super) async fn make(
     connection: &mut Connection,
-    cell: i16,
+    segments: Segments,
     base: FramePosition,
     key_check: &[u8],
 ) -> Result<(), Error> {
     let mut attempt = 0_u32;
     loop {
         attempt = attempt.saturating_add(1);
-        match within(ANSWER_WITHIN, make_once(connection, cell, base, key_check)).await {
+        match within(
+            ANSWER_WITHIN,
+            make_once(connection, segments, base, key_check),
+        )
+        .await
+        {
             Ok(()) => return Ok(()),
             Err(Failure::Exists(_)) if attempt < ATTEMPTS => {}
             Err(failure) => return Err(failure.into()),
@@ -168,7 +199,7 @@ pub(super) async fn make(
 
 async fn make_once(
     connection: &mut Connection,
-    cell: i16,
+    segments: Segments,
     base: FramePosition,
     key_check: &[u8],
 ) -> Result<(), Failure> {
@@ -190,12 +221,10 @@ async fn make_once(
             &[&Uuid::new_v4(), &FORMAT, &key_check],
         )
         .await?;
-    let segment = segments::of(base.lsn);
-    making
-        .batch_execute(&segments::definition(cell, segment))
-        .await?;
+    let segment = segments.of(base.lsn);
+    making.batch_execute(&segments.definition(segment)).await?;
     // The row stands for the frame that the first one follows.
-    let table = segments::table(cell, segment);
+    let table = segments.table(segment);
     making
         .execute(
             &format!("INSERT INTO {table} (lsn, hash, bytes) VALUES ($1, $2, '')"),
@@ -204,8 +233,13 @@ async fn make_once(
         .await?;
     making
         .execute(
-            "INSERT INTO scrip.cell (cell, base_lsn, base_hash) VALUES ($1, $2, $3)",
-            &[&cell, &lsn, &base.hash.as_slice()],
+            "INSERT INTO scrip.cell (cell, base_lsn, base_hash, segment_frames_log2) VALUES ($1, $2, $3, $4)",
+            &[
+                &segments.cell(),
+                &lsn,
+                &base.hash.as_slice(),
+                &segments.log2(),
+            ],
         )
         .await?;
     making.commit().await?;

@@ -1,10 +1,10 @@
 //! Journals whose log lies in a database.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use persistence::{
     Options, SledJournal,
-    postgres::{Followed, Follower, Member, Server},
+    postgres::{Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server},
 };
 
 /// The URL of a new database.
@@ -13,7 +13,7 @@ pub(crate) fn database() -> String {
     server.url(&server.create_database())
 }
 
-/// A member that nobody forwards to.
+/// A member that nobody forwards to, and that makes no snapshots.
 pub(crate) fn member(url: &str) -> Member {
     Member {
         server: Server::parse(url).unwrap(),
@@ -21,12 +21,24 @@ pub(crate) fn member(url: &str) -> Member {
         address: "http://127.0.0.1:1".into(),
         key_check: Box::new(|_| Ok(vec![7])),
         depth: 4,
+        clock: Arc::new(|| domain::Timestamp(1_760_000_000_000)),
         on_leader: Arc::new(|_| {}),
+        snapshot_every: None,
+        segment_frames_log2: SEGMENT_FRAMES_LOG2,
+    }
+}
+
+/// The same of a log with small segments, which makes a snapshot whenever there is something new.
+pub(crate) fn busy_member(url: &str) -> Member {
+    Member {
+        snapshot_every: Some(Duration::ZERO),
+        segment_frames_log2: 6,
+        ..member(url)
     }
 }
 
 /// Follows until it leads.
-pub(crate) fn lead(options: Options, member: Member) -> SledJournal {
+pub(crate) fn lead(options: Options, member: Member) -> Arc<SledJournal> {
     let follower = Follower::join(options, member).unwrap();
     match follower.follow(&|| false).unwrap() {
         Followed::Leads { journal, .. } => journal,

@@ -4,6 +4,7 @@
 pub(crate) mod cluster;
 pub(crate) mod life;
 pub(crate) mod shop;
+pub(crate) mod world;
 
 use std::{
     collections::{BTreeMap, HashSet},

@@ -7,7 +7,7 @@ pub(crate) mod listed;
 pub(crate) mod report;
 pub(super) mod stored;
 
-pub use report::VerifyReport;
+pub use report::{FoldedUpTo, VerifyReport};
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -38,7 +38,8 @@ use crate::{
 /// Memory for sled's page cache while everything is read once.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`].
+/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`]. Where the log lies in a database
+/// it is not read: [`VerifyReport::log_elsewhere`].
 ///
 /// # Errors
 ///
@@ -74,14 +75,20 @@ fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
         // No wallet is awake: there is nothing to have filters for.
         let folded = FoldedState::open(&sled, 0)?;
         let mut tail = Tail::default();
-        let scan = recovery::read_meta(&sled)
-            .and_then(|folded| recovery::scan(&frames, folded, watermark.place()));
-        match scan {
-            Ok(scan) => {
-                count(&scan, report);
-                tail = Tail::read(&scan, &frames)?;
+        let up_to = recovery::read_meta(&sled);
+        if directory.is_member() {
+            report.log_elsewhere = Some(FoldedUpTo {
+                lsn: up_to?.lsn,
+                may_be_interrupted: folded.number() > folded.last_number()?,
+            });
+        } else {
+            match up_to.and_then(|up_to| recovery::scan(&frames, up_to, watermark.place())) {
+                Ok(scan) => {
+                    count(&scan, report);
+                    tail = Tail::read(&scan, &frames)?;
+                }
+                Err(error) => report.problem(&error),
             }
-            Err(error) => report.problem(&error),
         }
         stored::verify(folded.store(), &tail.wallets, report)?;
         report.documents = report.documents.take().map(|it| tail.documents_over(it));

@@ -9,6 +9,8 @@ use crate::{contract::StoredNote, error::Error};
 pub struct VerifyReport {
     /// Number of stored wallets.
     pub wallets: u64,
+    /// Where the log lies in a database, which is not read: how far the books have it.
+    pub log_elsewhere: Option<FoldedUpTo>,
     /// Folded ledger records.
     pub records: u64,
     /// Frames of the log that are not folded.
@@ -35,6 +37,16 @@ pub struct VerifyReport {
     pub usage_bytes: u64,
     /// What is wrong, a plain sentence each; empty: nothing.
     pub problems: Vec<String>,
+}
+
+/// How far books have a log that is not read with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoldedUpTo {
+    /// The last frame in them.
+    pub lsn: u64,
+    /// A fold of the frames behind it may have been interrupted: then usage and look-ups cannot be compared with the
+    /// ledgers, which the next start evens out.
+    pub may_be_interrupted: bool,
 }
 
 impl VerifyReport {

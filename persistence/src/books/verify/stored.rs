@@ -87,6 +87,10 @@ pub(in crate::books) fn verify(
     // Damaged values were not reached either: reporting them again would only hide the cause.
     if report.problems.is_empty() {
         orphans(store, &referenced, report)?;
+        let elsewhere = report.log_elsewhere;
+        if elsewhere.is_some_and(|log| log.may_be_interrupted) {
+            return Ok(());
+        }
         // After an interrupted fold some may be counted already, and will not be counted again.
         if unfolded.is_empty() {
             used(store, &referenced, &mut report.problems)?;
