@@ -6,7 +6,7 @@ use std::{sync::Arc, thread, time::Duration};
 use domain::Timestamp;
 
 use super::{
-    Server,
+    Server, Standing,
     joining::{DirectoryPosition, Joining},
     log::{PostgresFrames, Tried},
     membership::Membership,
@@ -196,6 +196,12 @@ impl Follower {
         let address = address.filter(|address| !address.is_empty());
         (follower.on_leader)(address.as_deref());
         Ok(follower)
+    }
+
+    /// How far this process has come, also once it leads.
+    #[must_use]
+    pub fn standing(&self) -> Arc<Standing> {
+        self.frames.standing()
     }
 
     /// How many frames it has read.

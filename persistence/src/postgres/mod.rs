@@ -3,6 +3,7 @@
 
 mod client;
 mod commits;
+mod examine;
 mod follower;
 mod housekeeping;
 mod joining;
@@ -18,7 +19,11 @@ mod snapshots;
 pub(crate) mod test_rows;
 
 pub use client::Server;
+pub use examine::{
+    ClusterState, DatabaseState, Examiner, LeaderState, MemberState, Raised, SnapshotState,
+};
 pub use follower::{Followed, Follower, Member};
+pub use housekeeping::Standing;
 pub use log::PostgresFrames;
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};
