@@ -8,7 +8,7 @@ use domain::Timestamp;
 use super::{
     Server,
     joining::{DirectoryPosition, Joining},
-    log::{PostgresFrames, Tried},
+    log::{OpenAttempt, PostgresFrames},
     membership::Membership,
     opening::WallClock,
     schedule::Schedule,
@@ -19,7 +19,7 @@ use crate::{
     frames::{
         KeptFrame, frame,
         lease::{self, Moment, Watch},
-        term::{Said, follows, said},
+        term::{LeadershipItem, follows, said},
     },
     journal::SledJournal,
     log::{progress::UnfoldedFrame, recovery::read_meta},
@@ -271,7 +271,7 @@ impl Follower {
             // The place before the first frame: nobody has ever led.
             true => true,
             false => match said(&last.bytes)? {
-                Some(Said::Closed(closing)) => match closing.taken_by {
+                Some(LeadershipItem::Closed(closing)) => match closing.taken_by {
                     Some(by) => return Ok(Step::Taken(by)),
                     None => true,
                 },
@@ -284,15 +284,15 @@ impl Follower {
         };
         (self.on_leader)(None);
         match self.frames.open_behind(head)? {
-            Tried::Leads(found) => {
+            OpenAttempt::Leads(found) => {
                 self.journal.lead(&found)?;
                 Ok(Step::Leads)
             }
-            Tried::NotYet(why) => {
+            OpenAttempt::NotYet(why) => {
                 tracing::warn!(error = why, "The log cannot be taken over yet");
                 Ok(Step::NothingNew)
             }
-            Tried::Beaten => Ok(Step::NothingNew),
+            OpenAttempt::Beaten => Ok(Step::NothingNew),
         }
     }
 
@@ -324,9 +324,9 @@ impl Follower {
             };
             self.clock = Some((said.at(), lease::now()));
             match said {
-                Said::Opened(opening) => (self.on_leader)(Some(&opening.address)),
-                Said::Closed(_) => (self.on_leader)(None),
-                Said::Beat(_) => {}
+                LeadershipItem::Opened(opening) => (self.on_leader)(Some(&opening.address)),
+                LeadershipItem::Closed(_) => (self.on_leader)(None),
+                LeadershipItem::Beat(_) => {}
             }
         }
         let options = &shared.options;

@@ -1,7 +1,7 @@
 //! Segments: tables of a fixed number of frames each. They are made before they are needed, and dropped whole; nothing in
 //! them is ever changed or deleted, so that there is nothing to vacuum.
 
-use super::client::{Connection, Failure};
+use super::client::{Connection, DatabaseError};
 
 /// The usual number of frames of one segment, as a power of two.
 pub const SEGMENT_FRAMES_LOG2: u32 = 14;
@@ -75,7 +75,7 @@ impl Segments {
         self,
         connection: &Connection,
         head: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let from = self.of(head);
         let ahead = self.of(AHEAD_FRAMES).max(AHEAD);
         for segment in from..=from.saturating_add(ahead) {
@@ -84,9 +84,9 @@ impl Segments {
             }
             let definition = self.definition(segment);
             let made = connection.client().batch_execute(&definition).await;
-            match made.map_err(Failure::from) {
+            match made.map_err(DatabaseError::from) {
                 // Made by another at the same instant.
-                Ok(()) | Err(Failure::Exists(_)) => {}
+                Ok(()) | Err(DatabaseError::Exists(_)) => {}
                 Err(failure) => return Err(failure),
             }
         }
@@ -98,7 +98,7 @@ impl Segments {
         self,
         connection: &Connection,
         segment: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let mut first = segment;
         while let Some(below) = first.checked_sub(1)
             && self.exists(connection, below).await?
@@ -117,7 +117,7 @@ impl Segments {
         Ok(())
     }
 
-    async fn exists(self, connection: &Connection, segment: u64) -> Result<bool, Failure> {
+    async fn exists(self, connection: &Connection, segment: u64) -> Result<bool, DatabaseError> {
         let table = self.table(segment);
         let found = connection
             .client()
