@@ -17,7 +17,7 @@ use crate::{
     backup,
     error::Error,
     frames::{
-        KeptFrame, frame,
+        FramePosition, KeptFrame, frame,
         lease::{self, Moment, Watch},
         term::{LeadershipItem, follows, said},
     },
@@ -28,6 +28,8 @@ use crate::{
 
 /// Pause between two looks at a log that has not moved.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often it is asked who leads, where the frames that were read do not say so.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
@@ -108,6 +110,10 @@ pub struct Follower {
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
+    /// Whether an opening was seen, or noted in the database, with nothing behind it that ends it.
+    knows_leader: bool,
+    /// When the database was asked for it.
+    asked: Moment,
     /// The clock of who led, as it was last seen, and when that was.
     clock: Option<(Timestamp, Moment)>,
 }
@@ -185,16 +191,16 @@ impl Follower {
             };
             journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
         }
-        let follower = Self {
+        let mut follower = Self {
             journal,
             frames,
             watch: Watch::default(),
             on_leader,
+            knows_leader: false,
+            asked: Moment::ZERO,
             clock: None,
         };
-        let address = follower.frames.cell()?.map(|cell| cell.leader_address);
-        let address = address.filter(|address| !address.is_empty());
-        (follower.on_leader)(address.as_deref());
+        follower.ask_who_leads()?;
         Ok(follower)
     }
 
@@ -258,6 +264,10 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.shared().progress.head();
+        // Until it is known what becomes of an opening that was sent, it is not read as somebody else's.
+        if self.frames.is_opening() {
+            return self.open(head);
+        }
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
@@ -280,9 +290,31 @@ impl Follower {
         };
         self.watch.saw(head, is_closed, lease::now());
         let Some(head) = self.watch.may_open(lease::now()) else {
+            let since = lease::now().saturating_sub(self.asked);
+            if !self.knows_leader && !is_closed && since >= ASK_EVERY {
+                self.ask_who_leads()?;
+            }
             return Ok(Step::NothingNew);
         };
-        (self.on_leader)(None);
+        self.saw_leader(None);
+        self.open(head)
+    }
+
+    /// Whoever opened behind all that is in the books already has noted where he is reached, or will soon.
+    fn ask_who_leads(&mut self) -> Result<(), Error> {
+        let address = self.frames.cell()?.map(|cell| cell.leader_address);
+        self.saw_leader(address.as_deref().filter(|address| !address.is_empty()));
+        self.asked = lease::now();
+        Ok(())
+    }
+
+    fn saw_leader(&mut self, address: Option<&str>) {
+        self.knows_leader = address.is_some();
+        (self.on_leader)(address);
+    }
+
+    /// Tries to open behind a head.
+    fn open(&mut self, head: FramePosition) -> Result<Step, Error> {
         match self.frames.open_behind(head)? {
             OpenAttempt::Leads(found) => {
                 self.journal.lead(&found)?;
@@ -298,7 +330,8 @@ impl Follower {
 
     /// Takes in frames that follow what was read.
     fn take_in(&mut self, kept: &[KeptFrame]) -> Result<(), Error> {
-        let shared = self.journal.shared();
+        let journal = Arc::clone(&self.journal);
+        let shared = journal.shared();
         let mut before = shared.progress.head();
         let mut unfolded = Vec::with_capacity(kept.len());
         for kept in kept {
@@ -324,8 +357,8 @@ impl Follower {
             };
             self.clock = Some((said.at(), lease::now()));
             match said {
-                LeadershipItem::Opened(opening) => (self.on_leader)(Some(&opening.address)),
-                LeadershipItem::Closed(_) => (self.on_leader)(None),
+                LeadershipItem::Opened(opening) => self.saw_leader(Some(&opening.address)),
+                LeadershipItem::Closed(_) => self.saw_leader(None),
                 LeadershipItem::Beat(_) => {}
             }
         }
