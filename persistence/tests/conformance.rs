@@ -63,7 +63,7 @@ trait Subject {
 }
 
 /// What keeps a journal's frames.
-enum Kept {
+enum FrameStore {
     InTheDirectory,
     InMemory(Arc<Mutex<SharedLog>>),
     /// The URL of a database.
@@ -73,12 +73,12 @@ enum Kept {
 struct OnSled {
     dir: tempfile::TempDir,
     trouble: Arc<Trouble>,
-    log: Kept,
+    log: FrameStore,
     journal: Option<Arc<SledJournal>>,
 }
 
 impl OnSled {
-    fn new(log: Kept) -> Self {
+    fn new(log: FrameStore) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut new = Self {
             dir,
@@ -102,13 +102,13 @@ impl Subject for OnSled {
         }
         let options = options(self.dir.path(), &self.trouble);
         let journal = match &self.log {
-            Kept::InTheDirectory => SledJournal::open(options).map(Arc::new),
-            Kept::InMemory(log) => {
+            FrameStore::InTheDirectory => SledJournal::open(options).map(Arc::new),
+            FrameStore::InMemory(log) => {
                 let trouble = Arc::clone(&self.trouble);
                 let log = Arc::new(LoneConnection::new(log, 3, trouble));
                 SledJournal::open_over(options, log).map(Arc::new)
             }
-            Kept::InPostgres(url) => Ok(lead(options, member(url))),
+            FrameStore::InPostgres(url) => Ok(lead(options, member(url))),
         };
         self.journal = Some(journal.unwrap());
     }
@@ -164,17 +164,17 @@ impl Subject for InMemory {
 macro_rules! conformance {
     ($($clause:ident),* $(,)?) => {
         mod sled_journal {
-            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(super::Kept::InTheDirectory)); })*
+            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(super::FrameStore::InTheDirectory)); })*
         }
         mod journal_with_its_log_elsewhere {
             $(#[test] fn $clause() {
-                super::$clause(&mut super::OnSled::new(super::Kept::InMemory(std::sync::Arc::default())));
+                super::$clause(&mut super::OnSled::new(super::FrameStore::InMemory(std::sync::Arc::default())));
             })*
         }
         mod journal_with_its_log_in_postgres {
             $(#[test] fn $clause() {
                 let url = super::common::cluster::database();
-                super::$clause(&mut super::OnSled::new(super::Kept::InPostgres(url)));
+                super::$clause(&mut super::OnSled::new(super::FrameStore::InPostgres(url)));
             })*
         }
         mod memory_journal {

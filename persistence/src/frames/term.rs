@@ -150,7 +150,7 @@ impl Term {
         found
     }
 
-    /// Who opens.
+    /// The process that opens, and where it is reached.
     #[must_use]
     pub const fn claimant(&self) -> &Claimant {
         &self.claimant
@@ -213,20 +213,20 @@ pub(crate) fn follows(kept: &KeptFrame, before: FramePosition) -> Result<(), Err
 /// The incarnation whose opening a frame is, if it is one.
 fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
     Ok(match said(bytes)? {
-        Some(Said::Opened(opening)) => Some(opening.incarnation),
+        Some(LeadershipItem::Opened(opening)) => Some(opening.incarnation),
         _ => None,
     })
 }
 
 /// What a frame says of who leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum LeadershipItem {
     Opened(Opening),
     Beat(Beat),
     Closed(Closing),
 }
 
-impl Said {
+impl LeadershipItem {
     /// When it was said, by the clock of who said it.
     pub(crate) const fn at(&self) -> Timestamp {
         match self {
@@ -238,13 +238,13 @@ impl Said {
 }
 
 /// What a sound frame says of who leads, if it does.
-pub(crate) fn said(bytes: &[u8]) -> Result<Option<Said>, Error> {
+pub(crate) fn said(bytes: &[u8]) -> Result<Option<LeadershipItem>, Error> {
     let mut said = None;
     frame::decode_checked(bytes)?.each_append(|append, _| {
         match item::split(append)?.0 {
-            Item::Opening(opening) => said = Some(Said::Opened(decode_value(opening)?)),
-            Item::Beat(beat) => said = Some(Said::Beat(decode_value(beat)?)),
-            Item::Closing(closing) => said = Some(Said::Closed(decode_value(closing)?)),
+            Item::Opening(opening) => said = Some(LeadershipItem::Opened(decode_value(opening)?)),
+            Item::Beat(beat) => said = Some(LeadershipItem::Beat(decode_value(beat)?)),
+            Item::Closing(closing) => said = Some(LeadershipItem::Closed(decode_value(closing)?)),
             _ => {}
         }
         Ok(())

@@ -3,7 +3,6 @@
 use std::{
     fmt,
     future::{Future, poll_fn},
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,25 +11,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::{Builder, Handle, Runtime},
     task::JoinHandle,
     time::timeout,
 };
-use tokio_postgres::{
-    AsyncMessage, Client, Config, Connection as Driver, NoTls,
-    config::{Host, SslMode, TargetSessionAttrs},
-    error::SqlState,
-};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection as Driver, NoTls, error::SqlState};
 use tokio_postgres_rustls::MakeRustlsConnect;
-use url::Url;
 
 use crate::error::Error;
 
 /// How long a connection may take until it can be used.
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Pause between two attempts to connect at the start.
 const CONNECT_AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// How long a statement that waits for nobody else may take.
@@ -40,7 +33,7 @@ const CANCEL_WITHIN: Duration = Duration::from_secs(1);
 
 /// Why the database did not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum DatabaseError {
     /// It may do it later: it is not there, restarts, or has no connection to spare.
     #[error("{0}")]
     Unreachable(String),
@@ -55,7 +48,7 @@ pub(super) enum Failure {
     Refused(String),
 }
 
-impl Failure {
+impl DatabaseError {
     fn of(error: &tokio_postgres::Error) -> Self {
         let Some(told) = error.as_db_error() else {
             return Self::Unreachable(with_cause(error));
@@ -79,16 +72,16 @@ impl Failure {
     }
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for DatabaseError {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::of(&error)
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<DatabaseError> for Error {
+    fn from(failure: DatabaseError) -> Self {
         match failure {
-            Failure::Refused(why) => Self::Unusable(format!("the database refuses: {why}")),
+            DatabaseError::Refused(why) => Self::Unusable(format!("the database refuses: {why}")),
             other => Self::Unreachable(other.to_string()),
         }
     }
@@ -121,40 +114,7 @@ impl Server {
     ///
     /// [`Error::Unusable`] when the URL or its certificates cannot be read.
     pub fn parse(url: &str) -> Result<Self, Error> {
-        let (plain, mode, authorities) = split(url)?;
-        let mut config: Config = plain.parse().map_err(|error: tokio_postgres::Error| {
-            Error::Unusable(format!("storage.url: {}", with_cause(&error)))
-        })?;
-        let is_here = |host: &Host| match host {
-            Host::Tcp(name) => matches!(&**name, "localhost" | "127.0.0.1" | "::1"),
-            Host::Unix(_) => true,
-        };
-        let speaks_tls = match mode.as_deref() {
-            None => !config.get_hosts().iter().all(is_here),
-            Some("disable") => false,
-            Some("require" | "verify-ca" | "verify-full") => true,
-            Some(other) => {
-                return Err(Error::Unusable(format!(
-                    "storage.url: sslmode is \"disable\", \"require\" or \"verify-full\", not {other:?}"
-                )));
-            }
-        };
-        config
-            .ssl_mode(if speaks_tls {
-                SslMode::Require
-            } else {
-                SslMode::Disable
-            })
-            .target_session_attrs(TargetSessionAttrs::ReadWrite)
-            .connect_timeout(CONNECT_WITHIN)
-            .tcp_user_timeout(ANSWER_WITHIN)
-            .keepalives_idle(Duration::from_secs(5))
-            .keepalives_interval(Duration::from_secs(2))
-            .keepalives_retries(3);
-        if config.get_application_name().is_none() {
-            config.application_name("scrip");
-        }
-        let tls = speaks_tls.then(|| tls(authorities)).transpose()?;
+        let (config, tls) = super::url::read(url)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("postgres")
@@ -181,7 +141,7 @@ impl Server {
         loop {
             let failure = match self.wait(self.connect()) {
                 Ok(_) => return Ok(()),
-                Err(Failure::Unreachable(why)) if started.elapsed() < limit => why,
+                Err(DatabaseError::Unreachable(why)) if started.elapsed() < limit => why,
                 Err(failure) => return Err(failure.into()),
             };
             if !is_told {
@@ -206,11 +166,11 @@ impl Server {
     }
 
     /// Makes a connection on which an acknowledged commit is durable.
-    pub(super) async fn connect(&self) -> Result<Connection, Failure> {
+    pub(super) async fn connect(&self) -> Result<Connection, DatabaseError> {
         within(CONNECT_WITHIN, self.connect_and_settle()).await
     }
 
-    async fn connect_and_settle(&self) -> Result<Connection, Failure> {
+    async fn connect_and_settle(&self) -> Result<Connection, DatabaseError> {
         let warned = Arc::new(AtomicBool::new(false));
         let connected = match &self.tls {
             Some(tls) => {
@@ -286,7 +246,7 @@ impl Connection {
     }
 
     /// Asks for what an acknowledged commit means here, and refuses a server that does not keep what it acknowledges.
-    async fn settle(&self) -> Result<(), Failure> {
+    async fn settle(&self) -> Result<(), DatabaseError> {
         self.client
             .batch_execute(
                 "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; \
@@ -308,7 +268,7 @@ impl Connection {
         ] {
             let value: &str = row.try_get(index)?;
             if value != "on" {
-                return Err(Failure::Refused(format!(
+                return Err(DatabaseError::Refused(format!(
                     "{setting} is {value} on the server: what it acknowledges would not survive a power cut. Set it to on"
                 )));
             }
@@ -326,11 +286,11 @@ impl Drop for Connection {
 /// Waits for an answer, but not for ever.
 pub(super) async fn within<T>(
     limit: Duration,
-    asked: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+    asked: impl Future<Output = Result<T, DatabaseError>>,
+) -> Result<T, DatabaseError> {
     match timeout(limit, asked).await {
         Ok(answer) => answer,
-        Err(_) => Err(Failure::Unreachable(format!(
+        Err(_) => Err(DatabaseError::Unreachable(format!(
             "no answer within {} s",
             limit.as_secs()
         ))),
@@ -357,64 +317,8 @@ where
     }
 }
 
-/// Takes what the client does not know out of a URL: the URL, its `sslmode` and its `sslrootcert`.
-fn split(url: &str) -> Result<(String, Option<String>, Option<PathBuf>), Error> {
-    let unreadable = |why: String| Error::Unusable(format!("storage.url: {why}"));
-    let Some((before, query)) = url.split_once('?') else {
-        return Ok((url.to_owned(), None, None));
-    };
-    // Only the query: several hosts are no URL in the sense of the crate.
-    let parsed = Url::parse(&format!("postgres://host/?{query}"))
-        .map_err(|error| unreadable(error.to_string()))?;
-    let (mut mode, mut authorities) = (None, None);
-    let mut rest = url::form_urlencoded::Serializer::new(String::new());
-    for (key, value) in parsed.query_pairs() {
-        match &*key {
-            "sslmode" => mode = Some(value.into_owned()),
-            "sslrootcert" => authorities = Some(PathBuf::from(value.into_owned())),
-            _ => drop(rest.append_pair(&key, &value)),
-        }
-    }
-    let rest = rest.finish();
-    let plain = match rest.is_empty() {
-        true => before.to_owned(),
-        false => format!("{before}?{rest}"),
-    };
-    Ok((plain, mode, authorities))
-}
-
-fn tls(authorities: Option<PathBuf>) -> Result<MakeRustlsConnect, Error> {
-    let mut roots = RootCertStore::empty();
-    match authorities {
-        Some(path) => {
-            let unreadable =
-                |why: &dyn fmt::Display| Error::Unusable(format!("{}: {why}", path.display()));
-            let pem = std::fs::read(&path).map_err(|error| unreadable(&error))?;
-            let all =
-                <CertificateDer<'_> as rustls::pki_types::pem::PemObject>::pem_slice_iter(&pem);
-            for certificate in all {
-                let certificate = certificate.map_err(|error| unreadable(&error))?;
-                roots.add(certificate).map_err(|error| unreadable(&error))?;
-            }
-            if roots.is_empty() {
-                return Err(unreadable(&"it has no certificate"));
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Error::Unusable(format!("TLS to the database: {error}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
-}
-
 /// An error in words, with its innermost cause: "error connecting to server" alone says nothing.
-fn with_cause(error: &dyn std::error::Error) -> String {
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -422,42 +326,4 @@ fn with_cause(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_only_the_certificates_need_is_taken_out_of_the_url() {
-        let (plain, mode, authorities) = split(
-            "postgres://u:p%40@a:1,b:2/scrip?sslmode=verify-full&application_name=shop&sslrootcert=%2Fetc%2Fca.pem",
-        )
-        .unwrap();
-        assert_eq!(
-            plain,
-            "postgres://u:p%40@a:1,b:2/scrip?application_name=shop"
-        );
-        assert_eq!(mode.as_deref(), Some("verify-full"));
-        assert_eq!(authorities, Some("/etc/ca.pem".into()));
-    }
-
-    #[test]
-    fn another_machine_must_speak_tls_unless_it_is_told_not_to() {
-        let mode = |url: &str| Server::parse(url).unwrap().config.get_ssl_mode();
-        assert_eq!(mode("postgres://u@127.0.0.1/scrip"), SslMode::Disable);
-        assert_eq!(mode("postgres://u@db.example.com/scrip"), SslMode::Require);
-        assert_eq!(
-            mode("postgres://u@db.example.com/scrip?sslmode=disable"),
-            SslMode::Disable
-        );
-        let unknown = Server::parse("postgres://u@h/scrip?sslmode=prefer").unwrap_err();
-        assert!(unknown.to_string().contains("sslmode"), "{unknown}");
-    }
-
-    #[test]
-    fn a_password_is_not_shown() {
-        let server = Server::parse("postgres://u:secret@127.0.0.1/scrip").unwrap();
-        assert!(!format!("{server:?}").contains("secret"));
-    }
 }

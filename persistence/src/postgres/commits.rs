@@ -17,7 +17,7 @@ use tokio_postgres::{
 };
 
 use super::{
-    client::{Connection, Failure, Server},
+    client::{Connection, DatabaseError, Server},
     segments::Segments,
 };
 use crate::{
@@ -97,14 +97,14 @@ impl Writer {
     }
 
     /// Adds a group and waits for the answer: whether all of it is durable.
-    pub(super) async fn add(&mut self, insert: Insert) -> Result<bool, Failure> {
+    pub(super) async fn add(&mut self, insert: Insert) -> Result<bool, DatabaseError> {
         let statement = self.prepare(&insert).await?;
         add(&self.connection, self.segments, &statement, insert).await
     }
 
     /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It stands by
     /// itself: no transaction stays open, no row is locked or changed, and the primary key admits one frame a place.
-    async fn prepare(&mut self, insert: &Insert) -> Result<Statement, Failure> {
+    async fn prepare(&mut self, insert: &Insert) -> Result<Statement, DatabaseError> {
         let of = insert.span(self.segments);
         if let Some(statement) = self.statements.get(&of) {
             return Ok(statement.clone());
@@ -159,7 +159,7 @@ async fn add(
     segments: Segments,
     statement: &Statement,
     insert: Insert,
-) -> Result<bool, Failure> {
+) -> Result<bool, DatabaseError> {
     let hashes: Vec<&[u8]> = insert.hashes.iter().map(<[u8; 32]>::as_slice).collect();
     let bytes: Vec<&[u8]> = insert.bytes.iter().map(Vec::as_slice).collect();
     let behind: &[u8] = &insert.behind.hash;
@@ -282,7 +282,7 @@ async fn run(mut writer: Writer, mut groups: UnboundedReceiver<Insert>, end: End
             Some(answer) = under_way.next(), if !under_way.is_empty() => {
                 let durable = matches!(answer, Ok(true));
                 if let Err(failure) = answer {
-                    let failure: Failure = failure;
+                    let failure: DatabaseError = failure;
                     tracing::warn!(error = %failure, "A commit failed in the database");
                 }
                 end.answer(durable);

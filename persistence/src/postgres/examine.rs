@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use super::{
     Server,
-    client::{ANSWER_WITHIN, Connection, Failure, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     rows::{self, kept},
     schema::{self, FORMAT, unsigned},
     segments::{SEGMENT_FRAMES_LOG2, Segments},
 };
 use crate::{
     error::Error,
-    frames::term::{Said, said},
+    frames::term::{LeadershipItem, said},
 };
 
 /// A member that was not seen for this long does not count as being there. It reports every 2 s.
@@ -237,7 +237,7 @@ impl Examiner {
         // Who has closed the log may have been seen a moment ago.
         if let Some(last) = last.map(kept).transpose()?
             && !last.bytes.is_empty()
-            && let Some(Said::Closed(_)) = said(&last.bytes)?
+            && let Some(LeadershipItem::Closed(_)) = said(&last.bytes)?
         {
             state.leader = None;
         }
@@ -282,7 +282,10 @@ impl Examiner {
         Ok(Raised::To(FORMAT))
     }
 
-    fn ask<T>(&self, ask: impl AsyncFn(&Connection) -> Result<T, Failure>) -> Result<T, Error> {
+    fn ask<T>(
+        &self,
+        ask: impl AsyncFn(&Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, Error> {
         let mut kept = self.connection.lock();
         let answer = self.server.wait(async {
             let connection = match kept.take() {
@@ -303,7 +306,7 @@ impl Examiner {
 async fn look(
     connection: &Connection,
     number: i16,
-) -> Result<Option<(ClusterState, Option<rows::Row>)>, Failure> {
+) -> Result<Option<(ClusterState, Option<rows::Row>)>, DatabaseError> {
     let Some(cluster) = schema::cluster(connection).await? else {
         return Ok(None);
     };
@@ -344,7 +347,7 @@ async fn look(
     Ok(Some((state, last)))
 }
 
-async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>, Failure> {
+async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>, DatabaseError> {
     let parameters = [(&cell as _, Type::INT2)];
     let rows = connection.client().query_typed(
         "SELECT address, version, format, head_lsn, folded_lsn, leads, \
@@ -365,7 +368,10 @@ async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>,
     rows.await?.iter().map(member).collect()
 }
 
-async fn snapshots(connection: &Connection, cell: i16) -> Result<Vec<SnapshotState>, Failure> {
+async fn snapshots(
+    connection: &Connection,
+    cell: i16,
+) -> Result<Vec<SnapshotState>, DatabaseError> {
     let parameters = [(&cell as _, Type::INT2)];
     let rows = connection.client().query_typed(
         "SELECT name, folded_lsn, extract(epoch FROM now() - made_at)::float8 FROM scrip.snapshot \
@@ -382,7 +388,7 @@ async fn snapshots(connection: &Connection, cell: i16) -> Result<Vec<SnapshotSta
     rows.await?.iter().map(snapshot).collect()
 }
 
-async fn database(connection: &Connection) -> Result<DatabaseState, Failure> {
+async fn database(connection: &Connection) -> Result<DatabaseState, DatabaseError> {
     let before = wall_clock_ms();
     let row = connection
         .client()

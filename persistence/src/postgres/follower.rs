@@ -8,7 +8,7 @@ use domain::Timestamp;
 use super::{
     Server, Standing,
     joining::{DirectoryPosition, Joining},
-    log::{PostgresFrames, Tried},
+    log::{OpenAttempt, PostgresFrames},
     membership::Membership,
     opening::WallClock,
     schedule::Schedule,
@@ -17,9 +17,9 @@ use crate::{
     backup,
     error::Error,
     frames::{
-        KeptFrame, frame,
+        FramePosition, KeptFrame, frame,
         lease::{self, Moment, Watch},
-        term::{Said, follows, said},
+        term::{LeadershipItem, follows, said},
     },
     journal::SledJournal,
     log::{progress::UnfoldedFrame, recovery::read_meta},
@@ -28,6 +28,8 @@ use crate::{
 
 /// Pause between two looks at a log that has not moved.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often it is asked who leads, where the frames that were read do not say so.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
@@ -108,6 +110,10 @@ pub struct Follower {
     frames: Arc<PostgresFrames>,
     watch: Watch,
     on_leader: OnLeader,
+    /// Whether an opening was seen, or noted in the database, with nothing behind it that ends it.
+    knows_leader: bool,
+    /// When the database was asked for it.
+    asked: Moment,
     /// The clock of who led, as it was last seen, and when that was.
     clock: Option<(Timestamp, Moment)>,
 }
@@ -185,16 +191,16 @@ impl Follower {
             };
             journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
         }
-        let follower = Self {
+        let mut follower = Self {
             journal,
             frames,
             watch: Watch::default(),
             on_leader,
+            knows_leader: false,
+            asked: Moment::ZERO,
             clock: None,
         };
-        let address = follower.frames.cell()?.map(|cell| cell.leader_address);
-        let address = address.filter(|address| !address.is_empty());
-        (follower.on_leader)(address.as_deref());
+        follower.ask_who_leads()?;
         Ok(follower)
     }
 
@@ -264,6 +270,10 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.shared().progress.head();
+        // Until it is known what becomes of an opening that was sent, it is not read as somebody else's.
+        if self.frames.is_opening() {
+            return self.open(head);
+        }
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
@@ -277,7 +287,7 @@ impl Follower {
             // The place before the first frame: nobody has ever led.
             true => true,
             false => match said(&last.bytes)? {
-                Some(Said::Closed(closing)) => match closing.taken_by {
+                Some(LeadershipItem::Closed(closing)) => match closing.taken_by {
                     Some(by) => return Ok(Step::Taken(by)),
                     None => true,
                 },
@@ -286,25 +296,48 @@ impl Follower {
         };
         self.watch.saw(head, is_closed, lease::now());
         let Some(head) = self.watch.may_open(lease::now()) else {
+            let since = lease::now().saturating_sub(self.asked);
+            if !self.knows_leader && !is_closed && since >= ASK_EVERY {
+                self.ask_who_leads()?;
+            }
             return Ok(Step::NothingNew);
         };
-        (self.on_leader)(None);
+        self.saw_leader(None);
+        self.open(head)
+    }
+
+    /// Whoever opened behind all that is in the books already has noted where he is reached, or will soon.
+    fn ask_who_leads(&mut self) -> Result<(), Error> {
+        let address = self.frames.cell()?.map(|cell| cell.leader_address);
+        self.saw_leader(address.as_deref().filter(|address| !address.is_empty()));
+        self.asked = lease::now();
+        Ok(())
+    }
+
+    fn saw_leader(&mut self, address: Option<&str>) {
+        self.knows_leader = address.is_some();
+        (self.on_leader)(address);
+    }
+
+    /// Tries to open behind a head.
+    fn open(&mut self, head: FramePosition) -> Result<Step, Error> {
         match self.frames.open_behind(head)? {
-            Tried::Leads(found) => {
+            OpenAttempt::Leads(found) => {
                 self.journal.lead(&found)?;
                 Ok(Step::Leads)
             }
-            Tried::NotYet(why) => {
+            OpenAttempt::NotYet(why) => {
                 tracing::warn!(error = why, "The log cannot be taken over yet");
                 Ok(Step::NothingNew)
             }
-            Tried::Beaten => Ok(Step::NothingNew),
+            OpenAttempt::Beaten => Ok(Step::NothingNew),
         }
     }
 
     /// Takes in frames that follow what was read.
     fn take_in(&mut self, kept: &[KeptFrame]) -> Result<(), Error> {
-        let shared = self.journal.shared();
+        let journal = Arc::clone(&self.journal);
+        let shared = journal.shared();
         let mut before = shared.progress.head();
         let mut unfolded = Vec::with_capacity(kept.len());
         for kept in kept {
@@ -330,9 +363,9 @@ impl Follower {
             };
             self.clock = Some((said.at(), lease::now()));
             match said {
-                Said::Opened(opening) => (self.on_leader)(Some(&opening.address)),
-                Said::Closed(_) => (self.on_leader)(None),
-                Said::Beat(_) => {}
+                LeadershipItem::Opened(opening) => self.saw_leader(Some(&opening.address)),
+                LeadershipItem::Closed(_) => self.saw_leader(None),
+                LeadershipItem::Beat(_) => {}
             }
         }
         let options = &shared.options;

@@ -14,7 +14,7 @@ use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure, Server, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
     schema::{self, unsigned},
     segments::Segments,
 };
@@ -88,7 +88,7 @@ impl Identity {
         connection: &mut Connection,
         cell: i16,
         standing: &Standing,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let saying = connection.client_mut().transaction().await?;
         saying
             .query_typed(
@@ -188,7 +188,7 @@ impl Housekeeper {
     }
 
     /// Works on one connection until it fails.
-    async fn work(&mut self) -> Result<(), Failure> {
+    async fn work(&mut self) -> Result<(), DatabaseError> {
         let mut connection = self.server.connect().await?;
         loop {
             within(ANSWER_WITHIN, self.step(&mut connection)).await?;
@@ -196,7 +196,7 @@ impl Housekeeper {
         }
     }
 
-    async fn step(&mut self, connection: &mut Connection) -> Result<(), Failure> {
+    async fn step(&mut self, connection: &mut Connection) -> Result<(), DatabaseError> {
         let is_due = |last: Option<Instant>, every| last.is_none_or(|last| last.elapsed() >= every);
         let opened = self.standing.opened.load(Ordering::Acquire);
         if opened > 0 {
@@ -219,7 +219,7 @@ impl Housekeeper {
     }
 
     /// Notes where the leader is reached, for those who join: whoever opened later wins.
-    async fn note_leader(&self, connection: &Connection, opened: u64) -> Result<(), Failure> {
+    async fn note_leader(&self, connection: &Connection, opened: u64) -> Result<(), DatabaseError> {
         let (opened, address) = (signed(opened), &*self.identity.address);
         let cell = self.segments.cell();
         let parameters = [
@@ -235,7 +235,7 @@ impl Housekeeper {
         Ok(())
     }
 
-    async fn report(&self, connection: &Connection) -> Result<(), Failure> {
+    async fn report(&self, connection: &Connection) -> Result<(), DatabaseError> {
         let row = MemberRow::new(&self.identity, self.segments.cell(), &self.standing);
         let parameters = row.parameters();
         let reported = connection.client().execute_typed(REPORT, &parameters);
@@ -244,7 +244,7 @@ impl Housekeeper {
     }
 
     /// Drops the segments that two snapshots cover and nobody needs, and forgets members that were not seen for long.
-    async fn trim(&self, connection: &mut Connection) -> Result<(), Failure> {
+    async fn trim(&self, connection: &mut Connection) -> Result<(), DatabaseError> {
         let forgotten = MEMBER_FORGOTTEN_AFTER.as_secs_f64();
         let client = connection.client();
         // Whoever holds what this waits for should not have others wait behind it.
@@ -270,7 +270,7 @@ impl Housekeeper {
             let lsn = |row: &tokio_postgres::Row| row.try_get(0).map(unsigned);
             let snapshots: Vec<u64> = snapshots.iter().map(lsn).collect::<Result<_, _>>()?;
             let needs = |row| {
-                Ok::<_, Failure>(Needs {
+                Ok::<_, DatabaseError>(Needs {
                     lsn: lsn(row)?.saturating_add(1),
                     seen: now(),
                 })

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure, Server, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
     commits::{Insert, Pipeline},
     housekeeping::{Housekeeper, Identity, Standing},
     opening::{Opened, Opener, WallClock},
@@ -32,7 +32,7 @@ use crate::{
 const LOOK_AFTER: Duration = Duration::from_millis(250);
 
 /// What an attempt to open has come to.
-pub(super) enum Tried {
+pub(super) enum OpenAttempt {
     /// This process leads: what lies behind the last place that it knew. See [`Term::opened`].
     Leads(Vec<FramePosition>),
     /// Not yet, for this reason.
@@ -195,15 +195,20 @@ impl PostgresFrames {
     }
 
     /// Tries to take the log over right behind a head, which [`super::super::frames::lease::Watch`] has allowed.
-    pub(super) fn open_behind(&self, head: FramePosition) -> Result<Tried, Error> {
+    pub(super) fn open_behind(&self, head: FramePosition) -> Result<OpenAttempt, Error> {
         if self.attempt.lock().is_none() {
             self.opener.term.lock().behind(head);
         }
         self.try_open()
     }
 
+    /// Whether an attempt to open is under way.
+    pub(super) fn is_opening(&self) -> bool {
+        self.attempt.lock().is_some()
+    }
+
     /// Begins an attempt to open, or waits on for the one under way.
-    fn try_open(&self) -> Result<Tried, Error> {
+    fn try_open(&self) -> Result<OpenAttempt, Error> {
         let mut attempt = self.attempt.lock();
         let under_way = attempt.get_or_insert_with(|| {
             drop(self.pipeline.lock().take());
@@ -216,17 +221,19 @@ impl PostgresFrames {
             .server
             .wait(async { timeout(LOOK_AFTER, under_way).await });
         let Ok(ended) = ended else {
-            return Ok(Tried::NotYet("the database does not answer yet".into()));
+            return Ok(OpenAttempt::NotYet(
+                "the database does not answer yet".into(),
+            ));
         };
         *attempt = None;
         let ended = ended.map_err(|error| Error::Io(format!("opening the log: {error}")))?;
         Ok(match ended? {
             Opened::Leads(found, pipeline) => {
                 *self.pipeline.lock() = Some(pipeline);
-                Tried::Leads(found)
+                OpenAttempt::Leads(found)
             }
-            Opened::NotYet(why) => Tried::NotYet(why),
-            Opened::Beaten => Tried::Beaten,
+            Opened::NotYet(why) => OpenAttempt::NotYet(why),
+            Opened::Beaten => OpenAttempt::Beaten,
         })
     }
 
@@ -237,7 +244,10 @@ impl PostgresFrames {
     }
 
     /// Asks on the connection for reading, which is made anew where it is gone.
-    fn reading<T>(&self, ask: impl AsyncFn(&Connection) -> Result<T, Failure>) -> Result<T, Error> {
+    fn reading<T>(
+        &self,
+        ask: impl AsyncFn(&Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, Error> {
         let mut reader = self.reader.lock();
         let answer = self.opener.server.wait(async {
             let connection = match reader.take() {
@@ -340,12 +350,12 @@ impl SharedFrames for PostgresFrames {
 
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error> {
         match self.try_open()? {
-            Tried::Leads(found) => Ok(Some(found)),
-            Tried::NotYet(why) => {
+            OpenAttempt::Leads(found) => Ok(Some(found)),
+            OpenAttempt::NotYet(why) => {
                 tracing::warn!(error = why, "The log in the database is not open yet");
                 Ok(None)
             }
-            Tried::Beaten => Err(Error::Deposed("another process leads the log".into())),
+            OpenAttempt::Beaten => Err(Error::Deposed("another process leads the log".into())),
         }
     }
 

@@ -17,6 +17,7 @@ mod segments;
 mod snapshots;
 #[cfg(test)]
 pub(crate) mod test_rows;
+mod url;
 
 pub use client::Server;
 pub use examine::{

@@ -10,7 +10,7 @@ use domain::Timestamp;
 use parking_lot::Mutex;
 
 use super::{
-    client::{ANSWER_WITHIN, Failure, Server, within},
+    client::{ANSWER_WITHIN, DatabaseError, Server, within},
     commits::{Insert, Pipeline, Wake, Writer},
     housekeeping::Standing,
     rows::{all_from, kept},
@@ -58,7 +58,7 @@ impl Opener {
         }
     }
 
-    async fn try_open(&self) -> Result<Result<Opened, Error>, Failure> {
+    async fn try_open(&self) -> Result<Result<Opened, Error>, DatabaseError> {
         let connection = self.server.connect().await?;
         let known = self.term.lock().known();
         let found = all_from(&connection, self.segments, known.lsn).await?;
@@ -84,7 +84,7 @@ impl Opener {
         let sent = lease::now();
         match within(OPEN_WITHIN, writer.add(insert)).await {
             Ok(true) => {}
-            Ok(false) | Err(Failure::Exists(_)) => {
+            Ok(false) | Err(DatabaseError::Exists(_)) => {
                 return Ok(Ok(match has_led {
                     true => Opened::NotYet("another frame was faster".into()),
                     false => Opened::Beaten,

@@ -3,7 +3,7 @@
 use tokio_postgres::types::Type;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     commits::number,
     schema::unsigned,
     segments::Segments,
@@ -28,7 +28,7 @@ impl Row {
         unsigned(self.lsn)
     }
 
-    fn of(row: &tokio_postgres::Row) -> Result<Self, Failure> {
+    fn of(row: &tokio_postgres::Row) -> Result<Self, DatabaseError> {
         let hash: &[u8] = row.try_get(1)?;
         Ok(Self {
             lsn: row.try_get(0)?,
@@ -61,14 +61,14 @@ pub(super) async fn rows(
     segments: Segments,
     place: u64,
     limit: i64,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Row>, DatabaseError> {
     let table = segments.table_of(place.saturating_add(1));
-    let place = number(place).map_err(|error| Failure::Refused(error.to_string()))?;
+    let place = number(place).map_err(|error| DatabaseError::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
     let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
     let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(Vec::new()),
+    match rows.await.map_err(DatabaseError::from) {
+        Err(DatabaseError::NoTable(_)) => Ok(Vec::new()),
         rows => rows?.iter().map(Row::of).collect(),
     }
 }
@@ -78,14 +78,14 @@ pub(super) async fn row(
     connection: &Connection,
     segments: Segments,
     lsn: u64,
-) -> Result<Option<Row>, Failure> {
+) -> Result<Option<Row>, DatabaseError> {
     let table = segments.table_of(lsn);
-    let lsn = number(lsn).map_err(|error| Failure::Refused(error.to_string()))?;
+    let lsn = number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))?;
     let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
     let parameters = [(&lsn as _, Type::INT8)];
     let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(Failure::from) {
-        Err(Failure::NoTable(_)) => Ok(None),
+    match rows.await.map_err(DatabaseError::from) {
+        Err(DatabaseError::NoTable(_)) => Ok(None),
         rows => rows?.first().map(Row::of).transpose(),
     }
 }
@@ -95,7 +95,7 @@ pub(super) async fn last(
     connection: &Connection,
     segments: Segments,
     segment: u64,
-) -> Result<Option<Row>, Failure> {
+) -> Result<Option<Row>, DatabaseError> {
     let table = segments.table(segment);
     let text = format!("SELECT lsn, hash, bytes FROM {table} ORDER BY lsn DESC LIMIT 1");
     let rows = connection.client().query_typed(&text, &[]).await?;
@@ -107,7 +107,7 @@ pub(super) async fn all_from(
     connection: &Connection,
     segments: Segments,
     lsn: u64,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Row>, DatabaseError> {
     let first = within(ANSWER_WITHIN, row(connection, segments, lsn)).await?;
     let mut all: Vec<Row> = first.into_iter().collect();
     let mut last = lsn;

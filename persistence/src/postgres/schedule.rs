@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure},
+    client::{ANSWER_WITHIN, Connection, DatabaseError},
     log::PostgresFrames,
     schema::unsigned,
     snapshots::PostgresRows,
@@ -133,7 +133,7 @@ impl Schedule {
     }
 }
 
-async fn look(connection: &Connection, cell: i16) -> Result<Look, Failure> {
+async fn look(connection: &Connection, cell: i16) -> Result<Look, DatabaseError> {
     let row = connection
         .client()
         .query_typed(
@@ -154,7 +154,7 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, Failure> {
         .await?;
     let row = row
         .first()
-        .ok_or_else(|| Failure::Unreachable("no answer".into()))?;
+        .ok_or_else(|| DatabaseError::Unreachable("no answer".into()))?;
     let newest = match (row.try_get(1)?, row.try_get::<_, Option<f64>>(2)?) {
         (Some(folded), Some(age)) => Some(Newest {
             folded: unsigned(folded),

@@ -4,7 +4,7 @@ use tokio_postgres::{Transaction, types::Type};
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     commits::number,
     segments::{ALLOWED_LOG2, Segments},
 };
@@ -80,12 +80,12 @@ pub struct Cell {
 }
 
 /// Reads whose database this is; `None` where nothing was made yet.
-pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, Failure> {
+pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, DatabaseError> {
     let rows = connection
         .client()
         .query_typed("SELECT cluster, format, key_check FROM scrip.meta", &[]);
     let rows = match within(ANSWER_WITHIN, async { Ok(rows.await?) }).await {
-        Err(Failure::NoTable(_)) => return Ok(None),
+        Err(DatabaseError::NoTable(_)) => return Ok(None),
         rows => rows?,
     };
     let Some(row) = rows.first() else {
@@ -93,7 +93,7 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
     };
     let format: i32 = row.try_get(1)?;
     if format > FORMAT {
-        return Err(Failure::Refused(format!(
+        return Err(DatabaseError::Refused(format!(
             "its tables have format {format}, this version of Scrip knows {FORMAT}: use a newer one"
         )));
     }
@@ -104,7 +104,10 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
 }
 
 /// Reads where a log begins and who was said to lead it; `None` where there is none.
-pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Cell>, Failure> {
+pub(super) async fn cell(
+    connection: &Connection,
+    cell: i16,
+) -> Result<Option<Cell>, DatabaseError> {
     let parameters = [(&cell as _, Type::INT2)];
     let rows = connection.client().query_typed(
         "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2 FROM scrip.cell WHERE cell = $1",
@@ -117,7 +120,7 @@ pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Ce
     let hash: &[u8] = row.try_get(1)?;
     let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
     if !ALLOWED_LOG2.contains(&log2) {
-        return Err(Failure::Refused(format!(
+        return Err(DatabaseError::Refused(format!(
             "a segment of 2^{log2} frames: no such log"
         )));
     }
@@ -137,8 +140,8 @@ pub(super) async fn cell(connection: &Connection, cell: i16) -> Result<Option<Ce
 pub(super) async fn move_base(
     connection: &mut Connection,
     segments: Segments,
-    choose: impl AsyncFnOnce(&Transaction<'_>, u64) -> Result<u64, Failure>,
-) -> Result<u64, Failure> {
+    choose: impl AsyncFnOnce(&Transaction<'_>, u64) -> Result<u64, DatabaseError>,
+) -> Result<u64, DatabaseError> {
     let cell = segments.cell();
     let moving = connection.client_mut().transaction().await?;
     let found = moving
@@ -156,7 +159,7 @@ pub(super) async fn move_base(
         return Ok(former);
     }
     let table = segments.table_of(base);
-    let lsn = number(base).map_err(|error| Failure::Refused(error.to_string()))?;
+    let lsn = number(base).map_err(|error| DatabaseError::Refused(error.to_string()))?;
     let moved = moving
         .execute_typed(
             &format!(
@@ -191,7 +194,7 @@ pub(super) async fn make(
         .await
         {
             Ok(()) => return Ok(()),
-            Err(Failure::Exists(_)) if attempt < ATTEMPTS => {}
+            Err(DatabaseError::Exists(_)) if attempt < ATTEMPTS => {}
             Err(failure) => return Err(failure.into()),
         }
     }
@@ -202,8 +205,8 @@ async fn make_once(
     segments: Segments,
     base: FramePosition,
     key_check: &[u8],
-) -> Result<(), Failure> {
-    let lsn = number(base.lsn).map_err(|error| Failure::Refused(error.to_string()))?;
+) -> Result<(), DatabaseError> {
+    let lsn = number(base.lsn).map_err(|error| DatabaseError::Refused(error.to_string()))?;
     let making = connection.client_mut().transaction().await?;
     // Whoever may use the schema need not be allowed to make one.
     let exists: bool = making
@@ -244,7 +247,7 @@ async fn make_once(
         .await?;
     making.commit().await?;
     match connection.was_warned() {
-        true => Err(Failure::Unreachable(
+        true => Err(DatabaseError::Unreachable(
             "it warned of what it had just written".into(),
         )),
         false => Ok(()),

@@ -4,7 +4,7 @@
 use tokio_postgres::types::Type;
 
 use super::{
-    client::{Connection, Failure},
+    client::{Connection, DatabaseError},
     schema::unsigned,
 };
 
@@ -80,7 +80,7 @@ impl Segments {
         self,
         connection: &Connection,
         head: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let from = self.of(head);
         let ahead = self.of(AHEAD_FRAMES).max(AHEAD);
         for segment in from..=from.saturating_add(ahead) {
@@ -89,9 +89,9 @@ impl Segments {
             }
             let definition = self.definition(segment);
             let made = connection.client().batch_execute(&definition).await;
-            match made.map_err(Failure::from) {
+            match made.map_err(DatabaseError::from) {
                 // Made by another at the same instant.
-                Ok(()) | Err(Failure::Exists(_)) => {}
+                Ok(()) | Err(DatabaseError::Exists(_)) => {}
                 Err(failure) => return Err(failure),
             }
         }
@@ -103,7 +103,7 @@ impl Segments {
         self,
         connection: &Connection,
         segment: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let mut first = segment;
         while let Some(below) = first.checked_sub(1)
             && self.exists(connection, below).await?
@@ -122,7 +122,7 @@ impl Segments {
         Ok(())
     }
 
-    async fn exists(self, connection: &Connection, segment: u64) -> Result<bool, Failure> {
+    async fn exists(self, connection: &Connection, segment: u64) -> Result<bool, DatabaseError> {
         let table = self.table(segment);
         let found = connection
             .client()
@@ -132,7 +132,7 @@ impl Segments {
     }
 
     /// Those that are there.
-    pub(super) async fn all(self, connection: &Connection) -> Result<KeptSegments, Failure> {
+    pub(super) async fn all(self, connection: &Connection) -> Result<KeptSegments, DatabaseError> {
         let name = format!("^log_{}_[0-9]+$", self.cell);
         let rows = connection
             .client()

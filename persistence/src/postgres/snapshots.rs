@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio_postgres::{Row, Transaction, types::Type};
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, Failure, Server, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
     commits::number,
     schema::unsigned,
     segments::Segments,
@@ -40,7 +40,7 @@ impl PostgresRows {
     pub(super) fn ask<T>(
         &self,
         limit: Duration,
-        ask: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+        ask: impl AsyncFnOnce(&mut Connection) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
         let mut kept = self.connection.lock();
         let answer = self.server.wait(async {
@@ -50,7 +50,7 @@ impl PostgresRows {
             };
             let answer = within(limit, ask(&mut connection)).await?;
             if connection.was_warned() {
-                return Err(Failure::Unreachable(
+                return Err(DatabaseError::Unreachable(
                     "it warned of what it had just written".into(),
                 ));
             }
@@ -66,7 +66,7 @@ impl PostgresRows {
         adding: &Transaction<'_>,
         base: FramePosition,
         place: FramePosition,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, DatabaseError> {
         if place == base {
             return Ok(true);
         }
@@ -96,7 +96,7 @@ impl PostgresRows {
         &self,
         connection: &mut Connection,
         new: &NewSnapshot<'_>,
-    ) -> Result<SnapshotAdded, Failure> {
+    ) -> Result<SnapshotAdded, DatabaseError> {
         let cell = self.segments.cell();
         let (lsn, hash) = (signed(new.folded.lsn)?, new.folded.hash.as_slice());
         let adding = connection.client_mut().transaction().await?;
@@ -319,13 +319,13 @@ impl SnapshotRows for PostgresRows {
 /// The only column of the first row, if there is one.
 fn first<T: for<'a> tokio_postgres::types::FromSql<'a>>(
     rows: &[Row],
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>, DatabaseError> {
     let value = rows.first().map(|row| row.try_get(0)).transpose();
     Ok(value?)
 }
 
 /// A frame's number and, in the next column, its hash.
-fn place(row: &Row, column: usize) -> Result<FramePosition, Failure> {
+fn place(row: &Row, column: usize) -> Result<FramePosition, DatabaseError> {
     let hash: &[u8] = row.try_get(column.saturating_add(1))?;
     Ok(FramePosition {
         lsn: unsigned(row.try_get(column)?),
@@ -333,6 +333,6 @@ fn place(row: &Row, column: usize) -> Result<FramePosition, Failure> {
     })
 }
 
-fn signed(lsn: u64) -> Result<i64, Failure> {
-    number(lsn).map_err(|error| Failure::Refused(error.to_string()))
+fn signed(lsn: u64) -> Result<i64, DatabaseError> {
+    number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))
 }

@@ -17,6 +17,6 @@ mod supervisor;
 pub mod wait;
 
 pub use self::{
-    postgres::{Options, Postgres, shared},
+    postgres::{Options, Postgres, free_port, shared},
     proxy::Proxy,
 };

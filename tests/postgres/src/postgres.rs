@@ -347,7 +347,8 @@ impl Drop for Postgres {
 }
 
 /// A port that is free, below those that the kernel hands out: it is still free after the server was away.
-fn free_port() -> u16 {
+#[must_use]
+pub fn free_port() -> u16 {
     let random = RandomState::new();
     let ports = (0_u32..).map(|number| 10_000 + (random.hash_one(number) % 20_000) as u16);
     let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());

@@ -1,0 +1,24 @@
+//! Several processes over one log in PostgreSQL, and what can happen to them: each test drives the real binary over
+//! HTTP, breaks a process, the database or the network under load, and judges by what its own clients were told.
+//! Figures are printed (`--nocapture`). `scripts/test-cluster` runs the long forms.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::print_stdout,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test that cannot go on must panic, and its numbers are small"
+)]
+
+mod cell;
+mod checker;
+mod database;
+mod misplaced;
+mod network;
+mod processes;
+mod restarts;
+mod teller;
+mod webhooks;
