@@ -6,7 +6,7 @@ use std::{sync::Arc, thread, time::Duration};
 use domain::Timestamp;
 
 use super::{
-    Server,
+    Server, Standing,
     joining::{DirectoryPosition, Joining},
     log::{OpenAttempt, PostgresFrames},
     membership::Membership,
@@ -202,6 +202,12 @@ impl Follower {
         };
         follower.ask_who_leads()?;
         Ok(follower)
+    }
+
+    /// How far this process has come, also once it leads.
+    #[must_use]
+    pub fn standing(&self) -> Arc<Standing> {
+        self.frames.standing()
     }
 
     /// How many frames it has read.
