@@ -109,7 +109,7 @@ fn try_lock(lock: &File) -> Result<(), TryLockError> {
     loop {
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WITHIN => {
-                thread::sleep(LOCK_WITHIN / 20);
+                thread::sleep(LOCK_WITHIN.checked_div(20).unwrap_or_default());
             }
             locked => return locked,
         }
