@@ -6,6 +6,7 @@ mod addresses;
 mod background;
 mod cluster;
 mod error;
+mod follower_metrics;
 mod leave;
 mod process;
 mod store;

@@ -10,13 +10,7 @@ use std::{
 };
 
 use actors::clock::{Clock as _, SystemClock};
-use axum::{
-    Router,
-    extract::State,
-    http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use axum::{Router, extract::State, http::StatusCode, routing::get};
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
 use data_dir::secrets::{self, ProvidedSecrets, Secrets};
@@ -27,18 +21,19 @@ use persistence::{
     postgres::{Examiner, Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
-use web::{api::FastPath, health::OPEN_METRICS};
+use web::api::FastPath;
 
 use super::{
     BoundSockets, Error, Platform, Service,
     addresses::{provider_environment, scheme},
     background::Background,
     close,
+    follower_metrics::{FollowerMetrics, tokens},
     store::store_options,
 };
 use crate::{
     app,
-    config::{Config, DatabaseUrl, Token},
+    config::{Config, DatabaseUrl},
 };
 
 /// How long the database may take to be there at the start.
@@ -392,66 +387,4 @@ fn local(leader: &Arc<LeaderSeen>) -> Router {
             }),
         )
         .with_state(Arc::clone(leader))
-}
-
-/// `/metrics` of a process that does not lead.
-#[derive(Clone)]
-struct FollowerMetrics {
-    part: Arc<ClusterPart>,
-    /// The hashes of the tokens that may read them; empty: everybody may.
-    tokens: Arc<Vec<[u8; 32]>>,
-}
-
-/// The tokens that may read the metrics beside everything else.
-fn tokens(config: &Config, secrets: &Secrets) -> Vec<[u8; 32]> {
-    let own = config.metrics.token.as_ref().map(Token::sha256);
-    own.into_iter()
-        .chain([secrets.admin_token_sha256])
-        .collect()
-}
-
-impl FollowerMetrics {
-    /// At an address of their own, where they have one.
-    fn of(config: &Config, part: &Arc<ClusterPart>) -> Self {
-        let own = config.metrics.token.as_ref().map(Token::sha256);
-        Self {
-            part: Arc::clone(part),
-            tokens: Arc::new(own.into_iter().collect()),
-        }
-    }
-
-    fn router(self) -> Router {
-        Router::new()
-            .route("/metrics", get(figures))
-            .with_state(self)
-    }
-
-    /// Serves them there until the process leads, and returns the listener for then.
-    fn serve(
-        self,
-        listener: Option<TcpListener>,
-        config: &Config,
-    ) -> std::io::Result<(Option<TcpListener>, Option<JoinHandle<()>>)> {
-        let Some(listener) = listener else {
-            return Ok((None, None));
-        };
-        let listener = listener.into_std()?;
-        let own = TcpListener::from_std(listener.try_clone()?)?;
-        let server = Server::new(own, self.router(), (&config.http).into());
-        let serving = tokio::spawn(server.run(std::future::pending(), std::future::pending()));
-        Ok((Some(TcpListener::from_std(listener)?), Some(serving)))
-    }
-}
-
-async fn figures(
-    State(metrics): State<FollowerMetrics>,
-    headers: HeaderMap,
-) -> Result<Response, wire::Error> {
-    let may_read = metrics.tokens.is_empty() || edge::auth::carries(&headers, &metrics.tokens)?;
-    if !may_read {
-        return Err(wire::Error::new(wire::ErrorCode::InvalidApiKey));
-    }
-    let text = metrics.part.render();
-    let text = text.map_err(|_| wire::Error::new(wire::ErrorCode::InternalError))?;
-    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }

@@ -1,190 +1,24 @@
 //! What an operator wants to know of a database that processes share: who leads, who follows, how far they are, and
 //! whether the server keeps what it acknowledges. It only reads, but for [`Examiner::raise_format`].
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use domain::Timestamp;
 use parking_lot::Mutex;
 use tokio_postgres::types::Type;
-use uuid::Uuid;
 
 use super::{
     Server,
     client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     rows::{self, kept},
     schema::{self, FORMAT, unsigned},
-    segments::{SEGMENT_FRAMES_LOG2, Segments},
+    segments::Segments,
+    state::{ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState},
 };
 use crate::{
     error::Error,
     frames::term::{LeadershipItem, said},
 };
-
-/// A member that was not seen for this long does not count as being there. It reports every 2 s.
-const PRESENT_WITHIN: Duration = Duration::from_secs(10);
-/// A member that lags by more frames is far behind: at full load it is some ten seconds.
-const FAR_BEHIND: u64 = 1 << SEGMENT_FRAMES_LOG2;
-/// A snapshot is made every hour.
-const SNAPSHOT_WITHIN: Duration = Duration::from_secs(3 * 3600);
-
-/// A cluster as its database has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClusterState {
-    /// Drawn when the tables were made.
-    pub id: Uuid,
-    /// The version of the tables, and of what frames may hold.
-    pub format: i32,
-    /// Who leads; `None`: nobody, as far as can be seen.
-    pub leader: Option<LeaderState>,
-    /// The processes that were seen lately, the leader first.
-    pub members: Vec<MemberState>,
-    /// The place up to which frames may be in snapshots only.
-    pub base: u64,
-    /// The number of the last frame.
-    pub head: u64,
-    /// Tables that the log lies in, with those made ahead.
-    pub segments: u64,
-    /// Their size in bytes, with indices.
-    pub log_bytes: u64,
-    /// The newest first.
-    pub snapshots: Vec<SnapshotState>,
-}
-
-/// Who leads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeaderState {
-    /// Where the other processes reach it.
-    pub address: String,
-    /// The number of its last opening.
-    pub since: u64,
-}
-
-/// One process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemberState {
-    /// Where the others reach it.
-    pub address: String,
-    /// Of Scrip.
-    pub version: String,
-    /// The newest format that it reads.
-    pub format: i32,
-    /// The last frame that it has read or written.
-    pub head: u64,
-    /// The last frame in its books.
-    pub folded: u64,
-    /// Whether it said that it leads.
-    pub leads: bool,
-    /// How long ago it was seen.
-    pub seen: Duration,
-}
-
-/// A copy of the books.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SnapshotState {
-    /// Its name.
-    pub name: String,
-    /// The last frame in it.
-    pub folded: u64,
-    /// How long ago it was made.
-    pub age: Duration,
-}
-
-/// What the database server promises, and how it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseState {
-    /// Such as "15.18 (Debian 15.18-0+deb12u1)".
-    pub version: String,
-    /// Whether the connection to it is encrypted.
-    pub tls: bool,
-    /// Standbys that are connected.
-    pub standbys: u64,
-    /// Whether commits wait for a standby.
-    pub synchronous: bool,
-    /// Age of the oldest transaction id in the database, in transactions.
-    pub transaction_age: u64,
-    /// How far its clock is ahead of this machine's, in milliseconds.
-    pub clock_ahead_ms: i64,
-}
-
-impl MemberState {
-    /// Whether it was seen just now.
-    #[must_use]
-    pub fn is_present(&self) -> bool {
-        self.seen <= PRESENT_WITHIN
-    }
-}
-
-impl ClusterState {
-    /// Frames that a member has not read yet.
-    #[must_use]
-    pub fn lag(&self, member: &MemberState) -> u64 {
-        self.head.saturating_sub(member.head)
-    }
-
-    /// Processes that are there and do not lead.
-    #[must_use]
-    pub fn followers(&self) -> usize {
-        // A former run of the leader may have been there a moment ago.
-        let leads = |address: &str| {
-            let leader = self.leader.as_ref();
-            leader.is_some_and(|leader| leader.address == address)
-        };
-        let present = self.members.iter().filter(|member| member.is_present());
-        present.filter(|member| !leads(&member.address)).count()
-    }
-
-    /// How long ago the newest snapshot was made.
-    #[must_use]
-    pub fn snapshot_age(&self) -> Option<Duration> {
-        self.snapshots.iter().map(|snapshot| snapshot.age).min()
-    }
-
-    /// Whether a member is the one that leads.
-    #[must_use]
-    pub fn leads(&self, member: &MemberState) -> bool {
-        let leader = self.leader.as_ref();
-        member.leads && leader.is_some_and(|leader| leader.address == member.address)
-    }
-
-    /// What is wrong, a sentence for each.
-    #[must_use]
-    pub fn problems(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if self.leader.is_none() {
-            all.push("Nobody leads: no request that changes anything is answered.".to_owned());
-        } else if self.followers() == 0 {
-            all.push("Nobody follows: if the leader is lost, nobody takes over.".to_owned());
-        }
-        for member in self.members.iter().filter(|member| member.is_present()) {
-            let lag = self.lag(member);
-            if lag > FAR_BEHIND {
-                let address = &member.address;
-                all.push(format!("{address} is {lag} frames behind."));
-            }
-        }
-        match self.snapshot_age() {
-            None => all.push(
-                "There is no snapshot yet: the log cannot be trimmed, and a new process reads all of it."
-                    .to_owned(),
-            ),
-            Some(age) if age > SNAPSHOT_WITHIN => all.push(format!(
-                "The newest snapshot is {} hours old: the log grows.",
-                age.as_secs().div_euclid(3600)
-            )),
-            Some(_) => {}
-        }
-        let present = self.members.iter().filter(|member| member.is_present());
-        let mut versions: Vec<&str> = present.map(|member| &*member.version).collect();
-        versions.sort_unstable();
-        versions.dedup();
-        if versions.len() > 1 {
-            let versions = versions.join(", ");
-            all.push(format!(
-                "The processes have different versions: {versions}."
-            ));
-        }
-        all
-    }
-}
 
 /// What became of [`Examiner::raise_format`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,14 +78,14 @@ impl Examiner {
         Ok(Some(state))
     }
 
-    /// The database server.
+    /// The database server, whose clock is compared with this machine's.
     ///
     /// # Errors
     ///
     /// [`Error::Unreachable`] when it does not answer, [`Error::Unusable`] when it refuses, or would lose what it
     /// acknowledges.
-    pub fn database(&self) -> Result<DatabaseState, Error> {
-        self.ask(database)
+    pub fn database(&self, clock: &dyn Fn() -> Timestamp) -> Result<DatabaseState, Error> {
+        self.ask(async |connection| database(connection, clock).await)
     }
 
     /// Lets frames hold what the newest format that this version knows allows, once every member seen reads it.
@@ -388,8 +222,11 @@ async fn snapshots(
     rows.await?.iter().map(snapshot).collect()
 }
 
-async fn database(connection: &Connection) -> Result<DatabaseState, DatabaseError> {
-    let before = wall_clock_ms();
+async fn database(
+    connection: &Connection,
+    clock: &dyn Fn() -> Timestamp,
+) -> Result<DatabaseState, DatabaseError> {
+    let before = clock().0;
     let row = connection
         .client()
         .query_one(
@@ -398,7 +235,7 @@ async fn database(connection: &Connection) -> Result<DatabaseState, DatabaseErro
         )
         .await?;
     // The answer was made some time between.
-    let here = before.saturating_add(wall_clock_ms()).div_euclid(2);
+    let here = before.saturating_add(clock().0).div_euclid(2);
     let there: i64 = row.try_get(0)?;
     // Without the right to see more, a role still sees that there are standbys, and what commits wait for.
     let row = connection
@@ -422,79 +259,7 @@ async fn database(connection: &Connection) -> Result<DatabaseState, DatabaseErro
     })
 }
 
-fn wall_clock_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    i64::try_from(millis).unwrap_or(i64::MAX)
-}
-
 /// A time that the database has counted; never negative.
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn member(address: &str, head: u64, leads: bool) -> MemberState {
-        MemberState {
-            address: address.into(),
-            version: "1.0.0".into(),
-            format: 1,
-            head,
-            folded: head,
-            leads,
-            seen: Duration::from_secs(1),
-        }
-    }
-
-    fn healthy() -> ClusterState {
-        ClusterState {
-            id: Uuid::nil(),
-            format: 1,
-            leader: Some(LeaderState {
-                address: "http://a".into(),
-                since: 7,
-            }),
-            members: vec![
-                member("http://a", 100_000, true),
-                member("http://b", 99_000, false),
-            ],
-            base: 1,
-            head: 100_000,
-            segments: 9,
-            log_bytes: 0,
-            snapshots: vec![SnapshotState {
-                name: "s".into(),
-                folded: 9,
-                age: Duration::from_secs(3600),
-            }],
-        }
-    }
-
-    #[test]
-    fn a_cluster_in_order_has_no_problems() {
-        assert_eq!(healthy().problems(), Vec::<String>::new());
-        assert_eq!(healthy().followers(), 1);
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_in_a_sentence_each() {
-        let said = |change: &dyn Fn(&mut ClusterState)| {
-            let mut state = healthy();
-            change(&mut state);
-            state.problems().join("|")
-        };
-        assert!(said(&|it| it.leader = None).starts_with("Nobody leads"));
-        let gone = said(&|it| it.members[1].seen = Duration::from_secs(11));
-        assert!(gone.starts_with("Nobody follows"), "{gone}");
-        let behind = said(&|it| it.members[1].head = 1);
-        assert_eq!(behind, "http://b is 99999 frames behind.");
-        assert!(said(&|it| it.snapshots.clear()).contains("no snapshot"));
-        let old = said(&|it| it.snapshots[0].age = Duration::from_secs(4 * 3600));
-        assert!(old.contains("4 hours old"), "{old}");
-        let mixed = said(&|it| it.members[1].version = "1.1.0".into());
-        assert!(mixed.contains("1.0.0, 1.1.0"), "{mixed}");
-    }
 }

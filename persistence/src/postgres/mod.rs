@@ -15,20 +15,20 @@ mod schedule;
 mod schema;
 mod segments;
 mod snapshots;
+mod state;
 #[cfg(test)]
 pub(crate) mod test_rows;
 mod url;
 
 pub use client::Server;
-pub use examine::{
-    ClusterState, DatabaseState, Examiner, LeaderState, MemberState, Raised, SnapshotState,
-};
+pub use examine::{Examiner, Raised};
 pub use follower::{Followed, Follower, Member};
 pub use housekeeping::Standing;
 pub use log::PostgresFrames;
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};
 pub use segments::SEGMENT_FRAMES_LOG2;
+pub use state::{ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState};
 
 /// Makes a data directory one that is served by itself, whose process has taken the log along:
 /// [`Followed::Taken`] by its own.

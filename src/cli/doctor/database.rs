@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use actors::clock::{Clock as _, SystemClock};
 use persistence::postgres::{ClusterState, DatabaseState, Examiner, Server};
 
 use super::Finding;
@@ -29,7 +30,8 @@ pub(super) fn examine(config: &Config) -> Vec<Finding> {
         Ok(server) => Examiner::new(server, compose::CELL),
         Err(error) => return unusable(error),
     };
-    let state = match examiner.database() {
+    let clock = SystemClock::new();
+    let state = match examiner.database(&|| clock.wall()) {
         Ok(state) => state,
         Err(error) => return unusable(error),
     };
