@@ -17,7 +17,7 @@ use crate::{
     backup,
     error::Error,
     frames::{
-        KeptFrame, frame,
+        FramePosition, KeptFrame, frame,
         lease::{self, Moment, Watch},
         term::{LeadershipItem, follows, said},
     },
@@ -107,7 +107,7 @@ pub struct Follower {
     journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
-    on_leader: OnLeader,
+    leader: KnownLeader,
     /// The clock of who led, as it was last seen, and when that was.
     clock: Option<(Timestamp, Moment)>,
 }
@@ -185,17 +185,15 @@ impl Follower {
             };
             journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
         }
-        let follower = Self {
+        let mut leader = KnownLeader::new(on_leader);
+        leader.ask(&frames)?;
+        Ok(Self {
             journal,
             frames,
             watch: Watch::default(),
-            on_leader,
+            leader,
             clock: None,
-        };
-        let address = follower.frames.cell()?.map(|cell| cell.leader_address);
-        let address = address.filter(|address| !address.is_empty());
-        (follower.on_leader)(address.as_deref());
-        Ok(follower)
+        })
     }
 
     /// How many frames it has read.
@@ -258,6 +256,11 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.shared().progress.head();
+        if self.frames.is_opening() {
+            // An opening that may be in already is not to be taken for another's.
+            return self.open(head);
+        }
+        self.leader.ask(&self.frames)?;
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
@@ -282,7 +285,11 @@ impl Follower {
         let Some(head) = self.watch.may_open(lease::now()) else {
             return Ok(Step::NothingNew);
         };
-        (self.on_leader)(None);
+        self.leader.seems_gone();
+        self.open(head)
+    }
+
+    fn open(&mut self, head: FramePosition) -> Result<Step, Error> {
         match self.frames.open_behind(head)? {
             OpenAttempt::Leads(found) => {
                 self.journal.lead(&found)?;
@@ -319,15 +326,11 @@ impl Follower {
                 ticket: 0,
                 frame: Some(Arc::clone(&kept.bytes)),
             });
-            let Some(said) = said(&kept.bytes)? else {
-                continue;
-            };
-            self.clock = Some((said.at(), lease::now()));
-            match said {
-                LeadershipItem::Opened(opening) => (self.on_leader)(Some(&opening.address)),
-                LeadershipItem::Closed(_) => (self.on_leader)(None),
-                LeadershipItem::Beat(_) => {}
+            let said = said(&kept.bytes)?;
+            if let Some(said) = &said {
+                self.clock = Some((said.at(), lease::now()));
             }
+            self.leader.saw(kept.place.lsn, said);
         }
         let options = &shared.options;
         shared
@@ -335,6 +338,77 @@ impl Follower {
             .made_durable(unfolded, before, options.checkpoint);
         shared.progress.make_room(options.backlog_limit.most());
         Ok(())
+    }
+}
+
+/// How often the database is asked who was noted to lead: an opening may lie in what was read before anybody listened.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+
+/// Who leads, as far as this process knows, and whoever is to be told.
+struct KnownLeader {
+    on_leader: OnLeader,
+    /// The last opening or closing that is known.
+    since: u64,
+    /// Where the one who opened there is reached; `None`: it has closed the log, or nobody has opened it.
+    address: Option<Box<str>>,
+    /// Whether others heard that it seems to be gone.
+    seems_gone: bool,
+    asked: Option<Moment>,
+}
+
+impl KnownLeader {
+    const fn new(on_leader: OnLeader) -> Self {
+        Self {
+            on_leader,
+            since: 0,
+            address: None,
+            seems_gone: true,
+            asked: None,
+        }
+    }
+
+    /// Asks now and then who was noted to lead.
+    fn ask(&mut self, frames: &PostgresFrames) -> Result<(), Error> {
+        let now = lease::now();
+        let is_due = |asked: Moment| now.saturating_sub(asked) >= ASK_EVERY;
+        if self.asked.is_some_and(|asked| !is_due(asked)) {
+            return Ok(());
+        }
+        self.asked = Some(now);
+        if let Some(cell) = frames.cell()?
+            && cell.led_since > self.since
+        {
+            self.leads(cell.led_since, Some(cell.leader_address.into()));
+        }
+        Ok(())
+    }
+
+    /// A frame was read.
+    fn saw(&mut self, lsn: u64, said: Option<LeadershipItem>) {
+        match said {
+            Some(LeadershipItem::Opened(opening)) => self.leads(lsn, Some(opening.address)),
+            Some(LeadershipItem::Closed(_)) => self.leads(lsn, None),
+            // Whoever opened last has written it.
+            _ if self.seems_gone && self.address.is_some() => {
+                self.seems_gone = false;
+                (self.on_leader)(self.address.as_deref());
+            }
+            _ => {}
+        }
+    }
+
+    fn leads(&mut self, since: u64, address: Option<Box<str>>) {
+        self.since = self.since.max(since);
+        self.address = address;
+        self.seems_gone = self.address.is_none();
+        (self.on_leader)(self.address.as_deref());
+    }
+
+    fn seems_gone(&mut self) {
+        if !self.seems_gone {
+            self.seems_gone = true;
+            (self.on_leader)(None);
+        }
     }
 }
 

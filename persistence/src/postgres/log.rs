@@ -197,6 +197,11 @@ impl PostgresFrames {
         self.try_open()
     }
 
+    /// Whether an attempt to open is under way.
+    pub(super) fn is_opening(&self) -> bool {
+        self.attempt.lock().is_some()
+    }
+
     /// Begins an attempt to open, or waits on for the one under way.
     fn try_open(&self) -> Result<OpenAttempt, Error> {
         let mut attempt = self.attempt.lock();
