@@ -6,6 +6,7 @@ mod addresses;
 mod background;
 mod cluster;
 mod error;
+mod leave;
 mod process;
 mod store;
 
@@ -25,7 +26,7 @@ use connections::{
 use data_dir::secrets::{ProvidedSecrets, Secrets};
 use edge::EdgeState;
 use limits::Limits;
-use operations::{audit::AuditLog, backups::Backups, metrics::Metrics};
+use operations::{audit::AuditLog, backups::Backups, cluster::ClusterPart, metrics::Metrics};
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
@@ -37,8 +38,10 @@ use crate::{
 };
 
 pub use addresses::{advice, scheme};
-pub use cluster::ClusterProcess;
+pub(crate) use cluster::CELL;
+pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
+pub use leave::leave;
 pub use process::{block_on, log_to_stderr, runtime};
 use store::close;
 pub(crate) use store::note_kinds;
@@ -120,7 +123,7 @@ impl Service {
         let store = platform.store.clone();
         // The journal holds the lock on the directory by now.
         let opened = match Secrets::open(&config.data_dir, provided) {
-            Ok(secrets) => Self::over(platform, &config, place, secrets).await,
+            Ok(secrets) => Self::over(platform, &config, place, secrets, None).await,
             Err(error) => Err(error.into()),
         };
         let (app, new_admin_token) = match opened {
@@ -158,6 +161,7 @@ impl Service {
             new_admin_token,
             server_key,
         }: Secrets,
+        cluster: Option<Arc<ClusterPart>>,
     ) -> Result<(Arc<AppState>, Option<String>), Error> {
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let cipher = Cipher::new(&server_key, "scrip/provider/1");
@@ -172,7 +176,10 @@ impl Service {
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_key);
-        let metrics = Metrics::new();
+        let mut metrics = Metrics::new();
+        if let Some(part) = &cluster {
+            metrics.add_cluster(Arc::clone(part));
+        }
         let counters = metrics.deliveries();
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let edge = EdgeState {
@@ -196,6 +203,7 @@ impl Service {
             sandboxes,
             mailer,
             backups: Arc::new(backups),
+            cluster,
             webhooks,
             dashboard: Arc::default(),
             config: Arc::new(config.clone()),

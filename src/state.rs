@@ -8,7 +8,7 @@ use catalog::CatalogStore;
 use dashboard::{DashboardState, Sessions, Site};
 use domain::Timestamp;
 use edge::EdgeState;
-use operations::backups::Backups;
+use operations::{backups::Backups, cluster::ClusterPart};
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use web::{admin::AdminState, api::ApiState, health::HealthState};
@@ -37,6 +37,8 @@ pub struct AppState {
     pub mailer: Mailer,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// This process' part in a cluster; `None`: it keeps its log by itself.
+    pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
     /// Who is signed in to the dashboard.
@@ -69,6 +71,7 @@ impl AppState {
             accounts: Arc::clone(&self.accounts),
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
+            cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
         }
     }
@@ -84,6 +87,7 @@ impl AppState {
             accounts: Arc::clone(&self.accounts),
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
+            cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
             sessions: Arc::clone(&self.dashboard),
             site: Site {

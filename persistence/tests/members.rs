@@ -219,8 +219,13 @@ fn the_log_is_not_trimmed_past_a_process_whose_books_are_being_made() {
     member.snapshot_every = None;
     let second = thread::spawn(move || Follower::join(joining, member));
     trouble.wait_held(Step::RestoreChunk);
-    let needs =
-        || cell.number("SELECT folded_lsn FROM scrip.member WHERE NOT leads AND folded_lsn > 0");
+    // Not the one that leads, which has followed before.
+    let needs = || {
+        cell.number(
+            "SELECT folded_lsn FROM scrip.member WHERE NOT leads AND folded_lsn > 0 \
+             AND EXISTS (SELECT 1 FROM scrip.member WHERE leads)",
+        )
+    };
     let needs = until("it says what it needs", || {
         Some(needs()).filter(|it| *it > 0)
     });
@@ -293,6 +298,13 @@ fn books_that_the_database_has_lost_acknowledged_frames_of_are_not_touched() {
     check(&*first, &cell.life.seen(), &cell.life.seen());
 }
 
+/// The last frame that a process was told of as durable, as its directory says: the later of two slots.
+fn watermark(dir: &Path) -> u64 {
+    let bytes = fs::read(dir.join("watermark")).unwrap();
+    let slots = [0, 4096].map(|at| bytes[at + 8..at + 16].try_into().unwrap());
+    slots.map(u64::from_be_bytes).into_iter().max().unwrap()
+}
+
 /// A follower may read a frame that a standby which then takes over has not.
 fn is_made_anew(brings_data: bool, is_running: bool) {
     let mut cell = Cell::new();
@@ -315,6 +327,9 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
     until("the follower has folded what will be lost", || {
         let folded = cell.number("SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads");
         (folded > mark).then_some(())
+    });
+    until("the leader has noted that it was told of more", || {
+        (watermark(&cell.dir("a")) > mark).then_some(())
     });
     let lose = format!("DELETE FROM scrip.log_0_0 WHERE lsn > {mark}");
     match is_running {

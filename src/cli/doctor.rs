@@ -2,6 +2,7 @@
 //! changes nothing, and may run beside the server.
 
 mod certificate;
+mod database;
 mod disk;
 mod outside;
 mod secrets;
@@ -156,6 +157,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     let mut findings = vec![Finding::ok("configuration", message)];
     findings.extend(secrets::examine(&config));
     findings.extend(disk::examine(&config));
+    findings.extend(database::examine(&config));
     findings.push(open_files(&config));
     findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));

@@ -5,6 +5,7 @@ mod api;
 pub mod apply;
 mod backup;
 mod bench;
+mod cluster;
 mod completions;
 mod dev;
 mod doctor;
@@ -54,7 +55,9 @@ enum Command {
     Listen(listen::ListenArgs),
     /// Makes something happen in a project that uses the sandbox.
     Trigger(trigger::TriggerArgs),
-    /// Checks what a server needs: configuration, disk, secrets, providers, clock.
+    /// Shows and changes what processes that share a log in PostgreSQL do.
+    Cluster(cluster::ClusterArgs),
+    /// Checks what a server needs: configuration, disk, secrets, database, providers, clock.
     Doctor(doctor::DoctorArgs),
     /// Says whether the server of this configuration answers; for containers.
     Health(health::HealthArgs),
@@ -111,6 +114,7 @@ pub fn run() -> ExitCode {
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),
         Command::Trigger(args) => trigger::run(args),
+        Command::Cluster(args) => cluster::run(args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Health(args) => health::run(args),
         Command::Verify(args) => verify::run(args),

@@ -204,6 +204,11 @@ impl ApiClient {
         self.send(Method::PATCH, path, Some(body)).await
     }
 
+    /// A request whose answer has no body.
+    pub(super) async fn accept(&self, method: Method, path: &str) -> Result<(), Error> {
+        self.answer(method, path, None).await.map(drop)
+    }
+
     /// Any request; `None`: the answer has no body.
     pub(super) async fn call(
         &self,

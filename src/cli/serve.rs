@@ -7,7 +7,7 @@ use data_dir::secrets::ProvidedSecrets;
 
 use super::{Failure, print};
 use crate::{
-    compose::{self, ClusterProcess, Service},
+    compose::{self, ClusterProcess, Ended, Service},
     config::{Config, DatabaseUrl, Flags},
     server::signals::Signals,
 };
@@ -98,13 +98,16 @@ async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Fail
             print::error(&format!("scrip: {error}"));
         }
     };
-    let served = match process {
+    let ended = match process {
         Ok(process) => process.run(signals, listening, leading).await,
         Err(error) => Err(error),
     };
-    if let Err(compose::Error::Store(persistence::Error::Deposed(why))) = &served {
+    if let Err(compose::Error::Store(persistence::Error::Deposed(why))) = &ended {
         print::error(&format!("scrip: {why}"));
         std::process::exit(compose::START_ANEW);
     }
-    served.map_err(Failure::new)
+    match ended.map_err(Failure::new)? {
+        Ended::Stopped => Ok(()),
+        Ended::HandedOver => std::process::exit(compose::START_ANEW),
+    }
 }

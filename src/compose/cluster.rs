@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -13,20 +13,21 @@ use actors::clock::{Clock as _, SystemClock};
 use axum::{
     Router,
     extract::State,
-    http::{StatusCode, header},
-    response::IntoResponse,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
     routing::get,
 };
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
 use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use operations::cluster::{ClusterPart, FrontCounts};
 use parking_lot::Mutex;
 use persistence::{
     Store,
-    postgres::{Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
+    postgres::{Examiner, Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
-use web::api::FastPath;
+use web::{api::FastPath, health::OPEN_METRICS};
 
 use super::{
     BoundSockets, Error, Platform, Service,
@@ -37,7 +38,7 @@ use super::{
 };
 use crate::{
     app,
-    config::{Config, DatabaseUrl},
+    config::{Config, DatabaseUrl, Token},
 };
 
 /// How long the database may take to be there at the start.
@@ -49,6 +50,9 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(3600);
 /// How long a process that ends waits for answers to what it has passed on.
 const PASSED_ON_WITHIN: Duration = Duration::from_secs(10);
 
+/// The log that there is.
+pub(crate) const CELL: i16 = 0;
+
 /// A process that has joined, and does not lead yet.
 pub struct ClusterProcess {
     config: Config,
@@ -56,6 +60,7 @@ pub struct ClusterProcess {
     follower: Follower,
     front: Front<FastPath>,
     switch: FrontSwitch<FastPath>,
+    part: Arc<ClusterPart>,
     sockets: BoundSockets,
 }
 
@@ -82,37 +87,12 @@ impl ClusterProcess {
         };
         let own: Option<Origin> = address.parse().ok();
         let leader = Arc::new(LeaderSeen::default());
-        let secrets = Arc::new(Mutex::new(None));
-        let member = Member {
-            server: Database::parse(url.expose())?,
-            cell: 0,
-            address: address.into(),
-            key_check: Box::new({
-                let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());
-                move |exists| {
-                    let unusable =
-                        |error: secrets::Error| persistence::Error::Unusable(error.to_string());
-                    if exists {
-                        provided.check_shared(&data_dir).map_err(unusable)?;
-                    }
-                    let opened = Secrets::open(&data_dir, provided).map_err(unusable)?;
-                    let fingerprint = secrets::fingerprint(&opened.server_key).to_vec();
-                    *secrets.lock() = Some(opened);
-                    Ok(fingerprint)
-                }
-            }),
-            depth: config.storage.pipeline,
-            clock: Arc::new({
-                let clock = SystemClock::new();
-                move || clock.wall()
-            }),
-            snapshot_every: Some(SNAPSHOT_EVERY),
-            segment_frames_log2: SEGMENT_FRAMES_LOG2,
-            on_leader: Arc::new({
-                let leader = Arc::clone(&leader);
-                move |address| leader.saw(address.and_then(|text| text.parse().ok()))
-            }),
-        };
+        let place: Box<str> = address.clone().into();
+        let (member, secrets) = member(&config, url, address.into(), provided, {
+            let leader = Arc::clone(&leader);
+            move |address| leader.saw(address.and_then(|text| text.parse().ok()))
+        })?;
+        let examiner = Examiner::new(member.server.clone(), CELL);
         let options = store_options(&config);
         let joined = tokio::task::spawn_blocking(move || {
             member.server.wait_until_there(DATABASE_WITHIN)?;
@@ -130,14 +110,26 @@ impl ClusterProcess {
         };
         let forwarder = Forwarder::new(&secrets.server_key, settings)
             .map_err(|error| std::io::Error::other(error.to_string()))?;
-        let (front, switch) = Front::new(local(&leader), forwarder);
-        leader.tell(switch.clone(), own);
+        // What the front has counted is known once there is one, and the front needs who answers the metrics.
+        let switch = Arc::new(OnceLock::<FrontSwitch<FastPath>>::new());
+        let part = ClusterPart::new(place, examiner, follower.standing(), {
+            let switch = Arc::clone(&switch);
+            move || switch.get().map(counts).unwrap_or_default()
+        });
+        let figures = FollowerMetrics {
+            part: Arc::clone(&part),
+            tokens: Arc::new(tokens(&config, &secrets)),
+        };
+        let (front, made) = Front::new(local(&leader).merge(figures.router()), forwarder);
+        drop(switch.set(made.clone()));
+        leader.tell(made.clone(), own);
         Ok(Self {
             config,
             secrets,
             follower,
             front,
-            switch,
+            switch: made,
+            part,
             sockets,
         })
     }
@@ -153,13 +145,14 @@ impl ClusterProcess {
         mut signals: Signals,
         on_listening: impl FnOnce(std::net::SocketAddr),
         on_lead: impl FnOnce(&Service),
-    ) -> Result<(), Error> {
+    ) -> Result<Ended, Error> {
         let Self {
             config,
             secrets,
             follower,
             front,
             switch,
+            part,
             sockets,
         } = self;
         let address = sockets.main.local_addr()?;
@@ -170,6 +163,8 @@ impl ClusterProcess {
         let listener = server::listen(sockets.main)?;
         let metrics = sockets.metrics.map(server::listen).transpose()?;
         let inner = sockets.inner.map(server::listen).transpose()?;
+        let looking = tokio::spawn(Arc::clone(&part).watch());
+        let (metrics, followers) = FollowerMetrics::of(&config, &part).serve(metrics, &config)?;
         let stopping = Arc::new(Notify::new());
         let cut_off = Arc::new(Notify::new());
         let server = Server::new(listener, front.clone(), (&config.http).into())
@@ -204,12 +199,12 @@ impl ClusterProcess {
                     .await
                     .map_err(std::io::Error::other)??;
                 last_answers(server, &cut_off).await;
-                return Ok(());
+                return Ok(Ended::Stopped);
             }
             Followed::Leads { journal, clock } => (journal, clock),
             Followed::Stopped => {
                 last_answers(server, &cut_off).await;
-                return Ok(());
+                return Ok(Ended::Stopped);
             }
             Followed::Taken { is_own } => {
                 return Err(Error::Store(persistence::Error::Unusable(match is_own {
@@ -223,13 +218,15 @@ impl ClusterProcess {
             }
         };
         tracing::info!("This process leads");
+        part.leads();
         let platform = Platform {
             store: Store::of(journal),
             clock: Arc::new(clock.map_or_else(SystemClock::new, SystemClock::resuming)),
         };
         let place = provider_environment(&config, address, own);
         let store = platform.store.clone();
-        let opened = Service::over(platform, &config, place, secrets).await;
+        let opened =
+            Service::over(platform, &config, place, secrets, Some(Arc::clone(&part))).await;
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -250,6 +247,9 @@ impl ClusterProcess {
             new_admin_token,
         };
         let background = Background::start(&app);
+        if let Some(followers) = followers {
+            followers.abort();
+        }
         let figures = service.serve_metrics();
         on_lead(&service);
         let handle = app.handle.clone();
@@ -257,7 +257,10 @@ impl ClusterProcess {
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        signals.next().await;
+        let ended = tokio::select! {
+            () = signals.next() => Ended::Stopped,
+            () = part.is_to_hand_over() => Ended::HandedOver,
+        };
         app.handle.stop_watching();
         tracing::info!("Stopping: no new connections, requests in flight are finished");
         stopping.notify_one();
@@ -271,10 +274,75 @@ impl ClusterProcess {
             () = give_up => drop((&mut server).await),
         }
         background.stop(&app, grace).await;
-        for beside in [figures, inner, watched].into_iter().flatten() {
+        for beside in [figures, inner, watched, Some(looking)]
+            .into_iter()
+            .flatten()
+        {
             beside.abort();
         }
-        close(&app.handle).await
+        close(&app.handle).await?;
+        Ok(ended)
+    }
+}
+
+/// Why a process of a cluster ended in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// A signal came.
+    Stopped,
+    /// Another process takes its place: it is to be started anew, as a follower.
+    HandedOver,
+}
+
+/// The secrets that a member has opened.
+pub(super) type OpenedSecrets = Arc<Mutex<Option<Secrets>>>;
+
+/// How this data directory takes part in a cluster, and where its secrets are once it has joined.
+pub(super) fn member(
+    config: &Config,
+    url: &DatabaseUrl,
+    address: Box<str>,
+    provided: ProvidedSecrets,
+    on_leader: impl Fn(Option<&str>) + Send + Sync + 'static,
+) -> Result<(Member, OpenedSecrets), Error> {
+    let secrets = OpenedSecrets::default();
+    let member = Member {
+        server: Database::parse(url.expose())?,
+        cell: CELL,
+        address,
+        key_check: Box::new({
+            let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());
+            move |exists| {
+                let unusable =
+                    |error: secrets::Error| persistence::Error::Unusable(error.to_string());
+                if exists {
+                    provided.check_shared(&data_dir).map_err(unusable)?;
+                }
+                let opened = Secrets::open(&data_dir, provided).map_err(unusable)?;
+                let fingerprint = secrets::fingerprint(&opened.server_key).to_vec();
+                *secrets.lock() = Some(opened);
+                Ok(fingerprint)
+            }
+        }),
+        depth: config.storage.pipeline,
+        clock: Arc::new({
+            let clock = SystemClock::new();
+            move || clock.wall()
+        }),
+        snapshot_every: Some(SNAPSHOT_EVERY),
+        segment_frames_log2: SEGMENT_FRAMES_LOG2,
+        on_leader: Arc::new(on_leader),
+    };
+    Ok((member, secrets))
+}
+
+fn counts(switch: &FrontSwitch<FastPath>) -> FrontCounts {
+    let figures = switch.figures();
+    FrontCounts {
+        held: figures.held,
+        forwarded: figures.forwarded,
+        refused: figures.refused,
+        unknown: figures.unknown,
     }
 }
 
@@ -347,17 +415,67 @@ fn local(leader: &Arc<LeaderSeen>) -> Router {
                 }
             }),
         )
-        .route("/metrics", get(figures))
         .with_state(Arc::clone(leader))
 }
 
-async fn figures(State(leader): State<Arc<LeaderSeen>>) -> impl IntoResponse {
-    let known = u8::from(leader.is_known());
-    let text = format!(
-        "# HELP scrip_cluster_leads Whether this process leads.\n# TYPE scrip_cluster_leads gauge\nscrip_cluster_leads 0\n\
-         # HELP scrip_cluster_leader_known Whether another process is known to lead.\n\
-         # TYPE scrip_cluster_leader_known gauge\nscrip_cluster_leader_known {known}\n# EOF\n"
-    );
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text)
+/// `/metrics` of a process that does not lead.
+#[derive(Clone)]
+struct FollowerMetrics {
+    part: Arc<ClusterPart>,
+    /// The hashes of the tokens that may read them; empty: everybody may.
+    tokens: Arc<Vec<[u8; 32]>>,
+}
+
+/// The tokens that may read the metrics beside everything else.
+fn tokens(config: &Config, secrets: &Secrets) -> Vec<[u8; 32]> {
+    let own = config.metrics.token.as_ref().map(Token::sha256);
+    own.into_iter()
+        .chain([secrets.admin_token_sha256])
+        .collect()
+}
+
+impl FollowerMetrics {
+    /// At an address of their own, where they have one.
+    fn of(config: &Config, part: &Arc<ClusterPart>) -> Self {
+        let own = config.metrics.token.as_ref().map(Token::sha256);
+        Self {
+            part: Arc::clone(part),
+            tokens: Arc::new(own.into_iter().collect()),
+        }
+    }
+
+    fn router(self) -> Router {
+        Router::new()
+            .route("/metrics", get(figures))
+            .with_state(self)
+    }
+
+    /// Serves them there until the process leads, and returns the listener for then.
+    fn serve(
+        self,
+        listener: Option<TcpListener>,
+        config: &Config,
+    ) -> std::io::Result<(Option<TcpListener>, Option<JoinHandle<()>>)> {
+        let Some(listener) = listener else {
+            return Ok((None, None));
+        };
+        let listener = listener.into_std()?;
+        let own = TcpListener::from_std(listener.try_clone()?)?;
+        let server = Server::new(own, self.router(), (&config.http).into());
+        let serving = tokio::spawn(server.run(std::future::pending(), std::future::pending()));
+        Ok((Some(TcpListener::from_std(listener)?), Some(serving)))
+    }
+}
+
+async fn figures(
+    State(metrics): State<FollowerMetrics>,
+    headers: HeaderMap,
+) -> Result<Response, wire::Error> {
+    let may_read = metrics.tokens.is_empty() || edge::auth::carries(&headers, &metrics.tokens)?;
+    if !may_read {
+        return Err(wire::Error::new(wire::ErrorCode::InvalidApiKey));
+    }
+    let text = metrics.part.render();
+    let text = text.map_err(|_| wire::Error::new(wire::ErrorCode::InternalError))?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }

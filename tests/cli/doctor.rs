@@ -190,3 +190,51 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
     assert!(message.contains(&server.project().id), "{message}");
     assert!(!message.contains(stripe::SECRET_KEY), "{message}");
 }
+
+/// What it finds of a database and its cluster: the status of each check.
+fn examined(database: &postgres_kit::Postgres, name: &str, check: &str) -> (Value, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--json", "--url", "http://127.0.0.1:1"];
+    let mut command = doctor(&folder.path().join("data"), &words);
+    command
+        .env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:1")
+        .env("SCRIP_STORAGE_URL", database.url(name));
+    let found = one(&command.output().unwrap(), check);
+    let said = [&found["message"], &found["advice"]].map(|text| text.as_str().unwrap_or_default());
+    (found["status"].clone(), said.join(" "))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_could_lose_what_it_acknowledged_is_found() {
+    let database = postgres_kit::Postgres::start();
+    let name = database.create_database();
+    let (status, said) = examined(&database, &name, "database");
+    assert_eq!(status, "ok");
+    assert!(said.contains("no TLS"), "{said}");
+    assert_eq!(examined(&database, &name, "database clock").0, "ok");
+    assert_eq!(examined(&database, &name, "standby").0, "warning");
+    assert!(examined(&database, &name, "cluster").1.contains("none yet"));
+    let standby = database.add_standby(false);
+    let (status, said) = examined(&database, &name, "standby");
+    assert_eq!(status, "failure");
+    assert!(said.contains("lose acknowledged deductions"), "{said}");
+    drop(standby);
+    let _standby = database.add_standby(true);
+    assert_eq!(examined(&database, &name, "standby").0, "ok");
+
+    let launch = Launch::default().env("SCRIP_STORAGE_URL", database.url(&name));
+    let server = Server::launch(launch).await;
+    kit::deadline::until("it leads", kit::deadline::SOON, || {
+        let (status, said) = examined(&database, &name, "cluster");
+        (status == "warning" && said.contains("only one process")).then_some(())
+    })
+    .await;
+    assert_eq!(examined(&database, &name, "snapshots").0, "warning");
+    drop(server);
+    database.set("full_page_writes", "off");
+    let (status, said) = examined(&database, &name, "database");
+    assert_eq!(status, "failure");
+    assert!(said.contains("full_page_writes"), "{said}");
+    database.kill();
+    assert_eq!(examined(&database, &name, "database").0, "failure");
+}

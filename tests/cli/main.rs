@@ -12,6 +12,7 @@ mod api;
 mod apply;
 mod backup;
 mod bench;
+mod cluster;
 mod completions;
 mod debts;
 mod dev;

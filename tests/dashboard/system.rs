@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use kit::{Server, launch::ADMIN_TOKEN};
+use kit::{Launch, Server, deadline, launch::ADMIN_TOKEN};
 
 use crate::browser::Browser;
 
@@ -52,4 +52,25 @@ async fn it_says_how_long_the_disk_takes_and_when_the_data_was_verified() {
     look(&server).await.shows("2 problems");
     fs::write(&file, "?").unwrap();
     look(&server).await.shows("cannot be read");
+}
+
+#[tokio::test]
+async fn it_shows_the_processes_that_share_a_log() {
+    let alone = Server::start().await;
+    let page = look(&alone).await;
+    page.lacks("<h2>Cluster</h2>");
+    let database = postgres_kit::shared();
+    let url = database.url(&database.create_database());
+    let server = Server::launch(Launch::default().env("SCRIP_STORAGE_URL", url)).await;
+    let mut browser = Browser::new(server.instance().base());
+    browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
+    let page = deadline::answered("the leader is shown", deadline::SOON, async || {
+        let page = browser.get("/dashboard/system").await;
+        page.html.contains("Leads").then_some(page)
+    })
+    .await;
+    page.shows("<h2>Cluster</h2>")
+        .shows(server.instance().base())
+        .shows("Nobody follows")
+        .shows("There is no snapshot");
 }

@@ -13,6 +13,7 @@ mod backup_schedule;
 mod files;
 mod logs;
 mod metrics;
+mod packaging;
 mod proxies;
 mod release;
 mod restart;

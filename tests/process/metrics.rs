@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use kit::{Client, Server, launch::ADMIN_TOKEN};
+use kit::{Client, Launch, Server, deadline, launch::ADMIN_TOKEN};
 use reqwest::header::AUTHORIZATION;
 
 async fn figures(server: &Server) -> String {
@@ -65,8 +65,19 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
 
 #[tokio::test]
 async fn dashboard_and_rules_ask_for_what_there_is() {
-    let server = Server::start().await;
-    let text = figures(&server).await;
+    // One of a cluster has all figures, with a snapshot to tell the age of.
+    let database = postgres_kit::shared();
+    let name = database.create_database();
+    let launch = Launch::default().env("SCRIP_STORAGE_URL", database.url(&name));
+    let server = Server::launch(launch).await;
+    let snapshot = "INSERT INTO scrip.snapshot (cell, name, folded_lsn, folded_hash, manifest) VALUES (0, 's', 0, '', '')";
+    database.psql_in(&name, snapshot);
+    let text = deadline::answered("the database was asked", deadline::SOON, async || {
+        let text = figures(&server).await;
+        text.contains("scrip_cluster_snapshot_age_seconds ")
+            .then_some(text)
+    })
+    .await;
     let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging");
     let mut asked_for = 0;
     for file in ["grafana/scrip.json", "prometheus/scrip.rules.yml"] {

@@ -146,6 +146,8 @@ codes! {
         "This wallet's subscriptions are charged in another currency.";
     /// A backup is being made already: there is one at a time.
     BackupRunning = CONFLICT "backup_running" "A backup is being made.";
+    /// The log cannot be handed over; administration only.
+    NobodyFollows = CONFLICT "nobody_follows" "No other process follows this one: nobody could take its place.";
     /// Something else was decided about an unfulfilled payment; administration only.
     PaymentSettled = CONFLICT "payment_settled"
         "Something else was decided about this payment before.";

@@ -4,6 +4,8 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use super::watermark;
@@ -15,6 +17,11 @@ pub(crate) const DATABASE: &str = "sled";
 pub(crate) const MEMBERSHIP: &str = "cluster.json";
 /// Where a restore works in it.
 pub(crate) const RESTORING: &str = "restoring";
+
+/// How long a lock that somebody has is tried for.
+const LOCK_WITHIN: Duration = Duration::from_millis(400);
+/// Between two attempts.
+const LOCK_EVERY: Duration = Duration::from_millis(20);
 
 /// A data directory, locked until this is dropped.
 pub(crate) struct Directory {
@@ -34,7 +41,7 @@ impl Directory {
             .write(true)
             .open(&path)
             .map_err(|error| unusable(&path, &error))?;
-        match lock.try_lock() {
+        match try_lock(&lock) {
             // Absolute, so that the parent can be synced too.
             Ok(()) => match root.canonicalize() {
                 Ok(root) => Ok(Self { root, _lock: lock }),
@@ -94,6 +101,20 @@ impl Directory {
     /// The watermark's file.
     pub(crate) fn watermark(&self) -> PathBuf {
         self.root.join(watermark::FILE)
+    }
+}
+
+/// Locks, with a little patience: a child that is being started has its parent's descriptors for an instant, also of
+/// what the parent has just closed.
+fn try_lock(lock: &File) -> Result<(), TryLockError> {
+    let started = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WITHIN => {
+                thread::sleep(LOCK_EVERY);
+            }
+            locked => return locked,
+        }
     }
 }
 

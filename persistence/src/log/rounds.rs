@@ -61,13 +61,14 @@ pub(crate) fn run(
             .global_error()
             .map_err(|error| failed("writing in the background", &error))?;
         let head = shared.progress.head();
-        if let Some(others) = disk.frames.shared() {
-            others.stands(head.lsn, read_meta(sled)?.lsn);
-        }
         // What a follower has read was acknowledged to another, and may still be lost to both.
         if shared.is_leader.load(Ordering::Acquire) && head != watermark.place() {
             shared.options.before(Step::SyncWatermark)?;
             watermark.write(head)?;
+        }
+        // After it: whoever is said to have been told of a frame can prove it.
+        if let Some(others) = disk.frames.shared() {
+            others.stands(head.lsn, read_meta(sled)?.lsn);
         }
         if last {
             return Ok(());

@@ -6,7 +6,7 @@ use std::{sync::Arc, thread, time::Duration};
 use domain::Timestamp;
 
 use super::{
-    Server,
+    Server, Standing,
     joining::{DirectoryPosition, Joining},
     log::{OpenAttempt, PostgresFrames},
     membership::Membership,
@@ -28,6 +28,8 @@ use crate::{
 
 /// Pause between two looks at a log that has not moved.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often it is asked who leads, where the frames that were read do not say so.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
@@ -107,7 +109,11 @@ pub struct Follower {
     journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
-    leader: KnownLeader,
+    on_leader: OnLeader,
+    /// Whether an opening was seen, or noted in the database, with nothing behind it that ends it.
+    knows_leader: bool,
+    /// When the database was asked for it.
+    asked: Moment,
     /// The clock of who led, as it was last seen, and when that was.
     clock: Option<(Timestamp, Moment)>,
 }
@@ -185,15 +191,23 @@ impl Follower {
             };
             journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
         }
-        let mut leader = KnownLeader::new(on_leader);
-        leader.ask(&frames)?;
-        Ok(Self {
+        let mut follower = Self {
             journal,
             frames,
             watch: Watch::default(),
-            leader,
+            on_leader,
+            knows_leader: false,
+            asked: Moment::ZERO,
             clock: None,
-        })
+        };
+        follower.ask_who_leads()?;
+        Ok(follower)
+    }
+
+    /// How far this process has come, also once it leads.
+    #[must_use]
+    pub fn standing(&self) -> Arc<Standing> {
+        self.frames.standing()
     }
 
     /// How many frames it has read.
@@ -256,11 +270,10 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.shared().progress.head();
+        // Until it is known what becomes of an opening that was sent, it is not read as somebody else's.
         if self.frames.is_opening() {
-            // An opening that may be in already is not to be taken for another's.
             return self.open(head);
         }
-        self.leader.ask(&self.frames)?;
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
@@ -283,12 +296,30 @@ impl Follower {
         };
         self.watch.saw(head, is_closed, lease::now());
         let Some(head) = self.watch.may_open(lease::now()) else {
+            let since = lease::now().saturating_sub(self.asked);
+            if !self.knows_leader && !is_closed && since >= ASK_EVERY {
+                self.ask_who_leads()?;
+            }
             return Ok(Step::NothingNew);
         };
-        self.leader.seems_gone();
+        self.saw_leader(None);
         self.open(head)
     }
 
+    /// Whoever opened behind all that is in the books already has noted where he is reached, or will soon.
+    fn ask_who_leads(&mut self) -> Result<(), Error> {
+        let address = self.frames.cell()?.map(|cell| cell.leader_address);
+        self.saw_leader(address.as_deref().filter(|address| !address.is_empty()));
+        self.asked = lease::now();
+        Ok(())
+    }
+
+    fn saw_leader(&mut self, address: Option<&str>) {
+        self.knows_leader = address.is_some();
+        (self.on_leader)(address);
+    }
+
+    /// Tries to open behind a head.
     fn open(&mut self, head: FramePosition) -> Result<Step, Error> {
         match self.frames.open_behind(head)? {
             OpenAttempt::Leads(found) => {
@@ -305,7 +336,8 @@ impl Follower {
 
     /// Takes in frames that follow what was read.
     fn take_in(&mut self, kept: &[KeptFrame]) -> Result<(), Error> {
-        let shared = self.journal.shared();
+        let journal = Arc::clone(&self.journal);
+        let shared = journal.shared();
         let mut before = shared.progress.head();
         let mut unfolded = Vec::with_capacity(kept.len());
         for kept in kept {
@@ -326,11 +358,15 @@ impl Follower {
                 ticket: 0,
                 frame: Some(Arc::clone(&kept.bytes)),
             });
-            let said = said(&kept.bytes)?;
-            if let Some(said) = &said {
-                self.clock = Some((said.at(), lease::now()));
+            let Some(said) = said(&kept.bytes)? else {
+                continue;
+            };
+            self.clock = Some((said.at(), lease::now()));
+            match said {
+                LeadershipItem::Opened(opening) => self.saw_leader(Some(&opening.address)),
+                LeadershipItem::Closed(_) => self.saw_leader(None),
+                LeadershipItem::Beat(_) => {}
             }
-            self.leader.saw(kept.place.lsn, said);
         }
         let options = &shared.options;
         shared
@@ -338,77 +374,6 @@ impl Follower {
             .made_durable(unfolded, before, options.checkpoint);
         shared.progress.make_room(options.backlog_limit.most());
         Ok(())
-    }
-}
-
-/// How often the database is asked who was noted to lead: an opening may lie in what was read before anybody listened.
-const ASK_EVERY: Duration = Duration::from_millis(500);
-
-/// Who leads, as far as this process knows, and whoever is to be told.
-struct KnownLeader {
-    on_leader: OnLeader,
-    /// The last opening or closing that is known.
-    since: u64,
-    /// Where the one who opened there is reached; `None`: it has closed the log, or nobody has opened it.
-    address: Option<Box<str>>,
-    /// Whether others heard that it seems to be gone.
-    seems_gone: bool,
-    asked: Option<Moment>,
-}
-
-impl KnownLeader {
-    const fn new(on_leader: OnLeader) -> Self {
-        Self {
-            on_leader,
-            since: 0,
-            address: None,
-            seems_gone: true,
-            asked: None,
-        }
-    }
-
-    /// Asks now and then who was noted to lead.
-    fn ask(&mut self, frames: &PostgresFrames) -> Result<(), Error> {
-        let now = lease::now();
-        let is_due = |asked: Moment| now.saturating_sub(asked) >= ASK_EVERY;
-        if self.asked.is_some_and(|asked| !is_due(asked)) {
-            return Ok(());
-        }
-        self.asked = Some(now);
-        if let Some(cell) = frames.cell()?
-            && cell.led_since > self.since
-        {
-            self.leads(cell.led_since, Some(cell.leader_address.into()));
-        }
-        Ok(())
-    }
-
-    /// A frame was read.
-    fn saw(&mut self, lsn: u64, said: Option<LeadershipItem>) {
-        match said {
-            Some(LeadershipItem::Opened(opening)) => self.leads(lsn, Some(opening.address)),
-            Some(LeadershipItem::Closed(_)) => self.leads(lsn, None),
-            // Whoever opened last has written it.
-            _ if self.seems_gone && self.address.is_some() => {
-                self.seems_gone = false;
-                (self.on_leader)(self.address.as_deref());
-            }
-            _ => {}
-        }
-    }
-
-    fn leads(&mut self, since: u64, address: Option<Box<str>>) {
-        self.since = self.since.max(since);
-        self.address = address;
-        self.seems_gone = self.address.is_none();
-        (self.on_leader)(self.address.as_deref());
-    }
-
-    fn seems_gone(&mut self) {
-        if !self.seems_gone {
-            self.seems_gone = true;
-            (self.on_leader)(None);
-        }
     }
 }
 

@@ -32,14 +32,36 @@ const REPORT_EVERY: Duration = Duration::from_secs(2);
 const TRIM_EVERY: Duration = Duration::from_secs(10);
 
 /// How far a process has come.
-#[derive(Default)]
-pub(super) struct Standing {
+#[derive(Debug, Default)]
+pub struct Standing {
     /// The last frame that it knows.
-    pub head: AtomicU64,
+    pub(super) head: AtomicU64,
     /// The last frame in its books.
-    pub folded: AtomicU64,
+    pub(super) folded: AtomicU64,
     /// Its last opening; 0: it follows.
-    pub opened: AtomicU64,
+    pub(super) opened: AtomicU64,
+    /// Openings so far.
+    pub(super) openings: AtomicU64,
+}
+
+impl Standing {
+    /// The last frame that the process knows.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.head.load(Ordering::Acquire)
+    }
+
+    /// The last frame in its books.
+    #[must_use]
+    pub fn folded(&self) -> u64 {
+        self.folded.load(Ordering::Acquire)
+    }
+
+    /// How often it has opened the log: once to lead, and once for each connection to the database that it lost since.
+    #[must_use]
+    pub fn openings(&self) -> u64 {
+        self.openings.load(Ordering::Acquire)
+    }
 }
 
 /// Who a process is to the others.

@@ -158,6 +158,11 @@ impl PostgresFrames {
         self.opener.standing.folded.store(folded, Ordering::Release);
     }
 
+    /// How far this process has come.
+    pub(super) fn standing(&self) -> Arc<Standing> {
+        Arc::clone(&self.opener.standing)
+    }
+
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 
 mod client;
 mod commits;
+mod examine;
 mod follower;
 mod housekeeping;
 mod joining;
@@ -19,7 +20,11 @@ pub(crate) mod test_rows;
 mod url;
 
 pub use client::Server;
+pub use examine::{
+    ClusterState, DatabaseState, Examiner, LeaderState, MemberState, Raised, SnapshotState,
+};
 pub use follower::{Followed, Follower, Member};
+pub use housekeeping::Standing;
 pub use log::PostgresFrames;
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};

@@ -99,6 +99,7 @@ impl Opener {
         self.lease.renew(sent);
         self.standing.head.store(last.lsn, Ordering::Release);
         self.standing.opened.store(last.lsn, Ordering::Release);
+        self.standing.openings.fetch_add(1, Ordering::AcqRel);
         let pipeline = Pipeline::start(&self.server, writer, &self.wake);
         Ok(Ok(Opened::Leads(found, pipeline)))
     }

@@ -24,6 +24,10 @@ pub(super) struct Row {
 }
 
 impl Row {
+    pub(super) fn lsn(&self) -> u64 {
+        unsigned(self.lsn)
+    }
+
     fn of(row: &tokio_postgres::Row) -> Result<Self, DatabaseError> {
         let hash: &[u8] = row.try_get(1)?;
         Ok(Self {
@@ -84,6 +88,18 @@ pub(super) async fn row(
         Err(DatabaseError::NoTable(_)) => Ok(None),
         rows => rows?.first().map(Row::of).transpose(),
     }
+}
+
+/// The last row of a segment.
+pub(super) async fn last(
+    connection: &Connection,
+    segments: Segments,
+    segment: u64,
+) -> Result<Option<Row>, DatabaseError> {
+    let table = segments.table(segment);
+    let text = format!("SELECT lsn, hash, bytes FROM {table} ORDER BY lsn DESC LIMIT 1");
+    let rows = connection.client().query_typed(&text, &[]).await?;
+    rows.first().map(Row::of).transpose()
 }
 
 /// The row in a place and all behind it.

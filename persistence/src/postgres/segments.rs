@@ -1,7 +1,12 @@
 //! Segments: tables of a fixed number of frames each. They are made before they are needed, and dropped whole; nothing in
 //! them is ever changed or deleted, so that there is nothing to vacuum.
 
-use super::client::{Connection, DatabaseError};
+use tokio_postgres::types::Type;
+
+use super::{
+    client::{Connection, DatabaseError},
+    schema::unsigned,
+};
 
 /// The usual number of frames of one segment, as a power of two.
 pub const SEGMENT_FRAMES_LOG2: u32 = 14;
@@ -125,4 +130,34 @@ impl Segments {
             .await?;
         Ok(found.try_get(0)?)
     }
+
+    /// Those that are there.
+    pub(super) async fn all(self, connection: &Connection) -> Result<KeptSegments, DatabaseError> {
+        let name = format!("^log_{}_[0-9]+$", self.cell);
+        let rows = connection
+            .client()
+            .query_typed(
+                "SELECT split_part(relname, '_', 3)::bigint, pg_total_relation_size(oid) FROM pg_class \
+                 WHERE relnamespace = to_regnamespace('scrip') AND relkind = 'r' AND relname ~ $1 ORDER BY 1",
+                &[(&name, Type::TEXT)],
+            )
+            .await?;
+        let mut all = KeptSegments::default();
+        for row in &rows {
+            all.numbers.push(unsigned(row.try_get(0)?));
+            // A table that was dropped meanwhile has no size.
+            let bytes: Option<i64> = row.try_get(1)?;
+            all.bytes = all.bytes.saturating_add(unsigned(bytes.unwrap_or(0)));
+        }
+        Ok(all)
+    }
+}
+
+/// The segments that are there.
+#[derive(Default)]
+pub(super) struct KeptSegments {
+    /// Their numbers, the smallest first.
+    pub numbers: Vec<u64>,
+    /// What they take on the disk, with indices.
+    pub bytes: u64,
 }

@@ -8,6 +8,7 @@ mod actions;
 mod assets;
 mod audit;
 mod catalog;
+mod cluster;
 mod cookies;
 mod delivery;
 mod fields;

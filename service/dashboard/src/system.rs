@@ -10,6 +10,7 @@ use persistence::latency::{BOUNDS_MICROS, Commits};
 use wire::{Error, ErrorCode};
 
 use super::{
+    cluster,
     layout::{self, At},
     money::grouped,
     page_request::PageRequest,
@@ -73,6 +74,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let body = html! {
         h1 { "System" }
         section.card { dl { @for (name, text) in &all { div { dt { (name) } dd { (text) } } } } }
+        @if let Some(part) = &app.cluster { (cluster::section(part)) }
         (commits(&stats.commits))
         p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
     };

@@ -65,13 +65,8 @@ async fn open(
     expected: &[[u8; 32]],
 ) -> Result<(), Error> {
     let Context { client, now, .. } = Context::of(parts)?;
-    let token = bearer(&parts.headers)?;
     let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal);
-    let hash: [u8; 32] = Sha256::digest(token).into();
-    let same = expected.iter().fold(Choice::from(0), |same, expected| {
-        same | hash.ct_eq(expected)
-    });
-    if bool::from(same) {
+    if carries(&parts.headers, expected)? {
         return edge
             .limits
             .count_admin_request(*client, *now)
@@ -82,6 +77,19 @@ async fn open(
     counted.map_err(limited)?;
     tracing::warn!(client.address = %client, token.scope = ?scope, "A wrong token was sent");
     Err(Anonymous::BadKey.into())
+}
+
+/// Whether a request carries one of these tokens, of which the hashes are given: for a process that has no edge yet.
+///
+/// # Errors
+///
+/// It carries no token at all.
+pub fn carries(headers: &HeaderMap, expected: &[[u8; 32]]) -> Result<bool, Error> {
+    let hash: [u8; 32] = Sha256::digest(bearer(headers)?).into();
+    let same = expected.iter().fold(Choice::from(0), |same, expected| {
+        same | hash.ct_eq(expected)
+    });
+    Ok(same.into())
 }
 
 /// The longest token of a session: of a user whose id has 255 characters of four bytes.

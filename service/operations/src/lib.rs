@@ -3,5 +3,6 @@
 
 pub mod audit;
 pub mod backups;
+pub mod cluster;
 pub mod metrics;
 pub mod provider_change;

@@ -22,7 +22,10 @@ use prometheus_client::{
 };
 
 use self::commits::CommitLatency;
-use crate::backups::Backups;
+use crate::{
+    backups::Backups,
+    cluster::{ClusterMetrics, ClusterPart},
+};
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -215,6 +218,12 @@ impl Metrics {
             replayed,
             refused,
         }
+    }
+
+    /// Adds those of a process in a cluster.
+    pub fn add_cluster(&mut self, part: Arc<ClusterPart>) {
+        let metrics = ClusterMetrics(part);
+        self.registry.register_collector(Box::new(metrics));
     }
 
     /// The metrics of a route; requests of no route share those of `None`.

@@ -58,7 +58,7 @@ pub fn metrics_router(state: &HealthState) -> Router<Arc<HealthState>> {
 }
 
 /// The media type of OpenMetrics, which Prometheus reads.
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// `GET /healthz`: the process lives.
 async fn healthz() -> Response {

@@ -6,6 +6,7 @@
 
 pub mod adoptions;
 pub mod backups;
+mod cluster;
 mod deliveries;
 pub mod description;
 mod keys;
@@ -59,6 +60,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(prices::create, prices::list))
             .routes(routes!(prices::show, prices::update))
             .routes(routes!(backups::create, backups::show))
+            .routes(routes!(cluster::hand_over))
             .routes(routes!(webhooks::create, webhooks::list))
             .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
             .routes(routes!(webhooks::rotate_secret))

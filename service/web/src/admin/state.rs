@@ -6,7 +6,7 @@ use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
 use edge::{BehindEdge, EdgeState};
-use operations::backups::Backups;
+use operations::{backups::Backups, cluster::ClusterPart};
 use outbound::Webhooks;
 use payments::Payments;
 
@@ -30,6 +30,8 @@ pub struct AdminState {
     pub sandboxes: Sandboxes,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// This process' part in a cluster; `None`: it keeps its log by itself.
+    pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
 }
