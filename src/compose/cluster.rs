@@ -42,6 +42,9 @@ const DATABASE_WITHIN: Duration = Duration::from_secs(60);
 /// How old the newest snapshot of the books becomes.
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(3600);
 
+/// How long a process that ends waits for answers to what it has passed on.
+const PASSED_ON_WITHIN: Duration = Duration::from_secs(10);
+
 /// The log that there is.
 pub(crate) const CELL: i16 = 0;
 
@@ -163,7 +166,7 @@ impl ClusterProcess {
             .trusting(&config.trusted_proxies)
             .speaking(sockets.tls.clone());
         let (stop, give_up) = (Arc::clone(&stopping), Arc::clone(&cut_off));
-        let server = tokio::spawn(async move {
+        let mut server = tokio::spawn(async move {
             server.run(stop.notified(), give_up.notified()).await;
         });
         let inner = inner.map(|listener| serve_beside(listener, front, &config));
@@ -172,20 +175,30 @@ impl ClusterProcess {
         let asked = Arc::clone(&is_stopped);
         let mut following =
             tokio::task::spawn_blocking(move || follower.follow(&|| asked.load(Ordering::Acquire)));
+        let mut is_asked_to_end = false;
         let followed = tokio::select! {
             followed = &mut following => followed,
             () = signals.next() => {
+                is_asked_to_end = true;
                 is_stopped.store(true, Ordering::Release);
+                stopping.notify_one();
                 following.await
             }
         };
         let followed = followed.map_err(std::io::Error::other)??;
         let (journal, clock) = match followed {
+            Followed::Leads { journal, .. } if is_asked_to_end => {
+                // It came to lead at the very moment: the next one takes over at once.
+                let log = Store::of(journal).log;
+                tokio::task::spawn_blocking(move || log.close())
+                    .await
+                    .map_err(std::io::Error::other)??;
+                last_answers(server, &cut_off).await;
+                return Ok(Ended::Stopped);
+            }
             Followed::Leads { journal, clock } => (journal, clock),
             Followed::Stopped => {
-                stopping.notify_one();
-                cut_off.notify_one();
-                drop(server.await);
+                last_answers(server, &cut_off).await;
                 return Ok(Ended::Stopped);
             }
             Followed::Taken { is_own } => {
@@ -234,7 +247,8 @@ impl ClusterProcess {
         }
         let figures = service.serve_metrics();
         on_lead(&service);
-        switch.here(app::service(&app));
+        let handle = app.handle.clone();
+        switch.here_while(app::service(&app), move || handle.leads());
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
@@ -250,7 +264,6 @@ impl ClusterProcess {
             drop(tokio::time::timeout(grace, signals.next()).await);
             cut_off.notify_one();
         };
-        let mut server = server;
         tokio::select! {
             _ = &mut server => {}
             () = give_up => drop((&mut server).await),
@@ -325,6 +338,17 @@ fn counts(switch: &FrontSwitch<FastPath>) -> FrontCounts {
         forwarded: figures.forwarded,
         refused: figures.refused,
         unknown: figures.unknown,
+    }
+}
+
+/// Waits for the answers to what was passed on. Streams have no end of their own.
+async fn last_answers(mut server: JoinHandle<()>, cut_off: &Notify) {
+    if tokio::time::timeout(PASSED_ON_WITHIN, &mut server)
+        .await
+        .is_err()
+    {
+        cut_off.notify_one();
+        drop(server.await);
     }
 }
 

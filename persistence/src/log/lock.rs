@@ -20,6 +20,8 @@ pub(crate) const RESTORING: &str = "restoring";
 
 /// How long a lock that somebody has is tried for.
 const LOCK_WITHIN: Duration = Duration::from_millis(400);
+/// Between two attempts.
+const LOCK_EVERY: Duration = Duration::from_millis(20);
 
 /// A data directory, locked until this is dropped.
 pub(crate) struct Directory {
@@ -109,7 +111,7 @@ fn try_lock(lock: &File) -> Result<(), TryLockError> {
     loop {
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WITHIN => {
-                thread::sleep(LOCK_WITHIN.checked_div(20).unwrap_or_default());
+                thread::sleep(LOCK_EVERY);
             }
             locked => return locked,
         }

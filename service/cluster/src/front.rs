@@ -33,6 +33,8 @@ use crate::{
 const LEADERZ: &str = "/leaderz";
 /// What a process answers for itself.
 const LOCAL: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+/// Of those what it answers whether it leads or not.
+const OF_PROCESS: [&str; 2] = ["/healthz", "/metrics"];
 /// After another process came to lead: how much longer an answer of the former one is waited for, which may still be
 /// true, and how long a stream of it goes on.
 const ANSWER_AFTER_CHANGE: Duration = Duration::from_secs(5);
@@ -41,8 +43,11 @@ const ANSWER_AFTER_CHANGE: Duration = Duration::from_secs(5);
 enum Leader<R> {
     Unknown,
     Elsewhere(Origin),
-    Here(R),
+    Here(R, Leads),
 }
+
+/// Whether a process that was said to lead still knows that it does.
+type Leads = Arc<dyn Fn() -> bool + Send + Sync>;
 
 struct State<R> {
     /// Counts the changes.
@@ -110,7 +115,13 @@ impl<R: Responder> FrontSwitch<R> {
 
     /// This process leads: requests are answered by this service, those that wait, too.
     pub fn here(&self, service: R) {
-        self.set(Leader::Here(service));
+        self.here_while(service, || true);
+    }
+
+    /// [`FrontSwitch::here`], as long as it `leads`: past that an answer may be one of the past, unless it says that
+    /// something was done.
+    pub fn here_while(&self, service: R, leads: impl Fn() -> bool + Send + Sync + 'static) {
+        self.set(Leader::Here(service, Arc::new(leads)));
     }
 
     /// What was held and passed on so far.
@@ -183,7 +194,7 @@ impl<R: Responder> Front<R> {
     /// The service, where this process leads.
     fn here(&self) -> Option<Arc<R>> {
         let state = self.shared.state.load();
-        let Leader::Here(service) = &state.leader else {
+        let Leader::Here(service, _) = &state.leader else {
             return None;
         };
         let copy = || Arc::new(service.clone());
@@ -196,11 +207,39 @@ impl<R: Responder> Front<R> {
         })
     }
 
+    /// Whether this process leads, and knows that no other one does.
+    fn leads(&self) -> bool {
+        match &self.shared.state.load().leader {
+            Leader::Here(_, leads) => leads(),
+            Leader::Unknown | Leader::Elsewhere(_) => false,
+        }
+    }
+
+    /// The answer of this process' service. What was done is durable; all else it tells only while it leads, which is
+    /// looked at after it was read.
+    async fn answer_here(
+        &self,
+        own: Arc<R>,
+        request: IncomingRequest,
+        peer: SocketAddr,
+    ) -> Response {
+        let is_read = request.method().is_safe();
+        let origin_of_page = request.headers().get(header::ORIGIN).cloned();
+        let is_of_process = OF_PROCESS.contains(&request.uri().path());
+        let response = own.answer(request, peer).await;
+        let is_done = !is_read && response.status().is_success();
+        if is_done || is_of_process || self.leads() {
+            return response;
+        }
+        let headers = HeaderMap::from_iter(origin_of_page.map(|it| (header::ORIGIN, it)));
+        refuse(&unavailable(), &headers)
+    }
+
     /// The process that leads, where it is another one.
     fn elsewhere(&self) -> Option<Origin> {
         match &self.shared.state.load().leader {
             Leader::Elsewhere(origin) => Some(origin.clone()),
-            Leader::Unknown | Leader::Here(_) => None,
+            Leader::Unknown | Leader::Here(..) => None,
         }
     }
 
@@ -208,7 +247,7 @@ impl<R: Responder> Front<R> {
     async fn attend(&self, mut request: IncomingRequest, peer: SocketAddr) -> Response {
         let client = self.shared.forwarder.open(&mut request);
         match (self.here(), client) {
-            (Some(own), client) => own.answer(request, client.unwrap_or(peer)).await,
+            (Some(own), client) => self.answer_here(own, request, client.unwrap_or(peer)).await,
             (None, Some(_)) => {
                 let (head, body) = request.into_parts();
                 drain(body).await;
@@ -238,7 +277,7 @@ impl<R: Responder> Front<R> {
         // The body is not read before somebody leads: until then its client keeps it.
         while self.elsewhere().is_none() {
             if let Some(own) = self.here() {
-                return own.answer(request, peer).await;
+                return self.answer_here(own, request, peer).await;
             }
             if let Err(error) = hold.for_change(&mut changes).await {
                 let (head, body) = request.into_parts();
@@ -261,7 +300,7 @@ impl<R: Responder> Front<R> {
                     return self.shared.refused(&unavailable(), &outgoing.head.headers);
                 };
                 let request = Request::from_parts(outgoing.head, bytes.into());
-                return own.answer(request, peer).await;
+                return self.answer_here(own, request, peer).await;
             } else if let Some(origin) = self.elsewhere() {
                 let deposed = || Arc::clone(&self.shared).deposed(origin.clone());
                 match forwarder.send(&origin, &mut outgoing, deposed).await {
@@ -293,7 +332,7 @@ impl<R: Responder> Front<R> {
 
     /// Whether this process leads.
     fn leaderz(&self, headers: &HeaderMap) -> Response {
-        if self.here().is_none() {
+        if !self.leads() {
             return refuse(&unavailable(), headers);
         }
         let mut response = Response::new(Body::from(r#"{"status":"leading"}"#));
@@ -318,7 +357,7 @@ impl<R: Responder> Responder for Front<R> {
         if !request.headers().contains_key(FORWARDED)
             && let Some(own) = self.here()
         {
-            return own.answer(request, peer).await;
+            return self.answer_here(own, request, peer).await;
         }
         Box::pin(self.attend(request, peer)).await
     }
