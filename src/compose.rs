@@ -7,6 +7,7 @@ mod background;
 mod cluster;
 mod error;
 mod follower_metrics;
+mod leader_seen;
 mod leave;
 mod process;
 mod store;

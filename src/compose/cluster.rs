@@ -10,7 +10,6 @@ use std::{
 };
 
 use actors::clock::{Clock as _, SystemClock};
-use axum::{Router, extract::State, http::StatusCode, routing::get};
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
 use data_dir::secrets::{self, ProvidedSecrets, Secrets};
@@ -29,6 +28,7 @@ use super::{
     background::Background,
     close,
     follower_metrics::{FollowerMetrics, tokens},
+    leader_seen::{LeaderSeen, local},
     store::store_options,
 };
 use crate::{
@@ -355,60 +355,4 @@ async fn last_answers(mut server: JoinHandle<()>, cut_off: &Notify) {
 fn serve_beside(listener: TcpListener, front: Front<FastPath>, config: &Config) -> JoinHandle<()> {
     let server = Server::new(listener, front, (&config.http).into());
     tokio::spawn(server.run(std::future::pending(), std::future::pending()))
-}
-
-/// Which other process leads, as the log says.
-#[derive(Default)]
-struct LeaderSeen(Mutex<Seen>);
-
-#[derive(Default)]
-struct Seen {
-    leader: Option<Origin>,
-    /// Whom it is told, and where this process is reached itself: it does not pass anything on to itself.
-    told: Option<(FrontSwitch<FastPath>, Option<Origin>)>,
-}
-
-impl LeaderSeen {
-    fn saw(&self, leader: Option<Origin>) {
-        let mut seen = self.0.lock();
-        seen.leader = leader;
-        seen.pass_on();
-    }
-
-    fn tell(&self, switch: FrontSwitch<FastPath>, own: Option<Origin>) {
-        let mut seen = self.0.lock();
-        seen.told = Some((switch, own));
-        seen.pass_on();
-    }
-
-    fn is_known(&self) -> bool {
-        self.0.lock().leader.is_some()
-    }
-}
-
-impl Seen {
-    fn pass_on(&self) {
-        if let Some((switch, own)) = &self.told {
-            match &self.leader {
-                Some(leader) if Some(leader) != own.as_ref() => switch.elsewhere(leader.clone()),
-                _ => switch.unknown(),
-            }
-        }
-    }
-}
-
-/// What a process that does not lead says of itself.
-fn local(leader: &Arc<LeaderSeen>) -> Router {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route(
-            "/readyz",
-            get(|State(leader): State<Arc<LeaderSeen>>| async move {
-                match leader.is_known() {
-                    true => (StatusCode::OK, "ok: requests are passed on to the leader\n"),
-                    false => (StatusCode::SERVICE_UNAVAILABLE, "nobody is known to lead\n"),
-                }
-            }),
-        )
-        .with_state(Arc::clone(leader))
 }

@@ -10,21 +10,21 @@ use kit::{Background, Client, deadline};
 
 use crate::{
     cell::Cell,
-    teller::{Account, Call, Desk, End, Teller, audit},
+    teller::{Account, Call, Clients, End, Teller, audit},
 };
 
 const CLIENTS: usize = 12;
 
 /// Clients at work.
 pub(crate) struct Checker {
-    desk: Arc<Desk>,
+    desk: Arc<Clients>,
     tellers: Vec<Background<Account>>,
 }
 
 impl Checker {
     /// Lets clients work on a cell.
     pub(crate) async fn start(cell: &Cell) -> Self {
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(Clients {
             bases: cell.bases(),
             secret: cell.project.secret.clone(),
             product: cell.project.product.clone(),

@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 static WALLETS: AtomicUsize = AtomicUsize::new(0);
 
 /// What all clients share.
-pub(crate) struct Desk {
+pub(crate) struct Clients {
     /// The processes, by address.
     pub(crate) bases: Vec<String>,
     pub(crate) secret: String,
@@ -51,7 +51,7 @@ pub(crate) enum End {
     Acknowledged,
     /// 503: the same again is right.
     Unavailable,
-    /// Nobody listens.
+    /// Nobody listens at that address.
     Refused,
     /// The connection ended, or no answer came.
     Broken,
@@ -66,7 +66,7 @@ pub(crate) struct Account {
 
 /// See the module.
 pub(crate) struct Teller {
-    desk: Arc<Desk>,
+    desk: Arc<Clients>,
     clients: Vec<Client>,
     rng: StdRng,
     account: Account,
@@ -74,7 +74,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    pub(crate) fn new(desk: &Arc<Desk>, number: usize) -> Self {
+    pub(crate) fn new(desk: &Arc<Clients>, number: usize) -> Self {
         let client = |base: &String| Client::new(base, &desk.secret);
         Self {
             clients: desk.bases.iter().map(client).collect(),
