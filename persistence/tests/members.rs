@@ -331,7 +331,8 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
     until("the leader has noted that it was told of more", || {
         (watermark(&cell.dir("a")) > mark).then_some(())
     });
-    let lose = format!("DELETE FROM scrip.log_0_0 WHERE lsn > {mark}");
+    // Under a lock: what a fail-over loses is the end of the log, and nothing is added behind it meanwhile.
+    let lose = format!("LOCK TABLE scrip.log_0_0; DELETE FROM scrip.log_0_0 WHERE lsn > {mark}");
     match is_running {
         true => {
             cell.psql(&lose);
