@@ -64,10 +64,10 @@ trait Subject {
 
 /// What keeps a journal's frames.
 enum FrameStore {
-    InTheDirectory,
-    InMemory(Arc<Mutex<SharedLog>>),
+    Directory,
+    Memory(Arc<Mutex<SharedLog>>),
     /// The URL of a database.
-    InPostgres(String),
+    Postgres(String),
 }
 
 struct OnSled {
@@ -102,13 +102,13 @@ impl Subject for OnSled {
         }
         let options = options(self.dir.path(), &self.trouble);
         let journal = match &self.log {
-            FrameStore::InTheDirectory => SledJournal::open(options).map(Arc::new),
-            FrameStore::InMemory(log) => {
+            FrameStore::Directory => SledJournal::open(options).map(Arc::new),
+            FrameStore::Memory(log) => {
                 let trouble = Arc::clone(&self.trouble);
                 let log = Arc::new(LoneConnection::new(log, 3, trouble));
                 SledJournal::open_over(options, log).map(Arc::new)
             }
-            FrameStore::InPostgres(url) => Ok(lead(options, member(url))),
+            FrameStore::Postgres(url) => Ok(lead(options, member(url))),
         };
         self.journal = Some(journal.unwrap());
     }
@@ -164,17 +164,17 @@ impl Subject for InMemory {
 macro_rules! conformance {
     ($($clause:ident),* $(,)?) => {
         mod sled_journal {
-            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(super::FrameStore::InTheDirectory)); })*
+            $(#[test] fn $clause() { super::$clause(&mut super::OnSled::new(super::FrameStore::Directory)); })*
         }
         mod journal_with_its_log_elsewhere {
             $(#[test] fn $clause() {
-                super::$clause(&mut super::OnSled::new(super::FrameStore::InMemory(std::sync::Arc::default())));
+                super::$clause(&mut super::OnSled::new(super::FrameStore::Memory(std::sync::Arc::default())));
             })*
         }
         mod journal_with_its_log_in_postgres {
             $(#[test] fn $clause() {
                 let url = super::common::cluster::database();
-                super::$clause(&mut super::OnSled::new(super::FrameStore::InPostgres(url)));
+                super::$clause(&mut super::OnSled::new(super::FrameStore::Postgres(url)));
             })*
         }
         mod memory_journal {
