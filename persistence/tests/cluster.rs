@@ -5,6 +5,8 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::panic,
     dead_code,
     reason = "a panic in a test is a failed test, which is the point"
