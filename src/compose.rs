@@ -45,9 +45,9 @@ pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
 pub use leave::leave;
 pub use process::{block_on, log_to_stderr, runtime};
-use store::close;
 pub(crate) use store::note_kinds;
 pub use store::{START_ANEW, open_store, wallets};
+use store::{close, close_unused};
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -132,9 +132,7 @@ impl Service {
             Ok(opened) => opened,
             Err(error) => {
                 // The journal is closed in order whatever failed above it.
-                tokio::task::spawn_blocking(move || store.log.close())
-                    .await
-                    .map_err(std::io::Error::other)??;
+                close_unused(store).await?;
                 return Err(error);
             }
         };

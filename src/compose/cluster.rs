@@ -29,7 +29,7 @@ use super::{
     close,
     follower_metrics::{FollowerMetrics, tokens},
     leader_seen::{LeaderSeen, local},
-    store::store_options,
+    store::{close_unused, store_options},
 };
 use crate::{
     app,
@@ -189,10 +189,7 @@ impl ClusterProcess {
         let (journal, clock) = match followed {
             Followed::Leads { journal, .. } if is_asked_to_end => {
                 // It came to lead at the very moment: the next one takes over at once.
-                let log = Store::of(journal).log;
-                tokio::task::spawn_blocking(move || log.close())
-                    .await
-                    .map_err(std::io::Error::other)??;
+                close_unused(Store::of(journal)).await?;
                 last_answers(server, &cut_off).await;
                 return Ok(Ended::Stopped);
             }
@@ -225,9 +222,7 @@ impl ClusterProcess {
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                tokio::task::spawn_blocking(move || store.log.close())
-                    .await
-                    .map_err(std::io::Error::other)??;
+                close_unused(store).await?;
                 return Err(error);
             }
         };

@@ -116,6 +116,12 @@ fn stream_connections(config: &Config) -> usize {
     all.saturating_sub(all.div_euclid(4))
 }
 
+/// Closes a store over which no wallets were started, or whose wallets did not start.
+pub(super) async fn close_unused(store: Store) -> Result<(), Error> {
+    let closed = tokio::task::spawn_blocking(move || store.log.close());
+    Ok(closed.await.map_err(std::io::Error::other)??)
+}
+
 /// Closes the store once everything that was answered is durable.
 pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
     handle.shut_down().await?;
