@@ -210,12 +210,6 @@ impl Follower {
         self.frames.standing()
     }
 
-    /// How many frames it has read.
-    #[must_use]
-    pub fn head(&self) -> u64 {
-        self.journal.shared().progress.head().lsn
-    }
-
     /// Follows the log until this process leads it, or `stop` says so. Blocks.
     ///
     /// # Errors
