@@ -115,7 +115,8 @@ impl ClusterProcess {
             part: Arc::clone(&part),
             tokens: Arc::new(tokens(&config, &secrets)),
         };
-        let (front, made) = Front::new(local(&leader).merge(figures.router()), forwarder);
+        let router = local(&leader).merge(figures.router());
+        let (front, made) = Front::new(router, forwarder, CELL, Arc::new(|_, _| None));
         drop(switch.set(made.clone()));
         leader.tell(made.clone(), own);
         Ok(Self {
@@ -243,7 +244,8 @@ impl ClusterProcess {
         let figures = service.serve_metrics();
         on_lead(&service);
         let handle = app.handle.clone();
-        switch.here_while(app::service(&app), move || handle.leads());
+        let nothing = axum::Router::new();
+        switch.here_while(app::service(&app), nothing, |_| None, move || handle.leads());
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));

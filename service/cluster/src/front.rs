@@ -2,31 +2,28 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, OnceLock, atomic::Ordering::Relaxed},
-    time::Duration,
+    sync::{Arc, OnceLock},
 };
 
 use arc_swap::ArcSwap;
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderValue, Method, Request, header},
+    http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
 use connections::{IncomingRequest, Responder, routed};
-use tokio::{
-    sync::{Semaphore, watch},
-    time::timeout,
-};
-use wire::{Error, ErrorCode};
 
 use crate::{
-    body::{Payload, drain},
-    forward::{Fate, Forwarder},
+    body::drain,
+    forward::Forwarder,
     headers::FORWARDED,
-    hold::{Counters, FrontFigures, HELD_AT_ONCE, Hold},
+    hold::{Counters, FrontFigures, WaitingRoom},
     origin::Origin,
-    refusal::{not_leading, overloaded, refuse, unavailable},
+    refusal::{not_leading, refuse, unavailable},
+    routes::{FindRoutingKey, Routes, RoutingKey},
+    shared::{Leader, Leadership, Leading, Shared},
+    token::{Author, Forwarded},
 };
 
 /// Where a proxy asks who leads.
@@ -35,38 +32,11 @@ const LEADERZ: &str = "/leaderz";
 const LOCAL: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Of those what it answers whether it leads or not.
 const OF_PROCESS: [&str; 2] = ["/healthz", "/metrics"];
-/// After another process came to lead: how much longer an answer of the former one is waited for, which may still be
-/// true, and how long a stream of it goes on.
-const ANSWER_AFTER_CHANGE: Duration = Duration::from_secs(5);
-
-/// Who leads, as far as this process knows.
-enum Leader<R> {
-    Unknown,
-    Elsewhere(Origin),
-    Here(R, Leads),
-}
-
-/// Whether a process that was said to lead still knows that it does.
-type Leads = Arc<dyn Fn() -> bool + Send + Sync>;
-
-struct State<R> {
-    /// Counts the changes.
-    term: u64,
-    leader: Leader<R>,
-}
-
-struct Shared<R> {
-    state: ArcSwap<State<R>>,
-    /// The latest term, for those who wait for the next one.
-    changes: watch::Sender<u64>,
-    local: Router,
-    forwarder: Forwarder,
-    places: Semaphore,
-    counters: Counters,
-}
+/// Below this other processes of the cluster ask the one that leads, and nobody else.
+const INTERNAL: &str = "/cluster/";
 
 /// Answers all requests of a process that is one of several. Here, there or later is decided for each request, by one
-/// atomic load.
+/// atomic load, and by another where there is but one cell.
 #[allow(
     missing_debug_implementations,
     reason = "a service has nothing to show"
@@ -113,15 +83,25 @@ impl<R: Responder> FrontSwitch<R> {
         }
     }
 
-    /// This process leads: requests are answered by this service, those that wait, too.
-    pub fn here(&self, service: R) {
-        self.here_while(service, || true);
-    }
-
-    /// [`FrontSwitch::here`], as long as it `leads`: past that an answer may be one of the past, unless it says that
-    /// something was done.
-    pub fn here_while(&self, service: R, leads: impl Fn() -> bool + Send + Sync + 'static) {
-        self.set(Leader::Here(service, Arc::new(leads)));
+    /// This process leads: requests are answered by this service, those that wait, too. `internal` answers what other
+    /// processes ask below `/cluster/`. `place` is asked in which cell a project or an API key is by the own log: this
+    /// one, the one that the project went to, or `None` where the log knows neither.
+    ///
+    /// Once it no longer `leads`, an answer may be one of the past and is not given, unless it says that something was
+    /// done.
+    pub fn here_while(
+        &self,
+        service: R,
+        internal: Router,
+        place: impl Fn(&RoutingKey) -> Option<i16> + Send + Sync + 'static,
+        leads: impl Fn() -> bool + Send + Sync + 'static,
+    ) {
+        self.set(Leader::Here(Leading {
+            service,
+            internal,
+            place: Arc::new(place),
+            leads: Arc::new(leads),
+        }));
     }
 
     /// What was held and passed on so far.
@@ -130,55 +110,65 @@ impl<R: Responder> FrontSwitch<R> {
         self.0.counters.read()
     }
 
+    /// What this process knows of the cells.
+    #[must_use]
+    pub fn routes(&self) -> &Routes {
+        &self.0.routes
+    }
+
     fn set(&self, leader: Leader<R>) {
-        // One after the other, so that the latest state is that of the latest term.
-        self.0.changes.send_modify(|term| {
-            *term = term.wrapping_add(1);
-            self.0.state.store(Arc::new(State {
-                term: *term,
-                leader,
-            }));
+        let leads = matches!(leader, Leader::Here(_));
+        self.0.routes.set_leads(leads, |term| {
+            self.0.state.store(Arc::new(Leadership { term, leader }));
         });
     }
 }
 
-impl<R> Shared<R> {
-    fn is_at(&self, origin: &Origin) -> bool {
-        matches!(&self.state.load().leader, Leader::Elsewhere(at) if at == origin)
-    }
+/// What has to be known of a request to judge its answer.
+struct Judged {
+    is_read: bool,
+    is_of_process: bool,
+    is_forwarded: bool,
+    is_internal: bool,
+    origin_of_page: Option<HeaderValue>,
+    key: Option<RoutingKey>,
+}
 
-    /// Ends some time after a process stopped to lead, unless it came to lead again.
-    async fn deposed(self: Arc<Self>, origin: Origin) {
-        let mut changes = self.changes.subscribe();
-        loop {
-            changes.borrow_and_update();
-            if self.is_at(&origin) {
-                drop(changes.changed().await);
-            } else if timeout(ANSWER_AFTER_CHANGE, changes.changed())
-                .await
-                .is_err()
-            {
-                return;
-            }
+impl Judged {
+    fn of(request: &IncomingRequest, key: Option<RoutingKey>) -> Self {
+        Self {
+            is_read: request.method().is_safe(),
+            is_of_process: OF_PROCESS.contains(&request.uri().path()),
+            is_forwarded: false,
+            is_internal: false,
+            origin_of_page: request.headers().get(header::ORIGIN).cloned(),
+            key,
         }
     }
 }
 
 impl<R: Responder> Front<R> {
-    /// A front that knows of no leader yet, and what tells it. `local` answers `/healthz`, `/readyz` and `/metrics` while
-    /// this process does not lead.
+    /// A front of a process of this cell that knows of no leader yet, and what tells it. `local` answers `/healthz`,
+    /// `/readyz` and `/metrics` while this process does not lead. `find` says what a request is about; it is not asked
+    /// while there is but one cell.
     #[must_use]
-    pub fn new(local: Router, forwarder: Forwarder) -> (Self, FrontSwitch<R>) {
-        let state = State {
+    pub fn new(
+        local: Router,
+        forwarder: Forwarder,
+        cell: i16,
+        find: FindRoutingKey,
+    ) -> (Self, FrontSwitch<R>) {
+        let state = Leadership {
             term: 0,
             leader: Leader::Unknown,
         };
         let shared = Arc::new(Shared {
             state: ArcSwap::from_pointee(state),
-            changes: watch::Sender::new(0),
+            routes: Routes::new(cell, forwarder.clone()),
+            find,
             local,
             forwarder,
-            places: Semaphore::new(HELD_AT_ONCE),
+            waiting: WaitingRoom::default(),
             counters: Counters::default(),
         });
         let switch = FrontSwitch(Arc::clone(&shared));
@@ -191,13 +181,17 @@ impl<R: Responder> Front<R> {
         )
     }
 
+    pub(super) const fn shared(&self) -> &Arc<Shared<R>> {
+        &self.shared
+    }
+
     /// The service, where this process leads.
-    fn here(&self) -> Option<Arc<R>> {
+    pub(super) fn here(&self) -> Option<Arc<R>> {
         let state = self.shared.state.load();
-        let Leader::Here(service, _) = &state.leader else {
+        let Leader::Here(leading) = &state.leader else {
             return None;
         };
-        let copy = || Arc::new(service.clone());
+        let copy = || Arc::new(leading.service.clone());
         let (term, own) = self.own.get_or_init(|| (state.term, copy()));
         // A service that was put in place after this connection had used another is copied for each request.
         Some(if *term == state.term {
@@ -210,122 +204,93 @@ impl<R: Responder> Front<R> {
     /// Whether this process leads, and knows that no other one does.
     fn leads(&self) -> bool {
         match &self.shared.state.load().leader {
-            Leader::Here(_, leads) => leads(),
+            Leader::Here(leading) => (leading.leads)(),
             Leader::Unknown | Leader::Elsewhere(_) => false,
         }
     }
 
-    /// The answer of this process' service. What was done is durable; all else it tells only while it leads, which is
-    /// looked at after it was read.
-    async fn answer_here(
+    /// The answer of this process' service to a client.
+    pub(super) async fn answer_here(
         &self,
         own: Arc<R>,
         request: IncomingRequest,
         peer: SocketAddr,
+        key: Option<RoutingKey>,
     ) -> Response {
-        let is_read = request.method().is_safe();
-        let origin_of_page = request.headers().get(header::ORIGIN).cloned();
-        let is_of_process = OF_PROCESS.contains(&request.uri().path());
+        let judged = Judged::of(&request, key);
         let response = own.answer(request, peer).await;
-        let is_done = !is_read && response.status().is_success();
-        if is_done || is_of_process || self.leads() {
-            return response;
-        }
-        let headers = HeaderMap::from_iter(origin_of_page.map(|it| (header::ORIGIN, it)));
-        refuse(&unavailable(), &headers)
+        self.judge(response, judged)
     }
 
-    /// The process that leads, where it is another one.
-    fn elsewhere(&self) -> Option<Origin> {
-        match &self.shared.state.load().leader {
-            Leader::Elsewhere(origin) => Some(origin.clone()),
-            Leader::Unknown | Leader::Here(..) => None,
+    /// What was done is durable; all else this process tells only while it leads, which is looked at after it was read.
+    fn judge(&self, response: Response, judged: Judged) -> Response {
+        let is_done = !judged.is_read && response.status().is_success();
+        if is_done || judged.is_of_process {
+            return response;
+        }
+        let leads = self.leads();
+        // Refused, perhaps since its project went to another cell after the request was let in: nothing was done here.
+        let has_moved = leads
+            && response.status().is_client_error()
+            && self.shared.has_moved_away(judged.key.as_ref());
+        if leads && !has_moved {
+            return response;
+        }
+        let origin = judged.origin_of_page;
+        let headers = HeaderMap::from_iter(origin.map(|it| (header::ORIGIN, it)));
+        match has_moved && judged.is_forwarded || judged.is_internal && judged.is_read {
+            true => not_leading(&headers),
+            false => refuse(&unavailable(), &headers),
         }
     }
 
     /// Answers what is not simply this process' own.
     async fn attend(&self, mut request: IncomingRequest, peer: SocketAddr) -> Response {
-        let client = self.shared.forwarder.open(&mut request);
-        match (self.here(), client) {
-            (Some(own), client) => self.answer_here(own, request, client.unwrap_or(peer)).await,
-            (None, Some(_)) => {
-                let (head, body) = request.into_parts();
-                drain(body).await;
-                not_leading(&head.headers)
-            }
-            (None, None) if LOCAL.contains(&request.uri().path()) => {
-                routed(self.shared.local.clone(), request, peer).await
-            }
-            (None, None) => self.pass_on(request, peer).await,
+        if let Some(forwarded) = self.shared.forwarder.open(&mut request) {
+            return self.attend_forwarded(request, forwarded).await;
+        }
+        if !LOCAL.contains(&request.uri().path()) {
+            return self.pass_on(request, peer).await;
+        }
+        match self.here() {
+            Some(own) => self.answer_here(own, request, peer, None).await,
+            None => routed(self.shared.local.clone(), request, peer).await,
         }
     }
 
-    /// Has a request answered by whoever leads, as soon as somebody does.
-    async fn pass_on(&self, request: IncomingRequest, peer: SocketAddr) -> Response {
-        if request.method() == Method::CONNECT {
-            return refuse(&Error::new(ErrorCode::MethodNotAllowed), request.headers());
-        }
-        let Shared {
-            changes,
-            forwarder,
-            places,
-            counters,
-            ..
-        } = &*self.shared;
-        let mut changes = changes.subscribe();
-        let mut hold = Hold::new(places, &counters.held);
-        // The body is not read before somebody leads: until then its client keeps it.
-        while self.elsewhere().is_none() {
-            if let Some(own) = self.here() {
-                return self.answer_here(own, request, peer).await;
+    /// Answers what another process passes on, or asks itself. It goes no further: where it is not for this process,
+    /// the other one finds another.
+    async fn attend_forwarded(&self, request: IncomingRequest, forwarded: Forwarded) -> Response {
+        let Shared { state, routes, .. } = &*self.shared;
+        let is_for_own = (forwarded.cell).is_none_or(|cell| cell == routes.own().cell);
+        // A client's request does not become one of the process that passes it on.
+        let is_internal =
+            forwarded.author == Author::Process && request.uri().path().starts_with(INTERNAL);
+        let internal = match &state.load().leader {
+            Leader::Here(leading) if is_internal => Some(leading.internal.clone()),
+            _ => None,
+        };
+        let key = match internal {
+            Some(_) => None,
+            None => self.shared.routing_key(request.uri(), request.headers()),
+        };
+        match self.here().filter(|_| is_for_own) {
+            Some(own) if !self.shared.has_moved_away(key.as_ref()) => {
+                let judged = Judged {
+                    is_forwarded: true,
+                    is_internal: internal.is_some(),
+                    ..Judged::of(&request, key)
+                };
+                let response = match internal {
+                    Some(router) => routed(router, request, forwarded.client).await,
+                    None => own.answer(request, forwarded.client).await,
+                };
+                self.judge(response, judged)
             }
-            if let Err(error) = hold.for_change(&mut changes).await {
+            _ => {
                 let (head, body) = request.into_parts();
                 drain(body).await;
-                return self.shared.refused(&error, &head.headers);
-            }
-        }
-        let origin_of_page = request.headers().get(header::ORIGIN).cloned();
-        let mut outgoing = match forwarder.read(request, peer).await {
-            Ok(outgoing) => outgoing,
-            Err(_) => {
-                let headers = HeaderMap::from_iter(origin_of_page.map(|it| (header::ORIGIN, it)));
-                return refuse(&Error::malformed("The body did not arrive."), &headers);
-            }
-        };
-        loop {
-            changes.borrow_and_update();
-            let waited = if let Some(own) = self.here() {
-                let Payload::Whole(bytes, _) = outgoing.payload else {
-                    return self.shared.refused(&unavailable(), &outgoing.head.headers);
-                };
-                let request = Request::from_parts(outgoing.head, bytes.into());
-                return self.answer_here(own, request, peer).await;
-            } else if let Some(origin) = self.elsewhere() {
-                let deposed = || Arc::clone(&self.shared).deposed(origin.clone());
-                match forwarder.send(&origin, &mut outgoing, deposed).await {
-                    Fate::Answered(response) => {
-                        counters.forwarded.fetch_add(1, Relaxed);
-                        return response;
-                    }
-                    Fate::Unknown => {
-                        counters.unknown.fetch_add(1, Relaxed);
-                        return refuse(&unavailable(), &outgoing.head.headers);
-                    }
-                    Fate::NotTaken if matches!(outgoing.payload, Payload::Gone) => {
-                        Err(unavailable())
-                    }
-                    Fate::NotTaken => {
-                        counters.not_taken.fetch_add(1, Relaxed);
-                        hold.for_a_while(&mut changes).await
-                    }
-                    Fate::NoRoom => Err(overloaded()),
-                }
-            } else {
-                hold.for_change(&mut changes).await
-            };
-            if let Err(error) = waited {
-                return self.shared.refused(&error, &outgoing.head.headers);
+                not_leading(&head.headers)
             }
         }
     }
@@ -342,13 +307,6 @@ impl<R: Responder> Front<R> {
     }
 }
 
-impl<R> Shared<R> {
-    fn refused(&self, error: &Error, headers: &HeaderMap) -> Response {
-        self.counters.refused.fetch_add(1, Relaxed);
-        refuse(error, headers)
-    }
-}
-
 impl<R: Responder> Responder for Front<R> {
     async fn answer(self: Arc<Self>, request: IncomingRequest, peer: SocketAddr) -> Response {
         if request.uri().path() == LEADERZ {
@@ -357,7 +315,11 @@ impl<R: Responder> Responder for Front<R> {
         if !request.headers().contains_key(FORWARDED)
             && let Some(own) = self.here()
         {
-            return self.answer_here(own, request, peer).await;
+            let key = self.shared.routing_key(request.uri(), request.headers());
+            let cell = self.shared.cell(key.as_ref());
+            if cell == Some(self.shared.routes.own().cell) {
+                return self.answer_here(own, request, peer, key).await;
+            }
         }
         Box::pin(self.attend(request, peer)).await
     }

@@ -1,5 +1,5 @@
-//! Requests that wait for a leader: a bounded number, each for a bounded time, with their bodies unread where nobody was
-//! known to lead when they came.
+//! Requests that wait for a leader, or until it is known which cell they are for: a bounded number, each for a bounded
+//! time, with their bodies unread where nobody was known to lead when they came.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -16,7 +16,7 @@ use crate::refusal::{overloaded, unavailable};
 
 /// How long a request may wait in all.
 pub(super) const HELD_FOR: Duration = Duration::from_secs(8);
-/// Requests that may wait at once.
+/// Requests that may wait for a leader at once, and as many until it is known which cell they are for.
 pub(super) const HELD_AT_ONCE: usize = 1_000;
 /// The first pause before a leader that did not take a request is asked again; each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -26,7 +26,7 @@ const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// What a front has done so far, for the process' metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrontFigures {
-    /// Requests that wait for a leader now.
+    /// Requests that wait now, for a leader or until it is known which cell they are for.
     pub held: u64,
     /// Requests that the leader answered.
     pub forwarded: u64,
@@ -60,9 +60,25 @@ impl Counters {
     }
 }
 
+/// Room for those that wait. Keys that nobody knows cost others no place.
+#[derive(Debug)]
+pub(super) struct WaitingRoom {
+    for_leader: Semaphore,
+    for_route: Semaphore,
+}
+
+impl Default for WaitingRoom {
+    fn default() -> Self {
+        Self {
+            for_leader: Semaphore::new(HELD_AT_ONCE),
+            for_route: Semaphore::new(HELD_AT_ONCE),
+        }
+    }
+}
+
 /// One request's wait.
 pub(super) struct Hold<'a> {
-    places: &'a Semaphore,
+    room: &'a WaitingRoom,
     held: &'a AtomicU64,
     /// When it is given up: counted from the first time that it has to wait.
     until: Option<Instant>,
@@ -79,9 +95,9 @@ impl Drop for Counted<'_> {
 }
 
 impl<'a> Hold<'a> {
-    pub(super) const fn new(places: &'a Semaphore, held: &'a AtomicU64) -> Self {
+    pub(super) const fn new(room: &'a WaitingRoom, held: &'a AtomicU64) -> Self {
         Self {
-            places,
+            room,
             held,
             until: None,
             pause: FIRST_PAUSE,
@@ -97,7 +113,19 @@ impl<'a> Hold<'a> {
         &mut self,
         changes: &mut watch::Receiver<u64>,
     ) -> Result<(), Error> {
-        self.wait(changes, None).await
+        self.wait(&self.room.for_leader, changes, None).await
+    }
+
+    /// Waits until more is known of where requests go.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Hold::for_change`].
+    pub(super) async fn for_route(
+        &mut self,
+        progress: &mut watch::Receiver<u64>,
+    ) -> Result<(), Error> {
+        self.wait(&self.room.for_route, progress, None).await
     }
 
     /// Waits until somebody else leads, or for a little while: the one that leads may not be ready yet.
@@ -111,11 +139,12 @@ impl<'a> Hold<'a> {
     ) -> Result<(), Error> {
         let pause = self.pause;
         self.pause = pause.saturating_mul(2).min(LAST_PAUSE);
-        self.wait(changes, Some(pause)).await
+        self.wait(&self.room.for_leader, changes, Some(pause)).await
     }
 
     async fn wait(
         &mut self,
+        places: &Semaphore,
         changes: &mut watch::Receiver<u64>,
         pause: Option<Duration>,
     ) -> Result<(), Error> {
@@ -125,7 +154,7 @@ impl<'a> Hold<'a> {
         if end <= now {
             return Err(unavailable());
         }
-        let _place = self.places.try_acquire().map_err(|_| overloaded())?;
+        let _place = places.try_acquire().map_err(|_| overloaded())?;
         self.held.fetch_add(1, Relaxed);
         let _counted = Counted(self.held);
         let again = pause.and_then(|pause| now.checked_add(pause));

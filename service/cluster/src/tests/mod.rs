@@ -1,5 +1,6 @@
 //! What clients notice of processes that stand in front of one leader: real servers on loopback, asked as a client asks.
 
+mod cells;
 mod forwarding;
 mod holding;
 mod streams;
@@ -82,12 +83,20 @@ impl Node {
     }
 }
 
+impl FrontSwitch<Router> {
+    /// This process leads the one cell that there is.
+    fn here(&self, service: Router) {
+        self.here_while(service, Router::new(), |_| None, || true);
+    }
+}
+
 fn front(settings: ForwardSettings) -> (Front<Router>, FrontSwitch<Router>) {
     let local = Router::new()
         .route("/healthz", get(|| async { "local health" }))
         .route("/readyz", get(|| async { "local readiness" }))
         .route("/metrics", get(|| async { "local metrics" }));
-    Front::new(local, Forwarder::new(&SERVER_KEY, settings).unwrap())
+    let forwarder = Forwarder::new(&SERVER_KEY, settings).unwrap();
+    Front::new(local, forwarder, 0, Arc::new(|_, _| None))
 }
 
 fn serve<F: connections::Responder>(front: F, tls: Option<Arc<Tls>>) -> SocketAddr {

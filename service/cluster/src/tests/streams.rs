@@ -9,7 +9,7 @@ use super::*;
 const EVENTS: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/event-stream")];
 
 /// A service that answers one request with this body.
-fn once(body: Body) -> Router {
+pub(super) fn once(body: Body) -> Router {
     let body = Arc::new(std::sync::Mutex::new(Some(body)));
     Router::new().fallback(async move || (EVENTS, body.lock().unwrap().take().unwrap()))
 }

@@ -69,8 +69,8 @@ async fn a_process_with_another_key_is_a_client_like_any_other() {
         trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
         ..settings()
     };
-    let (front, switch) =
-        Front::<Router>::new(Router::new(), Forwarder::new(&[8; 32], stranger).unwrap());
+    let forwarder = Forwarder::new(&[8; 32], stranger).unwrap();
+    let (front, switch) = Front::<Router>::new(Router::new(), forwarder, 0, Arc::new(|_, _| None));
     switch.elsewhere(origin(leader.address));
     let answer = ask(
         serve(front, None),
