@@ -11,6 +11,8 @@
 )]
 
 mod common;
+#[path = "members/split.rs"]
+mod split;
 
 use std::{
     fs,
