@@ -22,7 +22,7 @@ use crate::{
     format::{
         self,
         append::{Append, LogEvent, Note, decode_events},
-        leadership::{Beat, Closing, Opening},
+        leadership::{Beat, Closing, Opening, Split},
     },
     frames::{FramePosition, frame},
     log::{recovery::encode_meta, watermark},
@@ -291,6 +291,22 @@ fn who_leads_is_written_as_ever() {
 }
 
 #[test]
+fn where_a_log_divides_is_written_as_ever() {
+    let note = LogEvent::Note(Note {
+        key: Box::new([1]),
+        body: Some(Box::new([2])),
+    });
+    let split = [LogEvent::Split(Split { to: 300, at: NOW }), note];
+    let mut today = Append::default();
+    for item in &split {
+        today.push(item).unwrap();
+    }
+    let kept = golden("split-v1.bin", today.bytes());
+    assert_eq!(decode_events(&kept).unwrap(), split);
+    assert_eq!(kept, today.bytes());
+}
+
+#[test]
 fn a_frame_is_written_as_ever() {
     let mut payload = Vec::new();
     for event in &events() {
@@ -369,7 +385,7 @@ fn a_value_of_a_later_version_asks_for_a_newer_scrip() {
     newer(format::decode_wallet(&wallet).map(drop));
     newer(format::decode_note(&later(format::encode_note(b"x"))).map(drop));
     // An event of a kind that is not known, and a known one in a later form.
-    newer(decode_events(&[9, 0, 0]).map(drop));
+    newer(decode_events(&[10, 0, 0]).map(drop));
     let mut event = Append::one(&life().0[0]).unwrap().bytes().to_vec();
     let entry = 1 + 16 + 2;
     event[entry] += 1 << 4;

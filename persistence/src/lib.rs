@@ -32,7 +32,7 @@ pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
     append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
-    leadership::{Beat, Closing, Opening},
+    leadership::{Beat, Closing, Opening, Split},
     record_bytes,
 };
 pub use journal::SledJournal;

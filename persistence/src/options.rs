@@ -150,6 +150,10 @@ pub enum Step {
     DiscardMark,
     /// Something of a data directory is removed.
     DiscardRemove,
+    /// The log of a new cell is made, which goes on from a frame of another.
+    MakeCell,
+    /// A data directory is noted as following another log of its cluster; and once that is so.
+    ChangeCell,
 }
 
 impl Step {

@@ -440,7 +440,7 @@ fn a_directory_and_a_database_that_do_not_belong_together_are_kept_apart() {
     let words = refused(
         new.options(),
         Member {
-            key_check: Box::new(|_| Ok(vec![8])),
+            key_check: Arc::new(|_| Ok(vec![8])),
             ..new.member()
         },
     );

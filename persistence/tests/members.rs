@@ -11,6 +11,8 @@
 )]
 
 mod common;
+#[path = "members/split.rs"]
+mod split;
 
 use std::{
     fs,
@@ -347,7 +349,10 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
         }
     }
     drop(first);
-    let refused = Follower::join(cell.options("a"), member(&cell.url)).unwrap_err();
+    // A log that has failed keeps its directory locked until its process ends.
+    let left = crash_image(&cell.dir("a"));
+    let left = options(left.path(), &Arc::default());
+    let refused = Follower::join(left, member(&cell.url)).unwrap_err();
     assert!(refused.to_string().contains("lost frames"), "{refused}");
     let node = || fs::read(cell.dir("b").join("cluster.json")).unwrap();
     let before = node();

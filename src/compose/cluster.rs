@@ -301,8 +301,9 @@ pub(super) fn member(
     let member = Member {
         server: Database::parse(url.expose())?,
         cell: CELL,
+        split_from: 0,
         address,
-        key_check: Box::new({
+        key_check: Arc::new({
             let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());
             move |exists| {
                 let unusable =
@@ -310,7 +311,7 @@ pub(super) fn member(
                 if exists {
                     provided.check_shared(&data_dir).map_err(unusable)?;
                 }
-                let opened = Secrets::open(&data_dir, provided).map_err(unusable)?;
+                let opened = Secrets::open(&data_dir, provided.clone()).map_err(unusable)?;
                 let fingerprint = secrets::fingerprint(&opened.server_key).to_vec();
                 *secrets.lock() = Some(opened);
                 Ok(fingerprint)

@@ -39,6 +39,12 @@ fn leave_now(config: &Config, url: &DatabaseUrl, provided: ProvidedSecrets) -> R
     // Nobody is reached here: the address is empty.
     let (member, _) = member(config, url, "".into(), provided, |_| {})?;
     let follower = Follower::join(store_options(config), member)?;
+    if let Some(cell) = follower.joins() {
+        return Err(refused(&format!(
+            "this process is to become cell {cell} and still follows the log that the cell comes from: it never leads \
+             that, and cannot take it along"
+        )));
+    }
     let began = Instant::now();
     match follower.follow(&|| began.elapsed() > LEADS_WITHIN)? {
         Followed::Leads { journal, .. } => Ok(journal.leave()?),

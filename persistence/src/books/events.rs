@@ -128,8 +128,8 @@ impl Events {
                     Item::Note(key, body) => {
                         self.notes.insert(key.into(), body.map(Box::from));
                     }
-                    // The books do not say who led.
-                    Item::Opening(_) | Item::Beat(_) | Item::Closing(_) => {}
+                    // The books do not say who led, nor where the log has divided.
+                    Item::Opening(_) | Item::Beat(_) | Item::Closing(_) | Item::Split(_) => {}
                 }
                 rest = after;
             }

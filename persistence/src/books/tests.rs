@@ -31,7 +31,7 @@ use crate::{
     error::{Error, Ticket},
     format::{
         append::{Append, LogEvent, decode_events},
-        leadership::{Beat, Closing, Opening},
+        leadership::{Beat, Closing, Opening, Split},
     },
     lookups::{self, LookUp},
     tuning::Tuning,
@@ -427,6 +427,7 @@ fn who_leads_is_in_no_book() {
             taken_by: Some(1),
             at,
         }),
+        LogEvent::Split(Split { to: 1, at }),
     ];
     let mut events = Part::of(world.log.len() as u64, &leadership).events();
     let durable = || Ticket(0);

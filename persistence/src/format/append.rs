@@ -14,7 +14,7 @@ use super::{
     codec::{decode_value, encode_value},
     entry::{self, Entry, EntryHeader},
     item::{self, Item},
-    leadership::{Beat, Closing, Opening},
+    leadership::{Beat, Closing, Opening, Split},
 };
 use crate::{
     error::Error,
@@ -48,6 +48,8 @@ pub enum LogEvent {
     Beat(Beat),
     /// It does no more.
     Closing(Closing),
+    /// Another cell's log goes on from here. Events follow in the same append: one without any is not written.
+    Split(Split),
 }
 
 /// A small record of the layers above, by key. A later one replaces the former. The journal does
@@ -167,6 +169,10 @@ impl Append {
             LogEvent::Opening(opening) => self.leadership(item::begin_opening, opening),
             LogEvent::Beat(beat) => self.leadership(item::begin_beat, beat),
             LogEvent::Closing(closing) => self.leadership(item::begin_closing, closing),
+            LogEvent::Split(_) if self.length > 0 => Err(Error::Damaged(
+                "a split has to be the first item of an append".into(),
+            )),
+            LogEvent::Split(split) => self.leadership(item::begin_split, split),
         }
     }
 
@@ -216,7 +222,7 @@ impl Append {
         Ok(())
     }
 
-    /// Adds an item that says who leads: nothing is folded from it, so it is no event.
+    /// Adds an item that says who leads, or where the log divides: nothing is folded from it, so it is no event.
     fn leadership(
         &mut self,
         begin: fn(&mut Vec<u8>) -> usize,
@@ -319,5 +325,6 @@ pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
         Item::Opening(opening) => LogEvent::Opening(decode_value(opening)?),
         Item::Beat(beat) => LogEvent::Beat(decode_value(beat)?),
         Item::Closing(closing) => LogEvent::Closing(decode_value(closing)?),
+        Item::Split(split) => LogEvent::Split(decode_value(split)?),
     })
 }

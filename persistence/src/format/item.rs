@@ -10,6 +10,7 @@
 //! 6  u16 length  opening                   who leads from here on: see `leadership`
 //! 7  u16 length  beat                      whoever opened still leads
 //! 8  u16 length  closing                   whoever opened leads no more
+//! 9  u16 length  split                     another cell's log goes on from here, by itself
 //! ```
 //! All numbers big-endian.
 
@@ -25,6 +26,7 @@ const PROJECT_EVENT: u8 = 5;
 const OPENING: u8 = 6;
 const BEAT: u8 = 7;
 const CLOSING: u8 = 8;
+const SPLIT: u8 = 9;
 
 /// An item of an append, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +39,16 @@ pub(crate) enum Item<'a> {
     Opening(&'a [u8]),
     Beat(&'a [u8]),
     Closing(&'a [u8]),
+    Split(&'a [u8]),
 }
 
 impl Item<'_> {
-    /// Whether it says something that is folded, not who leads.
+    /// Whether it says something that is folded, not who leads or where the log divides.
     pub(crate) const fn is_event(&self) -> bool {
-        !matches!(self, Self::Opening(_) | Self::Beat(_) | Self::Closing(_))
+        !matches!(
+            self,
+            Self::Opening(_) | Self::Beat(_) | Self::Closing(_) | Self::Split(_)
+        )
     }
 }
 
@@ -74,6 +80,12 @@ pub(crate) fn begin_beat(bytes: &mut Vec<u8>) -> usize {
 /// Begins a closing's item.
 pub(crate) fn begin_closing(bytes: &mut Vec<u8>) -> usize {
     bytes.push(CLOSING);
+    begin(bytes)
+}
+
+/// Begins a split's item.
+pub(crate) fn begin_split(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(SPLIT);
     begin(bytes)
 }
 
@@ -127,12 +139,13 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
             let (entry, rest) = long(rest).ok_or_else(short)?;
             Ok((Item::Wallet(WalletKey(*wallet), entry), rest))
         }
-        DOCUMENT | OPENING | BEAT | CLOSING => {
+        DOCUMENT | OPENING | BEAT | CLOSING | SPLIT => {
             let (value, rest) = long(rest).ok_or_else(short)?;
             let item = match *kind {
                 OPENING => Item::Opening(value),
                 BEAT => Item::Beat(value),
                 CLOSING => Item::Closing(value),
+                SPLIT => Item::Split(value),
                 _ => Item::Document(value),
             };
             Ok((item, rest))

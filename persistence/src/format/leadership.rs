@@ -1,4 +1,4 @@
-//! What a log says of who leads it: items in a frame of their own. Nothing is folded from them.
+//! What a log says of who leads it, in frames of their own, and of where it divides. Nothing is folded from these items.
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,16 @@ pub struct Beat {
 pub struct Closing {
     /// The data directory in which the log goes on by itself: nobody may open behind this.
     pub taken_by: Option<u128>,
+    /// When it was made, by the clock of the process.
+    pub at: Timestamp,
+}
+
+/// The log divides: all of it up to the frame that this is in is the beginning of another cell's, too, which goes on by
+/// itself from there. The first item of its append; the events behind it say what goes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// The number of the other cell.
+    pub to: i16,
     /// When it was made, by the clock of the process.
     pub at: Timestamp,
 }

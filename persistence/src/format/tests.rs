@@ -180,7 +180,7 @@ fn a_later_version_asks_for_a_newer_scrip() {
     }
     newer(decode_note(&later(encode_note(b"x"))).map(drop));
     // An item of a kind that is not known, and an entry in a later form.
-    newer(decode_events(&[9, 0, 0]).map(drop));
+    newer(decode_events(&[10, 0, 0]).map(drop));
     let mut event = Append::one(&log_events(&life)[0]).unwrap().bytes().to_vec();
     event[1 + 16 + 2] += 1 << 4;
     newer(decode_events(&event).map(drop));

@@ -16,7 +16,7 @@ use crate::{
         append::{Append, LogEvent},
         codec::decode_value,
         item::{self, Item},
-        leadership::{Beat, Closing, Opening},
+        leadership::{Beat, Closing, Opening, Split},
     },
 };
 
@@ -218,12 +218,13 @@ fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
     })
 }
 
-/// What a frame says of who leads.
+/// What a frame says of who leads, or of where the log divides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LeadershipItem {
     Opened(Opening),
     Beat(Beat),
     Closed(Closing),
+    Split(Split),
 }
 
 impl LeadershipItem {
@@ -233,21 +234,97 @@ impl LeadershipItem {
             Self::Opened(opening) => opening.at,
             Self::Beat(beat) => beat.at,
             Self::Closed(closing) => closing.at,
+            Self::Split(split) => split.at,
         }
     }
 }
 
-/// What a sound frame says of who leads, if it does.
+/// What a sound frame says of who leads or where the log divides, if it does: the last of it.
 pub(crate) fn said(bytes: &[u8]) -> Result<Option<LeadershipItem>, Error> {
-    let mut said = None;
+    let mut last = None;
+    each_said(bytes, |said| last = Some(said))?;
+    Ok(last)
+}
+
+/// Whether a sound frame is one from which another cell's log goes on.
+pub(crate) fn splits_off(bytes: &[u8], cell: i16) -> Result<bool, Error> {
+    let mut splits = false;
+    let is_to = |said| matches!(said, LeadershipItem::Split(split) if split.to == cell);
+    each_said(bytes, |said| splits |= is_to(said))?;
+    Ok(splits)
+}
+
+/// Such an item is the first of its append. A frame has several appends, so that it may divide more than once.
+fn each_said(bytes: &[u8], mut each: impl FnMut(LeadershipItem)) -> Result<(), Error> {
     frame::decode_checked(bytes)?.each_append(|append, _| {
         match item::split(append)?.0 {
-            Item::Opening(opening) => said = Some(LeadershipItem::Opened(decode_value(opening)?)),
-            Item::Beat(beat) => said = Some(LeadershipItem::Beat(decode_value(beat)?)),
-            Item::Closing(closing) => said = Some(LeadershipItem::Closed(decode_value(closing)?)),
+            Item::Opening(opening) => each(LeadershipItem::Opened(decode_value(opening)?)),
+            Item::Beat(beat) => each(LeadershipItem::Beat(decode_value(beat)?)),
+            Item::Closing(closing) => each(LeadershipItem::Closed(decode_value(closing)?)),
+            Item::Split(split) => each(LeadershipItem::Split(decode_value(split)?)),
             _ => {}
         }
         Ok(())
-    })?;
-    Ok(said)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::append::Note;
+
+    const AT: Timestamp = Timestamp(7);
+
+    fn note(text: &str) -> LogEvent {
+        LogEvent::Note(Note {
+            key: text.as_bytes().into(),
+            body: Some(text.as_bytes().into()),
+        })
+    }
+
+    fn append(events: &[LogEvent]) -> Append {
+        let mut append = Append::default();
+        for event in events {
+            append.push(event).unwrap();
+        }
+        append
+    }
+
+    fn split(to: i16) -> LogEvent {
+        LogEvent::Split(Split { to, at: AT })
+    }
+
+    #[test]
+    fn a_frame_that_divides_the_log_says_so_and_counts_what_is_beside_it() {
+        let appends = [
+            append(&[note("before")]),
+            append(&[split(3), note("goes"), note("too")]),
+            append(&[split(-5), note("elsewhere")]),
+            append(&[note("after")]),
+        ];
+        let mut queued = Vec::new();
+        for append in &appends {
+            frame::push(&mut queued, append);
+        }
+        let group = Group::of(&queued, FramePosition::default(), &mut Vec::new()).unwrap();
+        let [made] = group.frames.as_slice() else {
+            panic!("{group:?}");
+        };
+        assert_eq!((made.appends, made.events), (4, 5));
+        assert_eq!(frame::decode(&made.bytes).unwrap().count().unwrap(), 5);
+        let all = [3, -5, 4].map(|cell| splits_off(&made.bytes, cell).unwrap());
+        assert_eq!(all, [true, true, false]);
+        let last = LeadershipItem::Split(Split { to: -5, at: AT });
+        assert_eq!(said(&made.bytes).unwrap(), Some(last));
+        let beat = Term::beat(FramePosition::default(), AT).unwrap();
+        assert!(!splits_off(&beat.frames[0].bytes, 3).unwrap());
+    }
+
+    #[test]
+    fn a_split_behind_another_item_is_refused_since_nobody_would_see_it() {
+        let mut late = append(&[note("first")]);
+        assert!(late.push(&split(1)).is_err());
+        assert_eq!(late.bytes(), append(&[note("first")]).bytes());
+        assert_eq!(append(&[split(1)]).events(), 0);
+    }
 }

@@ -281,7 +281,7 @@ fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
     log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
     // And one with an event of a kind that is not known.
     let mut other = Log::of(2);
-    let payload = [0, 3, 0, 1, 9, 0, 0];
+    let payload = [0, 3, 0, 1, 10, 0, 0];
     let mut bytes = Vec::new();
     other
         .places

@@ -75,7 +75,10 @@ impl MemoryBooks {
             }
             // Project events are shown once they are durable: the journal keeps them.
             LogEvent::ProjectEvent(_) => {}
-            LogEvent::Opening(_) | LogEvent::Beat(_) | LogEvent::Closing(_) => {}
+            LogEvent::Opening(_)
+            | LogEvent::Beat(_)
+            | LogEvent::Closing(_)
+            | LogEvent::Split(_) => {}
             LogEvent::Note(note) => {
                 match note.body {
                     Some(body) => self.notes.insert(note.key, body),

@@ -13,7 +13,7 @@ use super::{
     rows::{self, kept},
     schema::{self, FORMAT, unsigned},
     segments::Segments,
-    state::{ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState},
+    state::{CellState, ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState},
 };
 use crate::{
     error::Error,
@@ -57,14 +57,48 @@ impl Examiner {
         }
     }
 
-    /// The cluster; `None` where the database has none.
+    /// The cluster, as far as its cell goes; while that does not exist yet, the one that its processes follow.
+    /// `None` where the database has neither.
     ///
     /// # Errors
     ///
     /// [`Error::Unreachable`] when the database does not answer, [`Error::Unusable`] when it refuses,
     /// [`Error::Damaged`] when the last frame cannot be read.
     pub fn cluster(&self) -> Result<Option<ClusterState>, Error> {
-        let seen = self.ask(async |connection| look(connection, self.cell).await)?;
+        match self.cluster_of(self.cell)? {
+            Some(state) => Ok(Some(state)),
+            None => match self.ask(async |connection| followed(connection, self.cell).await)? {
+                Some(cell) => self.cluster_of(cell),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// All cells, by their numbers; none where the database has no cluster. One short query.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreachable`] when the database does not answer, [`Error::Unusable`] when it refuses.
+    pub fn cells(&self) -> Result<Vec<CellState>, Error> {
+        let cells = self.ask(async |connection| match schema::cells(connection).await {
+            Err(DatabaseError::NoTable(_)) => Ok(Vec::new()),
+            cells => cells,
+        })?;
+        let state = |cell: schema::Cell| CellState {
+            cell: cell.number,
+            leader: Some(cell.leader_address).filter(|address| !address.is_empty()),
+            base: cell.base.lsn,
+        };
+        Ok(cells.into_iter().map(state).collect())
+    }
+
+    /// The cluster, as far as a cell goes; `None` where the database does not have it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Examiner::cluster`].
+    pub fn cluster_of(&self, cell: i16) -> Result<Option<ClusterState>, Error> {
+        let seen = self.ask(async |connection| look(connection, cell).await)?;
         let Some((mut state, last)) = seen else {
             return Ok(None);
         };
@@ -100,8 +134,16 @@ impl Examiner {
         if state.format >= FORMAT {
             return Ok(Raised::Newest(state.format));
         }
-        let old = state.members.iter().filter(|member| member.format < FORMAT);
-        let old: Vec<String> = old.map(|member| member.address.clone()).collect();
+        // Of all cells: they have one format.
+        let old = self.ask(async |connection| {
+            let rows = connection.client().query_typed(
+                "SELECT address FROM scrip.member WHERE format < $1 ORDER BY address",
+                &[(&FORMAT, Type::INT4)],
+            );
+            let rows = rows.await?;
+            let old: Result<Vec<String>, _> = rows.iter().map(|row| row.try_get(0)).collect();
+            Ok(old?)
+        })?;
         if !old.is_empty() {
             return Ok(Raised::TooOld(old));
         }
@@ -163,6 +205,7 @@ async fn look(
     }
     let mut state = ClusterState {
         id: cluster.id,
+        cell: number,
         format,
         leader: None,
         members: members(connection, number).await?,
@@ -181,10 +224,23 @@ async fn look(
     Ok(Some((state, last)))
 }
 
+/// The log that processes follow which are to become a cell.
+async fn followed(connection: &Connection, cell: i16) -> Result<Option<i16>, DatabaseError> {
+    let parameters = [(&cell as _, Type::INT2)];
+    let rows = connection.client().query_typed(
+        "SELECT cell FROM scrip.member WHERE joins = $1 ORDER BY seen DESC LIMIT 1",
+        &parameters,
+    );
+    match rows.await.map_err(DatabaseError::from) {
+        Err(DatabaseError::NoTable(_)) => Ok(None),
+        rows => Ok(rows?.first().map(|row| row.try_get(0)).transpose()?),
+    }
+}
+
 async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>, DatabaseError> {
     let parameters = [(&cell as _, Type::INT2)];
     let rows = connection.client().query_typed(
-        "SELECT address, version, format, head_lsn, folded_lsn, leads, \
+        "SELECT address, version, format, head_lsn, folded_lsn, leads, joins, \
          extract(epoch FROM now() - seen)::float8 FROM scrip.member WHERE cell = $1 ORDER BY leads DESC, address, seen DESC",
         &parameters,
     );
@@ -196,7 +252,8 @@ async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>,
             head: unsigned(row.try_get(3)?),
             folded: unsigned(row.try_get(4)?),
             leads: row.try_get(5)?,
-            seen: seconds(row.try_get(6)?),
+            joins: row.try_get(6)?,
+            seen: seconds(row.try_get(7)?),
         })
     };
     rows.await?.iter().map(member).collect()

@@ -1,5 +1,7 @@
 //! A process that follows a log in the database into books of its own, and leads it once nobody else does. It goes that
-//! way once: a leader that loses the log ends, and starts anew as a follower.
+//! way once: a leader that loses the log ends, and starts anew as a follower. Where its cell does not exist yet, it
+//! follows the log that the cell will come from, stops at the frame where that divides, and goes on as a member of the
+//! cell.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -7,11 +9,12 @@ use domain::Timestamp;
 
 use super::{
     Server, Standing,
-    joining::{DirectoryPosition, Joining},
+    joining::{DirectoryPosition, Joining, Run},
     log::{OpenAttempt, PostgresFrames},
     membership::Membership,
     opening::WallClock,
     schedule::Schedule,
+    segments::Segments,
 };
 use crate::{
     backup,
@@ -19,7 +22,7 @@ use crate::{
     frames::{
         FramePosition, KeptFrame, frame,
         lease::{self, Moment, Watch},
-        term::{LeadershipItem, follows, said},
+        term::{LeadershipItem, follows, said, splits_off},
     },
     journal::SledJournal,
     log::{progress::UnfoldedFrame, recovery::read_meta},
@@ -28,7 +31,7 @@ use crate::{
 
 /// Pause between two looks at a log that has not moved.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How often it is asked who leads, where the frames that were read do not say so.
+/// How often it is asked who leads, where the frames that were read do not say so, and whether a cell exists.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
@@ -39,18 +42,22 @@ const MOST_REMADE: u32 = 3;
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Draws or reads the server key, and shows which it is: see [`Member::key_check`].
-pub(super) type KeyCheck = Box<dyn FnOnce(bool) -> Result<Vec<u8>, Error> + Send>;
+pub(super) type KeyCheck = Arc<dyn Fn(bool) -> Result<Vec<u8>, Error> + Send + Sync>;
 
 /// How a process takes part in a cluster.
+#[derive(Clone)]
 pub struct Member {
     /// Where the database is.
     pub server: Server,
-    /// The log that it follows.
+    /// The cell that it belongs to. Where the database has none at all, it is made.
     pub cell: i16,
+    /// The cell that this one comes from, where it does not exist yet: until then its log is followed, and never led.
+    pub split_from: i16,
     /// Where the other processes reach it.
     pub address: Box<str>,
-    /// Shows whether a process has the same server key; nothing follows from it about the key itself. Asked once the
-    /// directory is locked, with whether the log exists: then no new key may be drawn.
+    /// Shows whether a process has the same server key; nothing follows from it about the key itself. Asked while the
+    /// directory is locked, with whether any log exists: then no new key may be drawn. Once more when the process becomes
+    /// a member of its cell.
     pub key_check: KeyCheck,
     /// Groups of commits under way at once: with a millisecond to the database, four carry four times what one does.
     pub depth: usize,
@@ -106,10 +113,16 @@ impl std::fmt::Debug for Followed {
 
 /// See the module.
 pub struct Follower {
+    options: Options,
+    member: Member,
+    run: Run,
     journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
-    on_leader: OnLeader,
+    /// Whether the last frame that was read is one from which the log of the cell goes on that this process is to become.
+    is_at_split: bool,
+    /// When the database was asked for that cell.
+    looked: Moment,
     /// Whether an opening was seen, or noted in the database, with nothing behind it that ends it.
     knows_leader: bool,
     /// When the database was asked for it.
@@ -135,6 +148,10 @@ impl Follower {
     /// do not belong together, or the database has lost frames that it had acknowledged to this process: then nothing is
     /// touched.
     pub fn join(options: Options, member: Member) -> Result<Self, Error> {
+        Self::join_as(options, member, Run::new())
+    }
+
+    fn join_as(options: Options, member: Member, run: Run) -> Result<Self, Error> {
         let dir = options.dir.clone();
         let mut reason = backup::is_unfinished_member(&dir)
             .then(|| "making its books was interrupted".to_owned());
@@ -144,8 +161,7 @@ impl Follower {
             crate::Books::settle(&alone)?;
             crate::Log::close(&alone)?;
         }
-        let (on_leader, snapshot_every) = (Arc::clone(&member.on_leader), member.snapshot_every);
-        let mut joining = Joining::new(member, &options)?;
+        let mut joining = Joining::new(&member, &options, &run)?;
         let mut remade = 0_u32;
         let journal = loop {
             if let Some(reason) = reason.take() {
@@ -156,7 +172,7 @@ impl Follower {
                     )));
                 }
                 remade = remade.saturating_add(1);
-                joining.remake(&options, &reason)?;
+                joining.remake(&reason)?;
             }
             let opened =
                 SledJournal::open_with(options.clone(), false, |options, database, watermark| {
@@ -165,11 +181,9 @@ impl Follower {
                         folded: read_meta(&database.sled)?,
                         acknowledged: watermark.place(),
                     };
-                    let frames = joining.frames(&place)?;
-                    frames.announce(place.folded.lsn)?;
-                    match place.check(&frames)? {
-                        None => Ok(frames),
-                        Some(why) => {
+                    match joining.go_on(&place)? {
+                        Ok(frames) => Ok(frames),
+                        Err(why) => {
                             reason = Some(why.clone());
                             Err(Error::Unusable(why))
                         }
@@ -182,7 +196,18 @@ impl Follower {
             }
         };
         let (frames, rows) = joining.joined()?;
-        if let Some(every) = snapshot_every {
+        let head = journal.shared().progress.head();
+        let is_at_split = match frames.identity().joins {
+            Some(cell) => match frames.at(head.lsn)? {
+                Some(last) if !last.bytes.is_empty() => splits_off(&last.bytes, cell)?,
+                _ => false,
+            },
+            None => false,
+        };
+        // Those of a log are made by who belongs to it.
+        if let Some(every) = member.snapshot_every
+            && frames.identity().joins.is_none()
+        {
             let schedule = Schedule {
                 rows,
                 frames: Arc::clone(&frames),
@@ -192,10 +217,14 @@ impl Follower {
             journal.run_beside("snapshots", move |stop| schedule.run(stop))?;
         }
         let mut follower = Self {
+            options,
+            member,
+            run,
             journal,
             frames,
             watch: Watch::default(),
-            on_leader,
+            is_at_split,
+            looked: Moment::ZERO,
             knows_leader: false,
             asked: Moment::ZERO,
             clock: None,
@@ -204,18 +233,26 @@ impl Follower {
         Ok(follower)
     }
 
-    /// How far this process has come, also once it leads.
+    /// How far this process has come, also once it goes on with another log, and once it leads.
     #[must_use]
     pub fn standing(&self) -> Arc<Standing> {
-        self.frames.standing()
+        Arc::clone(&self.run.standing)
     }
 
-    /// Follows the log until this process leads it, or `stop` says so. Blocks.
+    /// The cell that this process is to become, where it still follows the log that the cell comes from: until then it
+    /// does not lead. `None`: it belongs to the cell whose log it follows.
+    #[must_use]
+    pub fn joins(&self) -> Option<i16> {
+        self.frames.identity().joins
+    }
+
+    /// Follows the log until this process leads it, or `stop` says so; that of its cell from where it begins, if the
+    /// process has followed another so far. Blocks.
     ///
     /// # Errors
     ///
     /// The directory failed, the log is damaged, or it has gone another way than this process has read:
-    /// [`Error::Deposed`], after which the process starts anew.
+    /// [`Error::Deposed`], after which the process starts anew. Those of [`Follower::join`] for its cell.
     pub fn follow(mut self, stop: &dyn Fn() -> bool) -> Result<Followed, Error> {
         let mut is_down = false;
         loop {
@@ -241,6 +278,13 @@ impl Follower {
                     let is_own = by == self.frames.node();
                     return Ok(Followed::Taken { is_own });
                 }
+                Ok(Step::CellExists) => match self.join_cell(stop)? {
+                    Some(member) => {
+                        self = member;
+                        Duration::ZERO
+                    }
+                    None => return Ok(Followed::Stopped),
+                },
                 Ok(Step::Read) => Duration::ZERO,
                 Ok(Step::NothingNew) => LOOK_EVERY,
                 Err(Error::Unreachable(why)) => {
@@ -268,6 +312,11 @@ impl Follower {
         if self.frames.is_opening() {
             return self.open(head);
         }
+        if let Some(cell) = self.joins()
+            && let Some(step) = self.look_for(cell, head)?
+        {
+            return Ok(step);
+        }
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
@@ -289,7 +338,8 @@ impl Follower {
             },
         };
         self.watch.saw(head, is_closed, lease::now());
-        let Some(head) = self.watch.may_open(lease::now()) else {
+        let may_open = self.watch.may_open(lease::now());
+        let Some(head) = may_open.filter(|_| self.joins().is_none()) else {
             let since = lease::now().saturating_sub(self.asked);
             if !self.knows_leader && !is_closed && since >= ASK_EVERY {
                 self.ask_who_leads()?;
@@ -298,6 +348,56 @@ impl Follower {
         };
         self.saw_leader(None);
         self.open(head)
+    }
+
+    /// Looks for the cell that this process is to become. `None`: the log is to be followed on.
+    fn look_for(&mut self, cell: i16, head: FramePosition) -> Result<Option<Step>, Error> {
+        let now = lease::now();
+        if !self.is_at_split && now.saturating_sub(self.looked) < ASK_EVERY {
+            return Ok(None);
+        }
+        self.looked = now;
+        match self.frames.base_of(cell)? {
+            // Also where this process has read on: its books are made anew then.
+            Some(base) if base.lsn <= head.lsn => return Ok(Some(Step::CellExists)),
+            // Where another has seen it divide once more.
+            Some(_) => {}
+            None if !self.is_at_split => {}
+            // From here on others find the cell's log, and only who has these books can go on with it.
+            None => {
+                crate::Books::settle(&*self.journal)?;
+                let segments = Segments::new(cell, self.member.segment_frames_log2);
+                return match self.frames.divide(segments, head)? {
+                    true => Ok(Some(Step::Read)),
+                    false => Err(went_elsewhere(head.lsn)),
+                };
+            }
+        }
+        self.is_at_split = false;
+        Ok(None)
+    }
+
+    /// Goes on as a member of the cell that this process belongs to, which exists by now. `None`: it was asked to stop.
+    fn join_cell(self, stop: &dyn Fn() -> bool) -> Result<Option<Self>, Error> {
+        let (options, member, run, clock) = (self.options, self.member, self.run, self.clock);
+        crate::Books::settle(&*self.journal)?;
+        crate::Log::close(&*self.journal)?;
+        drop((self.journal, self.frames));
+        tracing::info!(
+            cluster.cell = member.cell,
+            "The cell exists: its log is followed from here on"
+        );
+        loop {
+            match Self::join_as(options.clone(), member.clone(), run.clone()) {
+                Ok(joined) => return Ok(Some(Self { clock, ..joined })),
+                Err(Error::Unreachable(_)) if stop() => return Ok(None),
+                Err(Error::Unreachable(why)) => {
+                    tracing::warn!(error = why, "The cell's log cannot be joined for now");
+                    thread::sleep(AGAIN_AFTER);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Whoever opened behind all that is in the books already has noted where he is reached, or will soon.
@@ -310,7 +410,7 @@ impl Follower {
 
     fn saw_leader(&mut self, address: Option<&str>) {
         self.knows_leader = address.is_some();
-        (self.on_leader)(address);
+        (self.member.on_leader)(address);
     }
 
     /// Tries to open behind a head.
@@ -328,7 +428,7 @@ impl Follower {
         }
     }
 
-    /// Takes in frames that follow what was read.
+    /// Takes in frames that follow what was read; none behind one from which this process' cell goes on.
     fn take_in(&mut self, kept: &[KeptFrame]) -> Result<(), Error> {
         let journal = Arc::clone(&self.journal);
         let shared = journal.shared();
@@ -360,6 +460,14 @@ impl Follower {
                 LeadershipItem::Opened(opening) => self.saw_leader(Some(&opening.address)),
                 LeadershipItem::Closed(_) => self.saw_leader(None),
                 LeadershipItem::Beat(_) => {}
+                LeadershipItem::Split(_) => {
+                    if let Some(cell) = self.joins()
+                        && splits_off(&kept.bytes, cell)?
+                    {
+                        self.is_at_split = true;
+                        break;
+                    }
+                }
             }
         }
         let options = &shared.options;
@@ -375,6 +483,8 @@ impl Follower {
 enum Step {
     Leads,
     Read,
+    /// The one that this process is to belong to.
+    CellExists,
     NothingNew,
     /// By this node.
     Taken(u128),

@@ -45,6 +45,12 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// A log is followed from here on: where it stands is not known yet.
+    pub(super) fn begin(&self) {
+        self.head.store(0, Ordering::Release);
+        self.folded.store(0, Ordering::Release);
+    }
+
     /// The last frame that the process knows.
     #[must_use]
     pub fn head(&self) -> u64 {
@@ -71,14 +77,17 @@ pub(super) struct Identity {
     /// Drawn anew at each start.
     pub incarnation: Uuid,
     pub address: Box<str>,
+    /// The cell that it is to become; `None`: it belongs to the one whose log it follows.
+    pub joins: Option<i16>,
 }
 
 impl Identity {
-    pub(super) fn of(claimant: &Claimant) -> Self {
+    pub(super) fn of(claimant: &Claimant, joins: Option<i16>) -> Self {
         Self {
             node: Uuid::from_u128(claimant.node),
             incarnation: Uuid::from_u128(claimant.incarnation),
             address: claimant.address.clone(),
+            joins,
         }
     }
 
@@ -104,10 +113,10 @@ impl Identity {
 }
 
 const REPORT: &str = "INSERT INTO scrip.member \
-    (incarnation, node, cell, address, version, format, head_lsn, folded_lsn, leads, seen) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now()) \
+    (incarnation, node, cell, address, version, format, head_lsn, folded_lsn, leads, joins, seen) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now()) \
     ON CONFLICT (incarnation) DO UPDATE \
-    SET head_lsn = $7, folded_lsn = $8, leads = $9, seen = now()";
+    SET cell = $3, head_lsn = $7, folded_lsn = $8, leads = $9, joins = $10, seen = now()";
 
 /// What [`REPORT`] says.
 struct MemberRow<'a> {
@@ -133,7 +142,7 @@ impl<'a> MemberRow<'a> {
         }
     }
 
-    fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 9] {
+    fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 10] {
         [
             (&self.identity.incarnation, Type::UUID),
             (&self.identity.node, Type::UUID),
@@ -144,6 +153,7 @@ impl<'a> MemberRow<'a> {
             (&self.head, Type::INT8),
             (&self.folded, Type::INT8),
             (&self.leads, Type::BOOL),
+            (&self.identity.joins, Type::INT2),
         ]
     }
 }
@@ -264,8 +274,12 @@ impl Housekeeper {
                     &cell,
                 )
                 .await?;
+            // Whoever is to become another cell looks at its last frame again: it may be the one where the log divides.
             let members = moving
-                .query_typed("SELECT folded_lsn FROM scrip.member WHERE cell = $1", &cell)
+                .query_typed(
+                    "SELECT folded_lsn - (joins IS NOT NULL)::int FROM scrip.member WHERE cell = $1",
+                    &cell,
+                )
                 .await?;
             let lsn = |row: &tokio_postgres::Row| row.try_get(0).map(unsigned);
             let snapshots: Vec<u64> = snapshots.iter().map(lsn).collect::<Result<_, _>>()?;

@@ -10,10 +10,11 @@ use parking_lot::Mutex;
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
+    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     commits::{Insert, Pipeline},
+    follower::Member,
     housekeeping::{Housekeeper, Identity, Standing},
-    opening::{Opened, Opener, WallClock},
+    opening::{Opened, Opener},
     rows::{ROWS, kept, row, rows},
     schema,
     segments::Segments,
@@ -75,19 +76,19 @@ impl std::fmt::Debug for PostgresFrames {
 }
 
 impl PostgresFrames {
-    /// The log of a cell, with so many groups under way at once. Until [`PostgresFrames::open_behind`] this process only
-    /// reads it.
+    /// A log that a member follows. Until [`PostgresFrames::open_behind`] this process only reads it.
     #[must_use]
     pub(super) fn new(
-        server: Server,
+        member: &Member,
         segments: Segments,
         claimant: Claimant,
-        depth: usize,
-        clock: WallClock,
+        joins: Option<i16>,
+        standing: Arc<Standing>,
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
-        let standing = Arc::new(Standing::default());
-        let identity = Identity::of(&claimant);
+        standing.begin();
+        let identity = Identity::of(&claimant, joins);
+        let server = member.server.clone();
         let keeper = Housekeeper::new(&server, segments, identity.clone(), Arc::clone(&standing));
         Self {
             housekeeping: server.spawn(keeper.run()),
@@ -98,11 +99,11 @@ impl PostgresFrames {
                 lease: Arc::default(),
                 wake: Arc::default(),
                 standing,
-                clock,
+                clock: Arc::clone(&member.clock),
             }),
             identity,
             attempt: Mutex::default(),
-            depth: depth.max(1),
+            depth: member.depth.max(1),
             faults,
             pipeline: Mutex::default(),
             sent: Mutex::default(),
@@ -158,11 +159,6 @@ impl PostgresFrames {
         self.opener.standing.folded.store(folded, Ordering::Release);
     }
 
-    /// How far this process has come.
-    pub(super) fn standing(&self) -> Arc<Standing> {
-        Arc::clone(&self.opener.standing)
-    }
-
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
     ///
     /// # Errors
@@ -192,6 +188,28 @@ impl PostgresFrames {
     /// [`Error::Io`] when the database does not answer.
     pub fn cell(&self) -> Result<Option<schema::Cell>, Error> {
         self.reading(async |reader| schema::cell(reader, self.opener.segments.cell()).await)
+    }
+
+    /// Where another cell's log begins, if there is one.
+    pub(super) fn base_of(&self, cell: i16) -> Result<Option<FramePosition>, Error> {
+        let cell = self.reading(async |reader| schema::cell(reader, cell).await)?;
+        Ok(cell.map(|cell| cell.base))
+    }
+
+    /// Makes another log, which goes on from a frame of this one. Somebody else may have been faster; `false`: the frame
+    /// is gone.
+    pub(super) fn divide(&self, segments: Segments, base: FramePosition) -> Result<bool, Error> {
+        self.before(Step::MakeCell)?;
+        let opener = &self.opener;
+        let divided = opener.server.wait(async {
+            let mut connection = opener.server.connect().await?;
+            let divided = schema::divide(&mut connection, opener.segments, segments, base);
+            within(ANSWER_WITHIN, divided).await
+        });
+        match divided {
+            Err(DatabaseError::Exists(_)) if self.base_of(segments.cell())?.is_some() => Ok(true),
+            divided => Ok(divided?),
+        }
     }
 
     /// Tries to take the log over right behind a head, which [`super::super::frames::lease::Watch`] has allowed.

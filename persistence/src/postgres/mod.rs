@@ -28,7 +28,7 @@ pub use log::PostgresFrames;
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};
 pub use segments::SEGMENT_FRAMES_LOG2;
-pub use state::{ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState};
+pub use state::{CellState, ClusterState, DatabaseState, LeaderState, MemberState, SnapshotState};
 
 /// Makes a data directory one that is served by itself, whose process has taken the log along:
 /// [`Followed::Taken`] by its own.

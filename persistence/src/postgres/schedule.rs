@@ -139,7 +139,7 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, DatabaseError>
         .query_typed(
             "WITH there AS (\
                SELECT incarnation, head_lsn, leads FROM scrip.member \
-               WHERE cell = $1 AND seen > now() - interval '10 seconds'), \
+               WHERE cell = $1 AND joins IS NULL AND seen > now() - interval '10 seconds'), \
              newest AS (\
                SELECT folded_lsn, extract(epoch FROM now() - made_at)::float8 AS age FROM scrip.snapshot \
                WHERE cell = $1 ORDER BY folded_lsn DESC LIMIT 1) \

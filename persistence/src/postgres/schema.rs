@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS scrip.member (
   incarnation uuid PRIMARY KEY,
   node uuid NOT NULL,
   cell smallint NOT NULL,
+  joins smallint,
   address text NOT NULL,
   version text NOT NULL,
   format int NOT NULL,
@@ -69,6 +70,8 @@ pub struct Cluster {
 /// One log in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
+    /// Its number.
+    pub number: i16,
     /// The place up to which frames are in snapshots only, or in the directory that was adopted.
     pub base: FramePosition,
     /// How many frames lie in one table, as a power of two.
@@ -108,31 +111,37 @@ pub(super) async fn cell(
     connection: &Connection,
     cell: i16,
 ) -> Result<Option<Cell>, DatabaseError> {
-    let parameters = [(&cell as _, Type::INT2)];
+    let all = cells(connection).await?;
+    Ok(all.into_iter().find(|one| one.number == cell))
+}
+
+/// The same of all logs.
+pub(super) async fn cells(connection: &Connection) -> Result<Vec<Cell>, DatabaseError> {
     let rows = connection.client().query_typed(
-        "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2 FROM scrip.cell WHERE cell = $1",
-        &parameters,
+        "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2, cell FROM scrip.cell ORDER BY cell",
+        &[],
     );
     let rows = within(ANSWER_WITHIN, async { Ok(rows.await?) }).await?;
-    let Some(row) = rows.first() else {
-        return Ok(None);
+    let cell = |row: &tokio_postgres::Row| {
+        let hash: &[u8] = row.try_get(1)?;
+        let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
+        if !ALLOWED_LOG2.contains(&log2) {
+            return Err(DatabaseError::Refused(format!(
+                "a segment of 2^{log2} frames: no such log"
+            )));
+        }
+        Ok(Cell {
+            number: row.try_get(5)?,
+            segment_frames_log2: log2,
+            base: FramePosition {
+                lsn: unsigned(row.try_get(0)?),
+                hash: hash.try_into().unwrap_or_default(),
+            },
+            led_since: unsigned(row.try_get(2)?),
+            leader_address: row.try_get(3)?,
+        })
     };
-    let hash: &[u8] = row.try_get(1)?;
-    let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
-    if !ALLOWED_LOG2.contains(&log2) {
-        return Err(DatabaseError::Refused(format!(
-            "a segment of 2^{log2} frames: no such log"
-        )));
-    }
-    Ok(Some(Cell {
-        segment_frames_log2: log2,
-        base: FramePosition {
-            lsn: unsigned(row.try_get(0)?),
-            hash: hash.try_into().unwrap_or_default(),
-        },
-        led_since: unsigned(row.try_get(2)?),
-        leader_address: row.try_get(3)?,
-    }))
+    rows.iter().map(cell).collect()
 }
 
 /// Moves the place up to which frames may be in snapshots only to where `choose` says, which is told where it is. It never
@@ -159,7 +168,7 @@ pub(super) async fn move_base(
         return Ok(former);
     }
     let table = segments.table_of(base);
-    let lsn = number(base).map_err(|error| DatabaseError::Refused(error.to_string()))?;
+    let lsn = signed(base)?;
     let moved = moving
         .execute_typed(
             &format!(
@@ -177,7 +186,12 @@ pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// Makes the tables, and a log that goes on behind a place: once, whoever is first.
+/// A frame's number as a column holds it.
+pub(super) fn signed(lsn: u64) -> Result<i64, DatabaseError> {
+    number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))
+}
+
+/// Makes the tables, and the first log, which goes on behind a place: once, whoever is first.
 pub(super) async fn make(
     connection: &mut Connection,
     segments: Segments,
@@ -206,7 +220,6 @@ async fn make_once(
     base: FramePosition,
     key_check: &[u8],
 ) -> Result<(), DatabaseError> {
-    let lsn = number(base.lsn).map_err(|error| DatabaseError::Refused(error.to_string()))?;
     let making = connection.client_mut().transaction().await?;
     // Whoever may use the schema need not be allowed to make one.
     let exists: bool = making
@@ -224,6 +237,55 @@ async fn make_once(
             &[&Uuid::new_v4(), &FORMAT, &key_check],
         )
         .await?;
+    // Behind the row above: whoever made another log at the same instant has made the first.
+    let is_first: bool = making
+        .query_one("SELECT NOT EXISTS (SELECT 1 FROM scrip.cell)", &[])
+        .await?
+        .try_get(0)?;
+    if !is_first {
+        return Err(DatabaseError::Exists("there is a log already".into()));
+    }
+    make_log(&making, segments, base).await?;
+    making.commit().await?;
+    no_warning(connection)
+}
+
+/// Makes a log that goes on, by itself, from a frame of another: once, whoever is first. `false`: the other has no such
+/// frame.
+pub(super) async fn divide(
+    connection: &mut Connection,
+    from: Segments,
+    segments: Segments,
+    base: FramePosition,
+) -> Result<bool, DatabaseError> {
+    let (table, lsn) = (from.table_of(base.lsn), signed(base.lsn)?);
+    let dividing = connection.client_mut().transaction().await?;
+    let found = dividing
+        .query_typed(
+            &format!("SELECT 1 FROM {table} WHERE lsn = $1 AND hash = $2"),
+            &[(&lsn, Type::INT8), (&base.hash.as_slice(), Type::BYTEA)],
+        )
+        .await;
+    let found = match found.map_err(DatabaseError::from) {
+        Err(DatabaseError::NoTable(_)) => return Ok(false),
+        found => found?,
+    };
+    if found.is_empty() {
+        return Ok(false);
+    }
+    make_log(&dividing, segments, base).await?;
+    dividing.commit().await?;
+    no_warning(connection)?;
+    Ok(true)
+}
+
+/// Makes the row and the first segment of a log behind a place.
+async fn make_log(
+    making: &Transaction<'_>,
+    segments: Segments,
+    base: FramePosition,
+) -> Result<(), DatabaseError> {
+    let lsn = signed(base.lsn)?;
     let segment = segments.of(base.lsn);
     making.batch_execute(&segments.definition(segment)).await?;
     // The row stands for the frame that the first one follows.
@@ -245,7 +307,11 @@ async fn make_once(
             ],
         )
         .await?;
-    making.commit().await?;
+    Ok(())
+}
+
+/// What was committed behind a warning may not be durable.
+fn no_warning(connection: &Connection) -> Result<(), DatabaseError> {
     match connection.was_warned() {
         true => Err(DatabaseError::Unreachable(
             "it warned of what it had just written".into(),

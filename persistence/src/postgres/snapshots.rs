@@ -7,8 +7,7 @@ use tokio_postgres::{Row, Transaction, types::Type};
 
 use super::{
     client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
-    commits::number,
-    schema::unsigned,
+    schema::{signed, unsigned},
     segments::Segments,
 };
 use crate::{
@@ -331,8 +330,4 @@ fn place(row: &Row, column: usize) -> Result<FramePosition, DatabaseError> {
         lsn: unsigned(row.try_get(column)?),
         hash: hash.try_into().unwrap_or_default(),
     })
-}
-
-fn signed(lsn: u64) -> Result<i64, DatabaseError> {
-    number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))
 }

@@ -18,6 +18,8 @@ const SNAPSHOT_WITHIN: Duration = Duration::from_secs(3 * 3600);
 pub struct ClusterState {
     /// Drawn when the tables were made.
     pub id: Uuid,
+    /// The number of the log that the rest is about.
+    pub cell: i16,
     /// The version of the tables, and of what frames may hold.
     pub format: i32,
     /// Who leads; `None`: nobody, as far as can be seen.
@@ -34,6 +36,17 @@ pub struct ClusterState {
     pub log_bytes: u64,
     /// The newest first.
     pub snapshots: Vec<SnapshotState>,
+}
+
+/// A cell, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellState {
+    /// Its number.
+    pub cell: i16,
+    /// Where the process is reached that was noted as its leader last; `None`: nobody has led it yet.
+    pub leader: Option<String>,
+    /// The place up to which frames may be in snapshots only, or in another cell's log.
+    pub base: u64,
 }
 
 /// The process that leads.
@@ -60,6 +73,8 @@ pub struct MemberState {
     pub folded: u64,
     /// Whether it said that it leads.
     pub leads: bool,
+    /// The cell that it is to become: it follows this log until that leaves it, and never leads it. `None`: it belongs here.
+    pub joins: Option<i16>,
     /// How long ago it was seen.
     pub seen: Duration,
 }
@@ -107,7 +122,7 @@ impl ClusterState {
         self.head.saturating_sub(member.head)
     }
 
-    /// Processes that are there and do not lead.
+    /// Processes that are there, do not lead, and could.
     #[must_use]
     pub fn followers(&self) -> usize {
         // A former run of the leader may have been there a moment ago.
@@ -115,8 +130,9 @@ impl ClusterState {
             let leader = self.leader.as_ref();
             leader.is_some_and(|leader| leader.address == address)
         };
-        let present = self.members.iter().filter(|member| member.is_present());
-        present.filter(|member| !leads(&member.address)).count()
+        let belongs = |member: &&MemberState| member.is_present() && member.joins.is_none();
+        let members = self.members.iter().filter(belongs);
+        members.filter(|member| !leads(&member.address)).count()
     }
 
     /// How long ago the newest snapshot was made.
@@ -185,6 +201,7 @@ mod tests {
             head,
             folded: head,
             leads,
+            joins: None,
             seen: Duration::from_secs(1),
         }
     }
@@ -192,6 +209,7 @@ mod tests {
     fn healthy() -> ClusterState {
         ClusterState {
             id: Uuid::nil(),
+            cell: 0,
             format: 1,
             leader: Some(LeaderState {
                 address: "http://a".into(),
@@ -229,6 +247,8 @@ mod tests {
         assert!(said(&|it| it.leader = None).starts_with("Nobody leads"));
         let gone = said(&|it| it.members[1].seen = Duration::from_secs(11));
         assert!(gone.starts_with("Nobody follows"), "{gone}");
+        let joins = said(&|it| it.members[1].joins = Some(1));
+        assert!(joins.starts_with("Nobody follows"), "{joins}");
         let behind = said(&|it| it.members[1].head = 1);
         assert_eq!(behind, "http://b is 99999 frames behind.");
         assert!(said(&|it| it.snapshots.clear()).contains("no snapshot"));

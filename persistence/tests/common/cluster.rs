@@ -18,8 +18,9 @@ pub(crate) fn member(url: &str) -> Member {
     Member {
         server: Server::parse(url).unwrap(),
         cell: 0,
+        split_from: 0,
         address: "http://127.0.0.1:1".into(),
-        key_check: Box::new(|_| Ok(vec![7])),
+        key_check: Arc::new(|_| Ok(vec![7])),
         depth: 4,
         clock: Arc::new(|| domain::Timestamp(1_760_000_000_000)),
         on_leader: Arc::new(|_| {}),

@@ -52,7 +52,7 @@ impl fmt::Debug for Secrets {
 }
 
 /// The secrets that the operator gave.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct ProvidedSecrets {
     /// The administrator's token, from [`ADMIN_TOKEN_VARIABLE`].
     pub admin_token: Option<String>,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use persistence::postgres::{ClusterState, Examiner, Standing};
+use persistence::postgres::{ClusterState, Examiner, MemberState, Standing};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, text::encode},
@@ -101,10 +101,11 @@ impl ClusterPart {
     ///
     /// # Errors
     ///
-    /// [`NobodyFollows`] when no other process was seen within the last 10 s.
+    /// [`NobodyFollows`] when no other process that could was seen within the last 10 s.
     pub async fn hand_over(&self) -> Result<(), NobodyFollows> {
         let state = self.look().await.ok_or(NobodyFollows)?;
-        let present = state.members.iter().filter(|member| member.is_present());
+        let able = |member: &&MemberState| member.is_present() && member.joins.is_none();
+        let present = state.members.iter().filter(able);
         // A former run of this process may have been there a moment ago.
         let mut others = present.filter(|member| *member.address != *self.address);
         others.next().ok_or(NobodyFollows)?;

@@ -148,7 +148,9 @@ impl Tail {
             Item::Note(key, body) => {
                 self.notes.insert(key.into(), body.map(Box::from));
             }
-            Item::Opening(_) | Item::Beat(_) | Item::Closing(_) => drop(decode(item)?),
+            Item::Opening(_) | Item::Beat(_) | Item::Closing(_) | Item::Split(_) => {
+                drop(decode(item)?)
+            }
         }
         Ok(())
     }
