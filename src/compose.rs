@@ -4,6 +4,7 @@
 
 mod addresses;
 mod background;
+mod cells;
 mod cluster;
 mod error;
 mod follower_metrics;
@@ -40,7 +41,6 @@ use crate::{
 };
 
 pub use addresses::{advice, scheme};
-pub(crate) use cluster::CELL;
 pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
 pub use leave::leave;
@@ -165,8 +165,10 @@ impl Service {
     ) -> Result<(Arc<AppState>, Option<String>), Error> {
         let handle = wallets(store, clock.clone(), &server_key, config).await?;
         let cipher = Cipher::new(&server_key, "scrip/provider/1");
-        let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher)?);
         notes::refuse_unknown(&handle, &note_kinds())?;
+        let cell = cluster.as_ref().map(|part| part.cell());
+        let cell = catalog::own_cell(&handle, cell).await?;
+        let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_key)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);

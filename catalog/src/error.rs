@@ -17,6 +17,17 @@ pub enum Error {
     /// The stored catalog cannot be read.
     #[error(transparent)]
     Stored(#[from] persistence::Error),
+    /// A note about the catalog cannot be read.
+    #[error(transparent)]
+    Notes(#[from] notes::Error),
+    /// The books are of another cell than the process is started for.
+    #[error("the data is of cell {own}, and cluster.cell is {leads}: set it to {own}")]
+    OtherCell {
+        /// The cell that the books are of.
+        own: i16,
+        /// The cell that the process is started for.
+        leads: i16,
+    },
     /// The change could not be logged.
     #[error(transparent)]
     Wallets(#[from] actors::Error),

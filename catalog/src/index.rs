@@ -19,6 +19,7 @@ use domain::{
 
 use super::{
     Error,
+    cells::Elsewhere,
     key_hash::{ByHash, KeyHash},
 };
 
@@ -35,6 +36,9 @@ pub struct Catalog {
     projects: BTreeMap<ProjectId, Arc<ProjectCatalog>>,
     /// API keys that are not revoked.
     keys: ByHash<Authenticated>,
+    /// The cell whose projects these are.
+    cell: i16,
+    elsewhere: Arc<Elsewhere>,
 }
 
 /// What an API key gives access to.
@@ -64,6 +68,50 @@ pub struct ProjectCatalog {
 }
 
 impl Catalog {
+    /// The catalog of a cell's own projects, before it has any.
+    pub(super) fn of_cell(cell: i16, elsewhere: Elsewhere) -> Self {
+        Self {
+            cell,
+            elsewhere: Arc::new(elsewhere),
+            ..Self::default()
+        }
+    }
+
+    /// The cell whose projects these are.
+    #[must_use]
+    pub const fn cell(&self) -> i16 {
+        self.cell
+    }
+
+    /// Whether projects that were in these books went to other cells, or stayed in the one that this came out of.
+    #[must_use]
+    pub fn has_moved(&self) -> bool {
+        !self.elsewhere.is_empty()
+    }
+
+    /// The cell that has a project, as far as these books know; `None`: they never had it.
+    #[must_use]
+    pub fn cell_of_project(&self, id: &ProjectId) -> Option<i16> {
+        match self.projects.contains_key(id) {
+            true => Some(self.cell),
+            false => self.elsewhere.project(id),
+        }
+    }
+
+    /// The cell that has the project of the key with this SHA-256, as far as these books know.
+    #[must_use]
+    pub fn cell_of_key(&self, sha256: &[u8; 32]) -> Option<i16> {
+        match self.keys.contains_key(&KeyHash(*sha256)) {
+            true => Some(self.cell),
+            false => self.elsewhere.key(sha256),
+        }
+    }
+
+    /// The SHA-256 of each key that is not revoked.
+    pub fn key_hashes(&self) -> impl Iterator<Item = [u8; 32]> {
+        self.keys.keys().map(|KeyHash(hash)| *hash)
+    }
+
     /// The key with this SHA-256, unless it is unknown or revoked. One look-up.
     #[must_use]
     pub fn authenticate(&self, key_sha256: &[u8; 32]) -> Option<Authenticated> {

@@ -5,6 +5,7 @@
 //! `domain::catalog` decides which documents are valid. This crate has how requests find one (`index.rs`), how
 //! secrets come in (`keys.rs`, `providers.rs`, `endpoints.rs`), and the one place that writes (`store.rs`).
 
+mod cells;
 mod endpoints;
 mod error;
 mod index;
@@ -16,6 +17,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use cells::{MAX_MOVED, OwnCellNote, ProjectCellNote, own_cell};
 /// Commands of the catalog, whose rules are in the domain.
 pub use domain::catalog::{
     EndpointChange, NewEndpoint, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,

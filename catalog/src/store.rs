@@ -13,12 +13,14 @@ use domain::{
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
+use persistence::Note;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, watch};
 
 use super::{
     Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
-    ProjectCatalog, ProjectChange, ProviderChange, SandboxChange, new_id,
+    ProjectCatalog, ProjectCellNote, ProjectChange, ProviderChange, SandboxChange,
+    cells::Elsewhere, new_id,
 };
 
 /// The current catalog, and the way to change it. Cheap to clone.
@@ -36,13 +38,19 @@ pub(super) struct CatalogState {
 }
 
 impl CatalogStore {
-    /// Indexes the catalog that was recovered at start. `cipher` encrypts providers' secrets.
+    /// Indexes the projects of a `cell`, as [`super::own_cell`] says, in the catalog that was recovered at start.
+    /// `cipher` encrypts providers' secrets.
     ///
     /// # Errors
     ///
-    /// [`Error::Stored`] when the documents cannot be read, [`Error::Damaged`] when they contradict each other.
-    pub fn load(handle: Handle, cipher: Cipher) -> Result<Self, Error> {
-        let catalog = Catalog::default().with(handle.documents()?)?;
+    /// [`Error::Stored`] or [`Error::Notes`] when it cannot be read, [`Error::Damaged`] when documents contradict each
+    /// other.
+    pub fn load(handle: Handle, cipher: Cipher, cell: i16) -> Result<Self, Error> {
+        let cells = notes::all::<ProjectCellNote>(&handle)?
+            .into_iter()
+            .collect();
+        let (own, elsewhere) = Elsewhere::part(handle.documents()?, cell, &cells);
+        let catalog = Catalog::of_cell(cell, elsewhere).with(own)?;
         let current = ArcSwap::from_pointee(catalog);
         Ok(Self {
             shared: Arc::new(CatalogState {
@@ -441,6 +449,39 @@ impl CatalogStore {
         .await
     }
 
+    /// Moves projects to a new cell: the last that this process does, which answers for nobody any more. The new cell
+    /// goes on behind this from a copy of these books.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`] for one that is neither this cell's own nor was moved there before,
+    /// [`Error::Wallets`] when it could not be logged, or it is not known whether it was.
+    pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), Error> {
+        let _turn = self.shared.turn.lock().await;
+        self.may_split(&projects, to)?;
+        let notes = projects.iter();
+        let notes = notes.map(|project| notes::put::<ProjectCellNote>(project, &to));
+        self.shared.handle.split(to, notes.collect()).await?;
+        Ok(())
+    }
+
+    /// Whether [`CatalogStore::split`] would move these projects.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ProjectNotFound`].
+    pub fn may_split(&self, projects: &[ProjectId], to: i16) -> Result<(), Refusal> {
+        let catalog = self.current();
+        let is_gone = |project: &&ProjectId| {
+            let cell = catalog.cell_of_project(project);
+            cell != Some(catalog.cell()) && cell != Some(to)
+        };
+        match projects.iter().find(is_gone) {
+            Some(project) => Err(Refusal::ProjectNotFound(*project)),
+            None => Ok(()),
+        }
+    }
+
     /// Runs a change in a task of its own: a caller who goes away must not leave a change logged
     /// but not published.
     pub(super) async fn change<T: Send + 'static>(
@@ -456,7 +497,8 @@ impl CatalogStore {
                 return Ok(answer);
             }
             let next = current.with(documents.clone())?;
-            shared.handle.put_documents(documents).await?;
+            let notes = places(&current, &documents);
+            shared.handle.put_documents(documents, notes).await?;
             shared.current.store(Arc::new(next));
             shared.changed.send_replace(());
             Ok(answer)
@@ -466,6 +508,18 @@ impl CatalogStore {
             .await
             .unwrap_or(Err(Error::Wallets(actors::Error::Unavailable)))
     }
+}
+
+/// Where a project that these documents make is, unless it is in the first cell, which needs no note.
+fn places(catalog: &Catalog, documents: &[Document]) -> Vec<Note> {
+    let made = documents.iter().filter_map(|document| match document {
+        Document::Project(project) if catalog.project(&project.id).is_none() => Some(project.id),
+        _ => None,
+    });
+    let cell = catalog.cell();
+    made.filter(|_| cell != 0)
+        .map(|project| notes::put::<ProjectCellNote>(&project, &cell))
+        .collect()
 }
 
 pub(super) fn find(catalog: &Catalog, id: ProjectId) -> Result<&ProjectCatalog, Refusal> {

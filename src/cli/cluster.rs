@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand};
 use data_dir::secrets::ProvidedSecrets;
-use persistence::postgres::{ClusterState, Examiner, Raised, Server};
+use persistence::postgres::{CellState, ClusterState, Examiner, Raised, Server};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -29,6 +29,8 @@ pub(super) struct ClusterArgs {
 enum Command {
     /// Shows who leads, who follows and how far they are, by what the database holds.
     Status(StatusArgs),
+    /// Moves projects to a new cell, which a process that was started with its number becomes: a log of their own.
+    Split(SplitArgs),
     /// Asks the process that leads to stop, so that another takes its place; it ends with 75, to be started anew.
     HandOver(HandOverArgs),
     /// Takes the log out of the database into this data directory, to be served by itself. All processes have to be
@@ -42,6 +44,9 @@ enum Command {
 struct StatusArgs {
     #[command(flatten)]
     place: DatabaseArgs,
+    /// The cell, where there are several [default: cluster.cell].
+    #[arg(long, value_name = "NUMBER")]
+    cell: Option<i16>,
     /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
@@ -51,6 +56,24 @@ struct StatusArgs {
 struct HandOverArgs {
     #[command(flatten)]
     server: ServerArgs,
+    /// The cell, where there are several [default: the lowest].
+    #[arg(long, value_name = "NUMBER")]
+    cell: Option<i16>,
+}
+
+#[derive(Debug, Args)]
+struct SplitArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// The cell that is split [default: the lowest].
+    #[arg(long, value_name = "NUMBER")]
+    cell: Option<i16>,
+    /// The number of the new cell: cluster.cell of the process that waits to become it.
+    #[arg(long, value_name = "NUMBER")]
+    to: i16,
+    /// The projects that go there, by their identifiers.
+    #[arg(required = true, value_name = "PROJECT")]
+    projects: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -91,10 +114,10 @@ impl DatabaseArgs {
         Ok((config, url))
     }
 
-    fn examiner(self) -> Result<Examiner, Failure> {
-        let (_, url) = self.read(None)?;
+    fn examiner(self, cell: Option<i16>) -> Result<Examiner, Failure> {
+        let (config, url) = self.read(None)?;
         let server = Server::parse(url.expose()).map_err(Failure::new)?;
-        Ok(Examiner::new(server, compose::CELL))
+        Ok(Examiner::new(server, cell.unwrap_or(config.cluster.cell)))
     }
 }
 
@@ -102,22 +125,37 @@ pub(super) fn run(args: ClusterArgs) -> Result<(), Failure> {
     match args.command {
         Command::Status(args) => status(args),
         Command::HandOver(args) => hand_over(&args),
+        Command::Split(args) => split(&args),
         Command::Leave(args) => leave(args),
         Command::Finalize(args) => finalize(args),
     }
 }
 
 fn status(args: StatusArgs) -> Result<(), Failure> {
-    let state = args.place.examiner()?.cluster().map_err(Failure::new)?;
-    let state = state.ok_or_else(|| {
-        Failure::new("the database has no cluster yet: `scrip serve` makes it at its first start")
+    let examiner = args.place.examiner(args.cell)?;
+    let cells = examiner.cells().map_err(Failure::new)?;
+    let state = examiner.cluster().map_err(Failure::new)?;
+    let state = state.ok_or_else(|| match cells.is_empty() {
+        true => Failure::new(
+            "the database has no cluster yet: `scrip serve` makes it at its first start",
+        ),
+        false => Failure::new("there is no such cell"),
     })?;
     if args.json {
-        table::json(&document(&state));
+        table::json(&document(&state, &cells));
         return Ok(());
     }
     let line = |name: &str, text: &str| print::line(&table::plain(&format!("{name:<10}{text}")));
     line("cluster", &state.id.to_string());
+    if cells.len() > 1 {
+        let leader = |cell: &CellState| cell.leader.clone().unwrap_or_else(|| "nobody".into());
+        let all = cells.iter();
+        let all: Vec<_> = all
+            .map(|cell| format!("{}: {}", cell.cell, leader(cell)))
+            .collect();
+        line("cells", &all.join(", "));
+        line("cell", &state.cell.to_string());
+    }
     line(
         "leader",
         &state.leader.as_ref().map_or_else(
@@ -141,14 +179,15 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
     ];
     let mut members = Table::new(&headings);
     for member in &state.members {
-        let role = match (state.leads(member), member.is_present()) {
-            (true, _) => "leads",
-            (false, true) => "follows",
-            (false, false) => "gone",
+        let role = match (state.leads(member), member.is_present(), member.joins) {
+            (true, ..) => "leads".into(),
+            (false, true, None) => "follows".into(),
+            (false, true, Some(cell)) => format!("waits to become cell {cell}"),
+            (false, false, _) => "gone".into(),
         };
         members.row([
             member.address.clone(),
-            role.into(),
+            role,
             member.version.clone(),
             member.head.to_string(),
             member.folded.to_string(),
@@ -174,11 +213,14 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
 }
 
 /// The state for programs: times in seconds.
-fn document(state: &ClusterState) -> Value {
+fn document(state: &ClusterState, cells: &[CellState]) -> Value {
+    let cells = cells.iter();
+    let cells = cells.map(|cell| json!({"cell": cell.cell, "leader": cell.leader}));
     let members = state.members.iter().map(|member| {
         json!({
             "address": member.address,
             "leads": state.leads(member),
+            "joins": member.joins,
             "version": member.version,
             "format": member.format,
             "head": member.head,
@@ -197,6 +239,8 @@ fn document(state: &ClusterState) -> Value {
     let leader = state.leader.as_ref();
     json!({
         "cluster": state.id.to_string(),
+        "cells": cells.collect::<Vec<_>>(),
+        "cell": state.cell,
         "format": state.format,
         "leader": leader.map(|leader| json!({"address": leader.address, "since": leader.since})),
         "members": members.collect::<Vec<_>>(),
@@ -218,11 +262,43 @@ fn hand_over(args: &HandOverArgs) -> Result<(), Failure> {
     let remote = args.server.administration()?;
     remote::wait(async {
         remote
-            .accept(Method::POST, "/cluster/hand-over")
+            .accept(
+                Method::POST,
+                &of_cell("/cluster/hand-over", args.cell),
+                None,
+            )
             .await
             .map_err(Failure::from)
     })?;
     print::line("the leader stops and another process takes its place: see `scrip cluster status`");
+    Ok(())
+}
+
+/// A path of the administration, answered by the leader of a cell.
+fn of_cell(path: &str, cell: Option<i16>) -> String {
+    match cell {
+        Some(cell) => format!("{path}?cell={cell}"),
+        None => path.to_owned(),
+    }
+}
+
+fn split(args: &SplitArgs) -> Result<(), Failure> {
+    let remote = args.server.administration()?;
+    let body = json!({"to": args.to, "projects": args.projects});
+    let path = of_cell("/cluster/split", args.cell);
+    remote::wait(async {
+        let accepted = remote.accept(Method::POST, &path, Some(&body)).await;
+        accepted.map_err(Failure::from)
+    })?;
+    let (to, count) = (args.to, args.projects.len());
+    print::line(&format!(
+        "{count} {} on in cell {to} in a moment: see `scrip cluster status --cell {to}`",
+        if count == 1 {
+            "project goes"
+        } else {
+            "projects go"
+        }
+    ));
     Ok(())
 }
 
@@ -243,7 +319,7 @@ fn leave(args: LeaveArgs) -> Result<(), Failure> {
 fn finalize(args: FinalizeArgs) -> Result<(), Failure> {
     match args
         .place
-        .examiner()?
+        .examiner(None)?
         .raise_format()
         .map_err(Failure::new)?
     {

@@ -205,8 +205,13 @@ impl ApiClient {
     }
 
     /// A request whose answer has no body.
-    pub(super) async fn accept(&self, method: Method, path: &str) -> Result<(), Error> {
-        self.answer(method, path, None).await.map(drop)
+    pub(super) async fn accept(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(), Error> {
+        self.answer(method, path, body).await.map(drop)
     }
 
     /// Any request; `None`: the answer has no body.

@@ -3,17 +3,20 @@
 
 use std::{
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use actors::clock::{Clock as _, SystemClock};
+use actors::{
+    Keyring,
+    clock::{Clock as _, SystemClock},
+};
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
 use data_dir::secrets::{self, ProvidedSecrets, Secrets};
-use operations::cluster::{ClusterPart, FrontCounts};
+use operations::cluster::{ClusterPart, Ending, FrontCounts};
 use parking_lot::Mutex;
 use persistence::{
     Store,
@@ -26,6 +29,7 @@ use super::{
     BoundSockets, Error, Platform, Service,
     addresses::{provider_environment, scheme},
     background::Background,
+    cells::{self, Others, Switch, find_routing_key, list},
     close,
     follower_metrics::{FollowerMetrics, tokens},
     leader_seen::{LeaderSeen, local},
@@ -45,8 +49,8 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(3600);
 /// How long a process that ends waits for answers to what it has passed on.
 const PASSED_ON_WITHIN: Duration = Duration::from_secs(10);
 
-/// The log that there is.
-pub(crate) const CELL: i16 = 0;
+/// How long a leader that ends waits for what is in flight: others wait for it meanwhile.
+const HAND_OVER_WITHIN: Duration = Duration::from_secs(5);
 
 /// A process that has joined, and does not lead yet.
 pub struct ClusterProcess {
@@ -87,7 +91,8 @@ impl ClusterProcess {
             let leader = Arc::clone(&leader);
             move |address| leader.saw(address.and_then(|text| text.parse().ok()))
         })?;
-        let examiner = Examiner::new(member.server.clone(), CELL);
+        let cell = config.cluster.cell;
+        let examiner = Examiner::new(member.server.clone(), cell);
         let options = store_options(&config);
         let joined = tokio::task::spawn_blocking(move || {
             member.server.wait_until_there(DATABASE_WITHIN)?;
@@ -106,8 +111,9 @@ impl ClusterProcess {
         let forwarder = Forwarder::new(&secrets.server_key, settings)
             .map_err(|error| std::io::Error::other(error.to_string()))?;
         // What the front has counted is known once there is one, and the front needs who answers the metrics.
-        let switch = Arc::new(OnceLock::<FrontSwitch<FastPath>>::new());
-        let part = ClusterPart::new(place, examiner, follower.standing(), {
+        let switch = Switch::default();
+        let others = Box::new(Others(Arc::clone(&switch)));
+        let part = ClusterPart::new((cell, place), others, examiner, follower.standing(), {
             let switch = Arc::clone(&switch);
             move || switch.get().map(counts).unwrap_or_default()
         });
@@ -115,8 +121,9 @@ impl ClusterProcess {
             part: Arc::clone(&part),
             tokens: Arc::new(tokens(&config, &secrets)),
         };
+        let find = find_routing_key(Keyring::new(&secrets.server_key));
         let router = local(&leader).merge(figures.router());
-        let (front, made) = Front::new(router, forwarder, CELL, Arc::new(|_, _| None));
+        let (front, made) = Front::new(router, forwarder, cell, find);
         drop(switch.set(made.clone()));
         leader.tell(made.clone(), own);
         Ok(Self {
@@ -160,6 +167,10 @@ impl ClusterProcess {
         let metrics = sockets.metrics.map(server::listen).transpose()?;
         let inner = sockets.inner.map(server::listen).transpose()?;
         let looking = tokio::spawn(Arc::clone(&part).watch());
+        let routes = switch.routes().clone();
+        let listed = Arc::clone(&part);
+        let routing = tokio::spawn(routes.clone().keep(move || list(Arc::clone(&listed))));
+        routes.refreshed().await;
         let (metrics, followers) = FollowerMetrics::of(&config, &part).serve(metrics, &config)?;
         let stopping = Arc::new(Notify::new());
         let cut_off = Arc::new(Notify::new());
@@ -244,19 +255,23 @@ impl ClusterProcess {
         let figures = service.serve_metrics();
         on_lead(&service);
         let handle = app.handle.clone();
-        let nothing = axum::Router::new();
-        switch.here_while(app::service(&app), nothing, |_| None, move || handle.leads());
+        if app.catalog.current().has_moved() {
+            switch.routes().others_are_named();
+        }
+        let place = cells::place(Arc::clone(&app.catalog));
+        let internal = cells::internal(&app);
+        switch.here_while(app::service(&app), internal, place, move || handle.leads());
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        let ended = tokio::select! {
-            () = signals.next() => Ended::Stopped,
-            () = part.is_to_hand_over() => Ended::HandedOver,
+        let ending = tokio::select! {
+            () = signals.next() => None,
+            ending = part.is_to_end() => Some(ending),
         };
         app.handle.stop_watching();
         tracing::info!("Stopping: no new connections, requests in flight are finished");
         stopping.notify_one();
-        let grace = Duration::from_secs(config.shutdown_seconds);
+        let grace = Duration::from_secs(config.shutdown_seconds).min(HAND_OVER_WITHIN);
         let give_up = async {
             drop(tokio::time::timeout(grace, signals.next()).await);
             cut_off.notify_one();
@@ -266,11 +281,21 @@ impl ClusterProcess {
             () = give_up => drop((&mut server).await),
         }
         background.stop(&app, grace).await;
-        for beside in [figures, inner, watched, Some(looking)]
+        for beside in [figures, inner, watched, Some(looking), Some(routing)]
             .into_iter()
             .flatten()
         {
             beside.abort();
+        }
+        let ended = match &ending {
+            None => Ended::Stopped,
+            Some(_) => Ended::HandedOver,
+        };
+        if let Some(Ending::Split { projects, to }) = ending {
+            // Whether it was logged or not, the log says it to whoever goes on.
+            if let Err(error) = app.catalog.split(projects, to).await {
+                tracing::error!(%error, cell = to, "The cell was perhaps not split");
+            }
         }
         close(&app.handle).await?;
         Ok(ended)
@@ -300,8 +325,8 @@ pub(super) fn member(
     let secrets = OpenedSecrets::default();
     let member = Member {
         server: Database::parse(url.expose())?,
-        cell: CELL,
-        split_from: 0,
+        cell: config.cluster.cell,
+        split_from: config.cluster.split_from,
         address,
         key_check: Arc::new({
             let (secrets, data_dir) = (Arc::clone(&secrets), config.data_dir.clone());

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, clock::Clock};
+use catalog::{OwnCellNote, ProjectCellNote};
 use notes::ErasedKind;
 use operations::audit::PageNote;
 use outbound::webhooks;
@@ -131,7 +132,9 @@ pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
 
 /// The kinds of notes of all parts of the service.
 pub(crate) fn note_kinds() -> Vec<ErasedKind> {
-    const OTHERS: [ErasedKind; 3] = [
+    const OTHERS: [ErasedKind; 5] = [
+        ErasedKind::of::<ProjectCellNote>(),
+        ErasedKind::of::<OwnCellNote>(),
         ErasedKind::of::<ObjectIdNote>(),
         ErasedKind::of::<SandboxNote>(),
         ErasedKind::of::<PageNote>(),

@@ -23,6 +23,12 @@ pub struct Cluster {
     /// Where the others reach this one; `None`: where it listens.
     #[serde(deserialize_with = "empty_origin_is_none")]
     pub address: Option<Origin>,
+    /// The log of this process, where the database has several.
+    #[serde(deserialize_with = "cell")]
+    pub cell: i16,
+    /// The log that it is to come out of, where it does not exist yet.
+    #[serde(deserialize_with = "cell")]
+    pub split_from: i16,
 }
 
 /// The log and its store.
@@ -80,6 +86,14 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
             Ok(Some(DatabaseUrl(text.into())))
         }
         false => Err(D::Error::custom("storage.url begins with postgres://")),
+    }
+}
+
+/// Cells are counted from 0.
+pub(super) fn cell<'de, D: Deserializer<'de>>(from: D) -> Result<i16, D::Error> {
+    match i16::deserialize(from)? {
+        number @ 0.. => Ok(number),
+        _ => Err(D::Error::custom("a cell is a number from 0 to 32767")),
     }
 }
 

@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Background, Client, deadline};
+use kit::{Background, Client, Project, deadline};
 
 use crate::{
-    cell::Cell,
+    members::Cluster,
     teller::{Account, Call, Clients, End, Teller, audit},
 };
 
@@ -22,12 +22,17 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Lets clients work on a cell.
-    pub(crate) async fn start(cell: &Cell) -> Self {
+    /// Lets clients work on a cluster.
+    pub(crate) async fn start(cell: &Cluster) -> Self {
+        Self::of(cell, &cell.project).await
+    }
+
+    /// Lets clients work on one of its projects.
+    pub(crate) async fn of(cell: &Cluster, project: &Project) -> Self {
         let desk = Arc::new(Clients {
             bases: cell.bases(),
-            secret: cell.project.secret.clone(),
-            product: cell.project.product.clone(),
+            secret: project.secret.clone(),
+            product: project.product.clone(),
             stop: false.into(),
             avoided: parking_lot::Mutex::default(),
             calls: parking_lot::Mutex::default(),
@@ -106,20 +111,20 @@ impl Checker {
     }
 
     /// [`Checker::judge`], and then each process' directory is held to the log.
-    pub(crate) async fn finish(self, cell: &mut Cell) {
+    pub(crate) async fn finish(self, cell: &mut Cluster) {
         self.judge(cell).await;
         cell.stop_and_verify().await;
     }
 
     /// Ends the load and holds the books to what clients were told, as each process shows them.
-    pub(crate) async fn judge(mut self, cell: &mut Cell) {
+    pub(crate) async fn judge(mut self, cell: &mut Cluster) {
         cell.mend().await;
         self.goes_on().await;
         self.desk.stop.store(true, Ordering::Release);
         for (number, teller) in std::mem::take(&mut self.tellers).into_iter().enumerate() {
             let account = teller.finish(deadline::SOON).await;
-            let client: Client = cell.secret(number % cell.members.len());
-            audit(&account, &client, &cell.project.product).await;
+            let client: Client = cell.client(number % cell.members.len(), &self.desk.secret);
+            audit(&account, &client, &self.desk.product).await;
         }
         self.tell();
     }

@@ -6,8 +6,8 @@ use kit::deadline;
 use tokio::task::spawn_blocking;
 
 use crate::{
-    cell::{Cell, is_long},
     checker::{Checker, print_times},
+    members::{Cluster, is_long},
 };
 
 /// From the database's return to the first answer.
@@ -15,7 +15,7 @@ const BACK_WITHIN: Duration = Duration::from_secs(15);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_restarted_or_killed_has_lost_nothing() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let mut away = Vec::new();
     for round in 0..if is_long() { 20 } else { 2 } {
@@ -40,7 +40,7 @@ async fn a_database_that_is_restarted_or_killed_has_lost_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_frozen_or_full_of_connections_is_waited_for() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let postgres = std::sync::Arc::clone(&cell.postgres);
     let frozen = Instant::now();

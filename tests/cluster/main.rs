@@ -13,9 +13,10 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
-mod cell;
+mod cells;
 mod checker;
 mod database;
+mod members;
 mod misplaced;
 mod network;
 mod processes;

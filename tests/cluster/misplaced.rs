@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use kit::{deadline, launch::ADMIN_TOKEN, ledger};
 use serde_json::json;
 
-use crate::{cell::Cell, checker::Checker};
+use crate::{checker::Checker, members::Cluster};
 
 /// Where Debian's `faketime` has its library.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
@@ -24,7 +24,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_of_a_data_directory_is_one_more_process_and_nothing_is_doubled() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let leader = cell.leader().await;
     // Both go on from what the leader knew when it died.
@@ -43,7 +43,7 @@ async fn a_copy_of_a_data_directory_is_one_more_process_and_nothing_is_doubled()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_with_another_server_key_is_refused_and_disturbs_nobody() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let leader = cell.leader().await;
     let mut stranger = cell.further("stranger");
@@ -60,7 +60,7 @@ async fn a_process_with_another_server_key_is_refused_and_disturbs_nobody() {
 }
 
 /// The instants of a ledger, oldest first, in seconds.
-async fn instants(cell: &Cell, member: usize, wallet: &str) -> Vec<i64> {
+async fn instants(cell: &Cluster, member: usize, wallet: &str) -> Vec<i64> {
     let path = format!("/api/v1/wallets/external/ledger?externalUserId={wallet}&limit=100");
     let page = cell.secret(member).get(&path).await.expect(200);
     assert_eq!(
@@ -88,7 +88,7 @@ async fn a_leader_whose_clock_is_a_day_ahead_goes_on_from_the_time_before() {
         println!("skipped: install the Debian package faketime");
         return;
     }
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let grant = |key: &str| {
         json!({
             "externalUserId": "u", "productId": cell.project.product, "amount": 1, "idempotencyKey": key,

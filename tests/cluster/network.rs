@@ -7,8 +7,8 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::{
-    cell::{Cell, START_ANEW, is_long},
     checker::Checker,
+    members::{Cluster, START_ANEW, is_long},
 };
 
 /// For a fail-over, from the loss to the first answer.
@@ -16,7 +16,7 @@ const BACK_WITHIN: Duration = Duration::from_secs(15);
 const ASKED_FOR: Duration = Duration::from_secs(20);
 
 /// Waits until another than the former leader answers; the former may still say that it leads.
-async fn another_leads(cell: &Cell, former: usize) -> usize {
+async fn another_leads(cell: &Cluster, former: usize) -> usize {
     deadline::answered("another process leads", deadline::SOON, async || {
         for member in (0..cell.members.len()).filter(|member| *member != former) {
             if cell.says(member, "/leaderz").await {
@@ -30,7 +30,7 @@ async fn another_leads(cell: &Cell, former: usize) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_loses_the_database_is_replaced_and_shows_nothing_old() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     for refuses in [false, true] {
         let checker = Checker::start(&cell).await;
         let former = cell.leader().await;
@@ -61,7 +61,7 @@ async fn a_leader_that_loses_the_database_is_replaced_and_shows_nothing_old() {
 }
 
 /// What was changed at the next leader is not denied by the former one, which cannot know of it.
-async fn former_tells_no_old_news(cell: &Cell, former: usize, next: usize) {
+async fn former_tells_no_old_news(cell: &Cluster, former: usize, next: usize) {
     let admin = cell.client(next, ADMIN_TOKEN);
     let newcomer = format!("newcomer-{former}");
     let body = json!({
@@ -119,7 +119,7 @@ async fn former_tells_no_old_news(cell: &Cell, former: usize, next: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_is_cut_off_from_the_leader_or_from_the_database_and_comes_back() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let leader = cell.leader().await;
     let follower = cell.other_than(leader);
@@ -159,7 +159,7 @@ async fn a_follower_is_cut_off_from_the_leader_or_from_the_database_and_comes_ba
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commits_and_answers_that_are_lost_on_their_way_are_done_once() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     for round in 0..if is_long() { 60 } else { 10 } {
         let leader = cell.leader().await;

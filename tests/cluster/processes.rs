@@ -6,8 +6,8 @@ use kit::deadline;
 use rustix::process::Signal;
 
 use crate::{
-    cell::{Cell, START_ANEW, is_long},
     checker::{Checker, print_times},
+    members::{Cluster, START_ANEW, is_long},
 };
 
 /// For a fail-over, from the kill to the first answer.
@@ -15,7 +15,7 @@ const BACK_WITHIN: Duration = Duration::from_secs(10);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_is_killed_is_replaced_within_seconds_and_nothing_is_lost() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let mut away = Vec::new();
     for _ in 0..if is_long() { 20 } else { 3 } {
@@ -34,7 +34,7 @@ async fn a_leader_that_is_killed_is_replaced_within_seconds_and_nothing_is_lost(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_was_frozen_tells_nobody_what_is_no_longer_so() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let former = cell.leader().await;
     let frozen = Instant::now();

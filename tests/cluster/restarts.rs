@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    cell::{Cell, is_long},
     checker::{Checker, print_times},
+    members::{Cluster, is_long},
     teller::End,
 };
 
@@ -13,7 +13,7 @@ const AWAY_WITHIN: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_are_restarted_in_turn_and_no_request_fails_for_good() {
-    let mut cell = Cell::start().await;
+    let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let mut away = Vec::new();
     for round in 0..if is_long() { 20 } else { 1 } {

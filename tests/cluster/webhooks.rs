@@ -8,10 +8,10 @@ use kit::{
 };
 use serde_json::json;
 
-use crate::{cell::Cell, checker::Checker};
+use crate::{checker::Checker, members::Cluster};
 
 /// All events of the project, oldest first: id and wallet.
-async fn events(cell: &Cell) -> Vec<(String, String)> {
+async fn events(cell: &Cluster) -> Vec<(String, String)> {
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
         let path = format!("/api/v1/events?limit=100{after}");
@@ -33,7 +33,7 @@ async fn events(cell: &Cell) -> Vec<(String, String)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn webhooks_of_a_wallet_arrive_in_order_and_all_of_them_across_fail_overs() {
     let private = |launch: kit::Launch| launch.env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
-    let mut cell = Cell::with(private).await;
+    let mut cell = Cluster::with(private).await;
     let receiver = Receiver::start().await;
     let path = format!("/api/admin/v1/projects/{}/webhooks", cell.project.id);
     let admin = cell.client(0, ADMIN_TOKEN);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{Timestamp, catalog::Document};
 use persistence::{
-    Append, AppendRefusal, LogEvent, Note, Outcome, StoredNote,
+    Append, AppendRefusal, LogEvent, Note, Outcome, Split, StoredNote,
     backup::{BackUp, BackupSummary, TransferProgress},
 };
 use tokio::sync::oneshot;
@@ -13,13 +13,36 @@ use super::{Handle, Scope, Stats};
 use crate::answer::Error;
 
 impl Handle {
-    /// Logs catalog documents, all or none; returns once they are durable.
+    /// Logs catalog documents, and notes about them, all or none; returns once they are durable.
     ///
     /// # Errors
     ///
     /// [`Error::TooLarge`] when they do not fit one append; [`Error::Overloaded`] or [`Error::Unavailable`].
-    pub async fn put_documents(&self, documents: Vec<Document>) -> Result<(), Error> {
-        self.log(documents.into_iter().map(LogEvent::Catalog)).await
+    pub async fn put_documents(
+        &self,
+        documents: Vec<Document>,
+        notes: Vec<Note>,
+    ) -> Result<(), Error> {
+        let documents = documents.into_iter().map(LogEvent::Catalog);
+        self.log(documents.chain(notes.into_iter().map(LogEvent::Note)))
+            .await
+    }
+
+    /// Refuses new commands, waits for those in flight, and logs that a part of what is in these books goes on in another
+    /// cell from here on, with notes that say which. To be shut down then, whatever becomes of it.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Handle::put_documents`].
+    pub async fn split(&self, to: i16, notes: Vec<Note>) -> Result<(), Error> {
+        self.inner.registry.gate.close().await;
+        let split = LogEvent::Split(Split { to, at: self.now() });
+        self.append(
+            [split]
+                .into_iter()
+                .chain(notes.into_iter().map(LogEvent::Note)),
+        )
+        .await
     }
 
     /// Logs notes, all or none; returns once they are durable.
@@ -32,13 +55,17 @@ impl Handle {
     }
 
     async fn log(&self, log_events: impl Iterator<Item = LogEvent>) -> Result<(), Error> {
+        // Released also when the caller goes away in the middle.
+        let _pass = self.inner.registry.pass(1)?;
+        self.append(log_events).await
+    }
+
+    async fn append(&self, log_events: impl Iterator<Item = LogEvent>) -> Result<(), Error> {
         let registry = &self.inner.registry;
         let mut append = Append::default();
         for log_event in log_events {
             append.push(&log_event).map_err(|_| Error::TooLarge)?;
         }
-        // Released also when the caller goes away in the middle.
-        let _pass = registry.pass(1)?;
         let (sender, outcome) = oneshot::channel();
         let on_outcome = Box::new(move |outcome| {
             // The caller may have gone; what was logged stays logged.

@@ -4,7 +4,7 @@
 //! Read by hand: `axum-client-ip` takes the right-most hop as it is and knows no list of proxies, so
 //! that behind two of them every client would be the outer one.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
@@ -40,15 +40,21 @@ impl std::fmt::Display for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::V4(address) => address.fmt(f),
-            Self::V6(network) => {
-                let address = std::net::Ipv6Addr::from_bits(u128::from(*network) << 64);
-                write!(f, "{address}/64")
-            }
+            Self::V6(_) => write!(f, "{}/64", self.address()),
         }
     }
 }
 
 impl Client {
+    /// An address of this client: of a network the first.
+    #[must_use]
+    pub fn address(&self) -> IpAddr {
+        match self {
+            Self::V4(address) => (*address).into(),
+            Self::V6(network) => Ipv6Addr::from_bits(u128::from(*network) << 64).into(),
+        }
+    }
+
     /// Stands for all, where a limit does not tell them apart.
     pub const ANY: Self = Self::V4(Ipv4Addr::UNSPECIFIED);
 

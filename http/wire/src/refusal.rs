@@ -133,7 +133,11 @@ impl From<catalog::Error> for Error {
             Catalog::Wallets(actors::Error::Overloaded) => Self::new(ErrorCode::Overloaded),
             // Whether the change was logged is not known.
             Catalog::Wallets(_) => Self::new(ErrorCode::Unavailable),
-            Catalog::Randomness(_) | Catalog::Damaged(_) | Catalog::Stored(_) => {
+            Catalog::Randomness(_)
+            | Catalog::Damaged(_)
+            | Catalog::Stored(_)
+            | Catalog::Notes(_)
+            | Catalog::OtherCell { .. } => {
                 tracing::error!(error = %error, "The catalog could not be changed");
                 Self::new(ErrorCode::InternalError)
             }

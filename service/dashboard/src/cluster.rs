@@ -21,6 +21,17 @@ pub(super) fn section(part: &ClusterPart) -> Markup {
     }
 }
 
+/// Which cell this is about, and the way to the others, where there are several.
+pub(super) fn cells(part: &ClusterPart) -> Markup {
+    let others = part.others().numbers();
+    html! {
+        @if !others.is_empty() { p.lead {
+            "This is cell " (part.cell()) "."
+            @for cell in others { " " a href={ "?cell=" (cell) } { "Cell " (cell) } }
+        } }
+    }
+}
+
 fn shown(state: &ClusterState) -> Markup {
     let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     html! {
@@ -47,10 +58,11 @@ fn shown(state: &ClusterState) -> Markup {
 
 fn role(state: &ClusterState, member: &MemberState) -> Markup {
     html! {
-        @match (state.leads(member), member.is_present()) {
-            (true, _) => span.badge.good { "Leads" },
-            (false, true) => "Follows",
-            (false, false) => "Gone",
+        @match (state.leads(member), member.is_present(), member.joins) {
+            (true, ..) => span.badge.good { "Leads" },
+            (false, true, None) => "Follows",
+            (false, true, Some(cell)) => { "Waits to become cell " (cell) },
+            (false, false, _) => "Gone",
         }
     }
 }

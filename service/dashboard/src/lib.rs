@@ -11,6 +11,7 @@ mod catalog;
 mod cluster;
 mod cookies;
 mod delivery;
+mod elsewhere;
 mod fields;
 mod form;
 mod keys;
@@ -42,8 +43,11 @@ use axum::{
 use edge::audit::audit_pages;
 use wire::fallback::{method_not_allowed, route_not_found};
 
+pub use audit::{AuditPage, newest as newest_changes};
 pub use cookies::Site;
+pub use elsewhere::is_signed_in;
 pub use page_request::SIGN_IN;
+pub use projects::{ProjectLine, project_lines};
 pub use session::Sessions;
 pub use state::DashboardState;
 

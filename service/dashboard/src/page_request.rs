@@ -11,10 +11,11 @@ use axum::{
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use edge::{audit, body::FormBody, context::Context};
+use limits::Client;
 use wire::{Error, ErrorCode};
 
 use super::{
-    cookies,
+    cookies, elsewhere,
     fields::Fields,
     layout,
     session::{SessionBinding, ValidSession},
@@ -30,6 +31,7 @@ pub(super) const TOKEN: &str = "formToken";
 #[derive(Debug, Clone)]
 pub(super) struct PageRequest {
     pub(super) signed: ValidSession,
+    client: Client,
     segments: Vec<(String, String)>,
     query: Fields,
 }
@@ -62,6 +64,11 @@ impl PageRequest {
         self.signed.audited(layout::done(path, message), change)
     }
 
+    /// Where the browser is.
+    pub(super) const fn client(&self) -> Client {
+        self.client
+    }
+
     /// The fields of the query string.
     pub(super) const fn query(&self) -> &Fields {
         &self.query
@@ -71,13 +78,20 @@ impl PageRequest {
         let context = Context::of(parts).map_err(IntoResponse::into_response)?;
         let place = place(parts, context);
         let name = cookies::session_name(&parts.headers, &app.site);
-        let signed = name.and_then(|name| app.sessions.find(name, &place, context.now));
+        let signed = match name {
+            Some(name) => match app.sessions.find(name, &place, context.now) {
+                None => elsewhere::find(app, &parts.headers, name, &place, context.now).await,
+                signed => signed,
+            },
+            None => None,
+        };
         let signed = signed.ok_or_else(|| turned_away(parts))?;
         let params = RawPathParams::from_request_parts(parts, &()).await;
         let params = params.map_err(|_| Error::new(ErrorCode::RouteNotFound).into_response())?;
         let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
         Ok(Self {
             signed,
+            client: place.client,
             segments: params.iter().map(owned).collect(),
             query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
         })

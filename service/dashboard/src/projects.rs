@@ -2,16 +2,18 @@
 
 use axum::{extract::State, response::Response};
 use catalog::{NewProject, ProjectCatalog};
-use domain::catalog::Account;
+use domain::{catalog::Account, id::ProjectId};
 use maud::html;
+use serde::{Deserialize, Serialize};
 
 use super::{
+    elsewhere,
     fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, base},
+    layout::{self, At},
     page_request::{FormPost, PageRequest},
 };
-use crate::state::App;
+use crate::{DashboardState, state::App};
 
 /// How a project's wallets are addressed: the form's values and their texts.
 pub(super) const MODES: [(&str, &str); 2] = [
@@ -28,11 +30,37 @@ pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
     }
 }
 
+/// A project as a list of all cells' shows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProjectLine {
+    /// The identifier of the project.
+    pub id: ProjectId,
+    /// The name of the project.
+    pub name: String,
+    /// How many products it has.
+    pub products: usize,
+    /// Its payment provider.
+    pub provider: String,
+}
+
+/// The projects of this process' cell, in the order in which they were made.
+#[must_use]
+pub fn project_lines(app: &DashboardState) -> Vec<ProjectLine> {
+    let catalog = app.catalog.current();
+    let lines = catalog.projects().map(|project| ProjectLine {
+        id: project.project.id,
+        name: project.project.name.clone(),
+        products: project.products().count(),
+        provider: provider(project).into(),
+    });
+    lines.collect()
+}
+
 /// `GET /dashboard`: the projects.
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Response {
     let fields = Fields::default();
     let form = Form::new(&fields, None);
-    page(&request, &app, form)
+    page(&request, &app, form).await
 }
 
 /// `POST /dashboard`: creates a project with a first pair of keys.
@@ -53,23 +81,33 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Response
             let what = format!("Created project {} “{}”", project.id, project.name);
             request.done(&path, "made", what)
         }
-        Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))),
+        Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))).await,
     }
 }
 
-fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
-    let catalog = app.catalog.current();
-    let projects: Vec<_> = catalog.projects().collect();
+async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
+    let mut projects = project_lines(app);
+    let mut silent = Vec::new();
+    for (cell, lines) in elsewhere::asked::<Vec<ProjectLine>>(app, request.client(), "lines").await
+    {
+        match lines {
+            Some(lines) => projects.extend(lines),
+            None => silent.push(cell),
+        }
+    }
+    projects.sort_by_key(|line| line.id);
+    projects.dedup_by_key(|line| line.id);
     let body = html! {
         h1 { "Projects" }
+        @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its projects are missing here." } }
         @if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Projects" { table {
                 thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }
-                tbody { @for project in projects { tr {
-                    td { a href=(base(project)) { (project.project.name) } }
-                    td { (project.products().count()) }
-                    td { (provider(project)) }
-                    td { code { (project.project.id) } }
+                tbody { @for line in projects { tr {
+                    td { a href={ "/dashboard/projects/" (line.id) } { (line.name) } }
+                    td { (line.products) }
+                    td { (line.provider) }
+                    td { code { (line.id) } }
                 } } }
             } }
         }

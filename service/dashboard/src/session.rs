@@ -14,6 +14,8 @@ use subtle::ConstantTimeEq as _;
 
 /// Lifetime of a session.
 pub(super) const SESSION_SECONDS: i64 = 12 * 3600;
+/// How long another cell's word for a session counts.
+const BORROWED_SECONDS: i64 = 10;
 /// Lifetime of a sign-in link.
 const LINK_SECONDS: i64 = 15 * 60;
 /// Most sessions at once; one more ends the oldest.
@@ -123,6 +125,25 @@ impl Sessions {
             session: hash,
             form: sha256(format!("scrip/dashboard/form/1:{name}").as_bytes()),
         })
+    }
+
+    /// The session of this name, begun in another cell, which has just said that it is valid here: that is believed for
+    /// some seconds.
+    pub(super) fn borrow(
+        &self,
+        name: &str,
+        place: &SessionBinding,
+        now: Timestamp,
+    ) -> Option<ValidSession> {
+        let until = now.plus_seconds(BORROWED_SECONDS);
+        let mut open = self.open.lock();
+        open.retain(|_, session| session.until > now);
+        if open.len() < SESSIONS {
+            let (place, keys) = (place.clone(), Vec::new());
+            open.insert(hash(name), Session { until, place, keys });
+        }
+        drop(open);
+        self.find(name, place, now)
     }
 
     /// Ends a session.

@@ -73,6 +73,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     ];
     let body = html! {
         h1 { "System" }
+        @if let Some(part) = &app.cluster { (cluster::cells(part)) }
         section.card { dl { @for (name, text) in &all { div { dt { (name) } dd { (text) } } } } }
         @if let Some(part) = &app.cluster { (cluster::section(part)) }
         (commits(&stats.commits))

@@ -140,7 +140,11 @@ fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Ano
 }
 
 /// The bearer token of a request; the scheme's name is not case-sensitive.
-fn bearer(headers: &HeaderMap) -> Result<&[u8], Anonymous> {
+///
+/// # Errors
+///
+/// It carries none, or something else.
+pub fn bearer(headers: &HeaderMap) -> Result<&[u8], Anonymous> {
     let value = headers
         .get(header::AUTHORIZATION)
         .ok_or(Anonymous::NoKey)?

@@ -3,6 +3,8 @@
 
 use std::{
     fmt,
+    net::IpAddr,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,8 +12,10 @@ use std::{
     time::Duration,
 };
 
+use axum::{body::Bytes, http::HeaderMap};
+use domain::id::ProjectId;
 use parking_lot::Mutex;
-use persistence::postgres::{ClusterState, Examiner, MemberState, Standing};
+use persistence::postgres::{CellState, ClusterState, Examiner, MemberState, Standing};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, text::encode},
@@ -19,6 +23,27 @@ use prometheus_client::{
     registry::Registry,
 };
 use tokio::{sync::Notify, time::sleep};
+
+/// A process that is to become a cell may lag by less when it is made.
+const NEAR_FRAMES: u64 = 1_000;
+/// How a request of an operator names the cell that is to answer it.
+pub mod cell {
+    use axum::http::Uri;
+
+    /// The cell that the query of a request names: `?cell=1`.
+    #[must_use]
+    pub fn named(uri: &Uri) -> Option<i16> {
+        let pairs = uri.query()?.split('&');
+        let value = pairs.filter_map(|pair| pair.strip_prefix("cell=")).next()?;
+        value.parse().ok().filter(|cell| *cell >= 0)
+    }
+
+    /// Whether it names one.
+    #[must_use]
+    pub fn is_named(uri: &Uri) -> bool {
+        named(uri).is_some()
+    }
+}
 
 /// How often the database is asked.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -40,12 +65,65 @@ pub struct FrontCounts {
 pub struct ClusterPart {
     /// Where the others reach this process.
     address: Box<str>,
+    cell: i16,
+    others: Box<dyn OtherCells>,
     examiner: Arc<Examiner>,
     standing: Arc<Standing>,
     front: Box<dyn Fn() -> FrontCounts + Send + Sync>,
     leads: AtomicBool,
     seen: Mutex<Option<Arc<ClusterState>>>,
-    handing_over: Notify,
+    ending: Mutex<Option<Ending>>,
+    to_end: Notify,
+}
+
+/// Why a process ends that leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Another takes its place.
+    HandOver,
+    /// A part of its projects goes on in another cell.
+    Split {
+        /// The projects that go.
+        projects: Vec<ProjectId>,
+        /// The cell that they go to.
+        to: i16,
+    },
+}
+
+/// Why a cell is not split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SplitRefusal {
+    /// The database does not answer.
+    Unreachable,
+    /// There is such a cell already.
+    Exists,
+    /// No process follows this cell to become that one.
+    NobodyJoins,
+    /// The process that does has read too little yet.
+    Behind,
+}
+
+/// What an operator asks the other cells of a cluster. Each is asked at the process that leads it.
+pub trait OtherCells: Send + Sync {
+    /// Their numbers, in order.
+    fn numbers(&self) -> Vec<i16>;
+
+    /// What a cell's leader answers to a request between processes; `None` where it does not.
+    fn ask(&self, cell: i16, question: Question) -> AnswerFuture<'_>;
+}
+
+/// An answer that is waited for.
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Option<Bytes>> + Send + 'a>>;
+
+/// A request between the processes of a cluster.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The path below `/cluster/`, with its query.
+    pub path: String,
+    /// What the answer depends on.
+    pub headers: HeaderMap,
+    /// Whose request it is about.
+    pub client: IpAddr,
 }
 
 impl fmt::Debug for ClusterPart {
@@ -62,19 +140,23 @@ impl ClusterPart {
     /// Of a process that follows, which others reach at `address`. `front` counts what passed by its front.
     #[must_use]
     pub fn new(
-        address: Box<str>,
+        (cell, address): (i16, Box<str>),
+        others: Box<dyn OtherCells>,
         examiner: Examiner,
         standing: Arc<Standing>,
         front: impl Fn() -> FrontCounts + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             address,
+            cell,
+            others,
             examiner: Arc::new(examiner),
             standing,
             front: Box::new(front),
             leads: AtomicBool::new(false),
             seen: Mutex::default(),
-            handing_over: Notify::new(),
+            ending: Mutex::default(),
+            to_end: Notify::new(),
         })
     }
 
@@ -109,13 +191,66 @@ impl ClusterPart {
         // A former run of this process may have been there a moment ago.
         let mut others = present.filter(|member| *member.address != *self.address);
         others.next().ok_or(NobodyFollows)?;
-        self.handing_over.notify_one();
+        self.end(Ending::HandOver);
         Ok(())
     }
 
-    /// Returns once the log is to be handed over.
-    pub async fn is_to_hand_over(&self) {
-        self.handing_over.notified().await;
+    /// Ends this process' lead in order, as a part of its projects goes on in a new cell, which a process that follows
+    /// becomes.
+    ///
+    /// # Errors
+    ///
+    /// [`SplitRefusal`].
+    pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), SplitRefusal> {
+        let cells = self.cells().await;
+        let cells = cells.ok_or(SplitRefusal::Unreachable)?;
+        if cells.iter().any(|cell| cell.cell == to) {
+            return Err(SplitRefusal::Exists);
+        }
+        let state = self.look().await.ok_or(SplitRefusal::Unreachable)?;
+        let joining = state.members.iter();
+        let joining = joining.filter(|member| member.is_present() && member.joins == Some(to));
+        let lag = joining.map(|member| state.lag(member)).min();
+        match lag {
+            None => Err(SplitRefusal::NobodyJoins),
+            Some(NEAR_FRAMES..) => Err(SplitRefusal::Behind),
+            Some(_) => {
+                self.end(Ending::Split { projects, to });
+                Ok(())
+            }
+        }
+    }
+
+    fn end(&self, why: Ending) {
+        *self.ending.lock() = Some(why);
+        self.to_end.notify_one();
+    }
+
+    /// Returns once this process is to end, and why.
+    pub async fn is_to_end(&self) -> Ending {
+        loop {
+            self.to_end.notified().await;
+            if let Some(why) = self.ending.lock().take() {
+                return why;
+            }
+        }
+    }
+
+    /// The cells in the database, with the addresses of their leaders; `None` where it does not answer.
+    pub async fn cells(&self) -> Option<Vec<CellState>> {
+        self.examine(Examiner::cells).await
+    }
+
+    /// The number of this process' cell.
+    #[must_use]
+    pub const fn cell(&self) -> i16 {
+        self.cell
+    }
+
+    /// The other cells.
+    #[must_use]
+    pub fn others(&self) -> &dyn OtherCells {
+        &*self.others
     }
 
     /// All metrics of a process that follows, as Prometheus reads them.
@@ -131,13 +266,19 @@ impl ClusterPart {
         Ok(text)
     }
 
-    async fn look(&self) -> Option<Arc<ClusterState>> {
+    /// What the database shows; `None` where it does not answer.
+    async fn examine<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Examiner) -> Result<T, persistence::Error> + Send + 'static,
+    ) -> Option<T> {
         let examiner = Arc::clone(&self.examiner);
-        let looked = tokio::task::spawn_blocking(move || examiner.cluster()).await;
-        let state = match looked {
-            Ok(Ok(state)) => state.map(Arc::new),
-            _ => None,
-        };
+        let looked = tokio::task::spawn_blocking(move || look(&examiner)).await;
+        looked.ok().and_then(Result::ok)
+    }
+
+    async fn look(&self) -> Option<Arc<ClusterState>> {
+        let state = self.examine(Examiner::cluster).await;
+        let state = state.flatten().map(Arc::new);
         self.seen.lock().clone_from(&state);
         state
     }

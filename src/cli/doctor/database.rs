@@ -6,7 +6,7 @@ use actors::clock::{Clock as _, SystemClock};
 use persistence::postgres::{ClusterState, DatabaseState, Examiner, Server};
 
 use super::Finding;
-use crate::{compose, config::Config};
+use crate::config::Config;
 
 const CHECK: &str = "database";
 const CLUSTER: &str = "cluster";
@@ -27,7 +27,7 @@ pub(super) fn examine(config: &Config) -> Vec<Finding> {
         vec![Finding::failure(CHECK, error.to_string(), advice)]
     };
     let examiner = match Server::parse(url.expose()) {
-        Ok(server) => Examiner::new(server, compose::CELL),
+        Ok(server) => Examiner::new(server, config.cluster.cell),
         Err(error) => return unusable(error),
     };
     let clock = SystemClock::new();

@@ -1,9 +1,13 @@
-//! The cluster: hand the log over to another process.
+//! The cluster: hand the log over to another process, split a cell.
 
 use axum::{extract::State, http::StatusCode};
-use edge::auth::Administrator;
-use operations::cluster::NobodyFollows;
-use wire::{Error, ErrorCode};
+use catalog::MAX_MOVED;
+use domain::id::ProjectId;
+use edge::{auth::Administrator, body::Body};
+use operations::cluster::{NobodyFollows, SplitRefusal};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{Error, ErrorCode, field::BoundedInteger};
 
 use crate::admin::App;
 
@@ -25,5 +29,69 @@ pub(super) async fn hand_over(
     let cluster = app.cluster.as_ref().ok_or_else(nobody)?;
     let asked = cluster.hand_over().await;
     asked.map_err(|NobodyFollows| nobody())?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// A cell to make out of another one.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = NewCell)]
+struct Split {
+    /// The number of the new cell.
+    #[schema(value_type = i64, minimum = 1, maximum = 32767)]
+    to: BoundedInteger<1, 32_767>,
+    /// The projects that go on there.
+    #[schema(value_type = Vec<String>, min_items = 1, max_items = 1000)]
+    projects: Vec<String>,
+}
+
+/// Split a cell: some of its projects go on in a new one, which a process that was started with its number becomes.
+/// Requests for the projects of both are held meanwhile, as while the log is handed over. The cell that is split is the
+/// one that `cell` names in the query, the lowest where it is left out.
+#[utoipa::path(
+    post,
+    path = "/cluster/split",
+    operation_id = "splitCell",
+    tag = "Cluster",
+    request_body = Split,
+    responses((status = 202, description = "The process that led stops; both cells go on.")),
+    extensions(("x-errors" = json!(["project_not_found"])))
+)]
+pub(super) async fn split(
+    _: Administrator,
+    State(app): State<App>,
+    body: Body,
+) -> Result<StatusCode, Error> {
+    let Split {
+        to: BoundedInteger(to),
+        projects,
+    } = body.parse()?;
+    let refused = |why: &'static str| Error::invalid("to", why);
+    let to = i16::try_from(to).map_err(|_| refused("A cell is a number up to 32767."))?;
+    let part = app.cluster.as_ref();
+    let part =
+        part.ok_or_else(|| refused("This process keeps its log by itself: set storage.url."))?;
+    if projects.is_empty() || projects.len() > MAX_MOVED {
+        return Err(Error::invalid("projects", "Name 1 to 1000 projects."));
+    }
+    let read = projects.iter().map(|id| id.parse::<ProjectId>());
+    let projects = read.collect::<Result<Vec<_>, _>>();
+    let projects =
+        projects.map_err(|_| Error::invalid("projects", "Name projects by their identifiers."))?;
+    app.catalog
+        .may_split(&projects, to)
+        .map_err(catalog::Error::from)?;
+    part.split(projects, to)
+        .await
+        .map_err(|refusal| match refusal {
+            SplitRefusal::Unreachable => Error::new(ErrorCode::Unavailable),
+            SplitRefusal::Exists => refused("There is such a cell already."),
+            SplitRefusal::NobodyJoins => refused(
+                "No process waits to become this cell: start one with cluster.cell set to its number and \
+                 cluster.split_from to the number of the cell that is split.",
+            ),
+            SplitRefusal::Behind => refused(
+                "The process that waits to become this cell has not read all of the log yet. Try again in a moment.",
+            ),
+        })?;
     Ok(StatusCode::ACCEPTED)
 }

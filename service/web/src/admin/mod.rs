@@ -14,7 +14,7 @@ mod orders;
 mod path;
 mod prices;
 mod products;
-mod projects;
+pub mod projects;
 pub mod provider;
 pub mod reconciliation;
 mod sandbox;
@@ -61,6 +61,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(prices::show, prices::update))
             .routes(routes!(backups::create, backups::show))
             .routes(routes!(cluster::hand_over))
+            .routes(routes!(cluster::split))
             .routes(routes!(webhooks::create, webhooks::list))
             .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
             .routes(routes!(webhooks::rotate_secret))

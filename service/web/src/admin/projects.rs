@@ -1,15 +1,22 @@
 //! Projects: make, list, show, change.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode, Uri},
+};
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
-use edge::{auth::Administrator, body::Body};
-use operations::provider_change;
+use edge::{auth::Administrator, body::Body, context::Context};
+use operations::{
+    cluster::{Question, cell},
+    provider_change,
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 use wire::{
-    Error, choice,
+    Error, ErrorCode, choice,
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
@@ -17,7 +24,10 @@ use super::{
     path::Segments,
     view::{CreatedProject, CreationLimit, Mode, Project, Projects},
 };
-use crate::{admin::App, http::patch::Field};
+use crate::{
+    admin::{AdminState, App},
+    http::patch::Field,
+};
 
 /// A project to make.
 #[derive(Deserialize, ToSchema)]
@@ -197,13 +207,43 @@ pub(super) async fn create(
     tag = "Projects",
     responses((status = 200, description = "All of them.", body = Projects))
 )]
-pub(super) async fn list(_: Administrator, State(app): State<App>) -> Json<Projects> {
+pub(super) async fn list(
+    _: Administrator,
+    State(app): State<App>,
+    context: Context,
+    uri: Uri,
+) -> Result<Json<Projects>, Error> {
+    let mut all = of_cell(&app);
+    if let Some(part) = &app.cluster
+        && !cell::is_named(&uri)
+    {
+        for cell in part.others().numbers() {
+            let question = Question {
+                path: "projects".into(),
+                headers: HeaderMap::new(),
+                client: context.client.address(),
+            };
+            // A list that lacks some would be taken for all.
+            let answer = part.others().ask(cell, question).await;
+            let answer = answer.ok_or(Error::new(ErrorCode::Unavailable))?;
+            let others: Projects =
+                serde_json::from_slice(&answer).map_err(|_| Error::new(ErrorCode::Unavailable))?;
+            all.projects.extend(others.projects);
+        }
+        all.projects.sort_by(|one, other| one.id.cmp(&other.id));
+        // One that is being moved may be in two.
+        all.projects.dedup_by(|one, other| one.id == other.id);
+    }
+    Ok(Json(all))
+}
+
+/// The projects of this process' cell.
+pub fn of_cell(app: &AdminState) -> Projects {
     let catalog = app.catalog.current();
-    let projects = catalog
-        .projects()
-        .map(|catalog| view(&app, catalog))
-        .collect();
-    Json(Projects { projects })
+    let projects = catalog.projects().map(|catalog| view(app, catalog));
+    Projects {
+        projects: projects.collect(),
+    }
 }
 
 /// Show a project.
@@ -258,7 +298,7 @@ pub(super) async fn update(
     Ok(Json(view(&app, &catalog)))
 }
 
-fn view(app: &App, catalog: &ProjectCatalog) -> Project {
+fn view(app: &AdminState, catalog: &ProjectCatalog) -> Project {
     let accounts = &app.accounts;
     Project::of(&catalog.project, catalog.provider(), accounts)
 }

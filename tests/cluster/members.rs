@@ -1,4 +1,4 @@
-//! Three processes, the database that they share, and the ways between them, each of which can be broken.
+//! Processes, the database that they share, and the ways between them, each of which can be broken.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -38,8 +38,10 @@ pub(crate) fn is_long() -> bool {
     std::env::var_os("SCRIP_CLUSTER_LONG").is_some_and(|value| value == "1")
 }
 
-/// A process of a cell, which may be down.
+/// A process, which may be down.
 pub(crate) struct Member {
+    /// The log that it is to lead or follow.
+    cell: i16,
     /// Dropped before its directory.
     running: Option<Instance>,
     data_dir: PathBuf,
@@ -63,6 +65,7 @@ impl Member {
             )
             .env("SCRIP_SERVER_KEY", SERVER_KEY);
         Self {
+            cell: 0,
             running: None,
             data_dir,
             launch,
@@ -79,6 +82,12 @@ impl Member {
 
     pub(crate) fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// Has it wait to become a cell that does not exist yet.
+    pub(crate) fn joins(&mut self, cell: i16) {
+        self.cell = cell;
+        self.relaunch(|launch| launch.env("SCRIP_CLUSTER_CELL", cell.to_string()));
     }
 
     /// Starts it in another way from now on.
@@ -145,8 +154,8 @@ impl Member {
     }
 }
 
-/// A cell of three.
-pub(crate) struct Cell {
+/// A cluster, at first of one cell with three processes.
+pub(crate) struct Cluster {
     pub(crate) members: Vec<Member>,
     pub(crate) project: Project,
     pub(crate) postgres: Arc<Postgres>,
@@ -157,13 +166,13 @@ pub(crate) struct Cell {
     turn: MutexGuard<'static, ()>,
 }
 
-impl Cell {
+impl Cluster {
     /// Starts a database and three processes, and creates a project through one that follows.
     pub(crate) async fn start() -> Self {
         Self::with(|launch| launch).await
     }
 
-    /// [`Cell::start`] with processes that are started in another way.
+    /// [`Cluster::start`] with processes that are started in another way.
     pub(crate) async fn with(change: impl Fn(Launch) -> Launch) -> Self {
         let turn = ONE.lock().await;
         let postgres = tokio::task::spawn_blocking(Postgres::start).await.unwrap();
@@ -224,18 +233,31 @@ impl Cell {
         Client::send(asked).await.is_ok_and(|it| it.status == 200)
     }
 
-    /// Waits until exactly one of those that run leads.
+    /// Waits until exactly one of those that run leads the first cell.
     pub(crate) async fn leader(&self) -> usize {
+        self.leader_of(0).await
+    }
+
+    /// Waits until exactly one of those that run leads a cell.
+    pub(crate) async fn leader_of(&self, cell: i16) -> usize {
         answered("one process leads", SOON, async || {
             let mut leading = Vec::new();
             for (at, member) in self.members.iter().enumerate() {
-                if member.is_running() && self.says(at, "/leaderz").await {
+                if member.cell == cell && member.is_running() && self.says(at, "/leaderz").await {
                     leading.push(at);
                 }
             }
             (leading.len() == 1).then(|| leading[0])
         })
         .await
+    }
+
+    /// The cells that there are, or are to be.
+    fn cells(&self) -> usize {
+        let mut all: Vec<i16> = self.members.iter().map(|member| member.cell).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
     }
 
     /// Waits until a process can answer or knows who can.
@@ -246,7 +268,7 @@ impl Cell {
         .await;
     }
 
-    /// Starts those that are down, as a supervisor does, until all are ready and one leads.
+    /// Starts those that are down, as a supervisor does, until all are ready and each cell is led.
     pub(crate) async fn mend(&mut self) {
         let started = Instant::now();
         loop {
@@ -261,7 +283,7 @@ impl Cell {
                 ready += usize::from(self.says(member, "/readyz").await);
                 leading += usize::from(self.says(member, "/leaderz").await);
             }
-            if ready == self.members.len() && leading == 1 {
+            if ready == self.members.len() && leading == self.cells() {
                 return;
             }
             assert!(

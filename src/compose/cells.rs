@@ -1,0 +1,234 @@
+//! Several cells: what a request is about, and what the leader of one asks the leaders of the others.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+};
+
+use actors::{Keyring, SESSION_PREFIX};
+use axum::{
+    Json, Router,
+    extract::{ConnectInfo, State},
+    http::{HeaderMap, Uri},
+    response::Response,
+    routing::get,
+};
+use catalog::{Catalog, CatalogStore};
+use cluster::{Announcement, FindRoutingKey, FrontSwitch, RoutingKey};
+use dashboard::{AuditPage, DashboardState, ProjectLine};
+use domain::id::ProjectId;
+use edge::{auth::bearer, layer::API_PREFIX};
+use operations::cluster::{AnswerFuture, ClusterPart, OtherCells, Question, cell};
+use parking_lot::Mutex;
+use web::{
+    admin::{AdminState, projects, view::Projects},
+    api::FastPath,
+};
+use wire::{Error, ErrorCode};
+
+use crate::app::AppState;
+
+/// The front of this process, once there is one.
+pub(super) type Switch = Arc<OnceLock<FrontSwitch<FastPath>>>;
+
+/// Finds the project that a request is about: named in its path, or by the key or session that it carries. What
+/// concerns none is answered by the lowest cell, unless its query names another.
+pub(super) fn find_routing_key(keyring: Keyring) -> FindRoutingKey {
+    Arc::new(move |uri, headers| Some(routing_key(&keyring, uri, headers)))
+}
+
+fn routing_key(keyring: &Keyring, uri: &Uri, headers: &HeaderMap) -> RoutingKey {
+    let path = uri.path();
+    let mut segments = path.split('/');
+    if let Some(project) = segments.find_map(|segment| segment.parse::<ProjectId>().ok()) {
+        return RoutingKey::Project(project);
+    }
+    let of_session = |token| {
+        let session = keyring.open_session(token);
+        session.map(|(session, _)| RoutingKey::Project(session.project))
+    };
+    let named = || cell::named(uri).map(RoutingKey::Cell);
+    let key = match path.starts_with(API_PREFIX) {
+        true => bearer(headers).ok().and_then(|token| {
+            match token.starts_with(SESSION_PREFIX.as_bytes()) {
+                true => of_session(token),
+                false => Some(RoutingKey::ApiKey(catalog::sha256(token))),
+            }
+        }),
+        false => named(),
+    };
+    key.unwrap_or(RoutingKey::Lowest)
+}
+
+/// Where a project or a key is, as the books of the cell that this process leads have it.
+pub(super) fn place(
+    catalog: Arc<CatalogStore>,
+) -> impl Fn(&RoutingKey) -> Option<i16> + Send + Sync {
+    move |key| match key {
+        RoutingKey::Project(project) => catalog.current().cell_of_project(project),
+        RoutingKey::ApiKey(sha256) => catalog.current().cell_of_key(sha256),
+        RoutingKey::Cell(_) | RoutingKey::Lowest => None,
+    }
+}
+
+/// The other cells, as the front of this process knows them.
+pub(super) struct Others(pub(super) Switch);
+
+impl OtherCells for Others {
+    fn numbers(&self) -> Vec<i16> {
+        let leaders = self.0.get().map(|it| it.routes().neighbours().leaders());
+        let leaders = leaders.unwrap_or_default().into_iter();
+        leaders.map(|(cell, _)| cell).collect()
+    }
+
+    fn ask(&self, cell: i16, question: Question) -> AnswerFuture<'_> {
+        let Question {
+            path,
+            headers,
+            client,
+        } = question;
+        let neighbours = self.0.get().map(|it| it.routes().neighbours());
+        Box::pin(async move {
+            let path = format!("/cluster/{path}").parse().ok()?;
+            let client = SocketAddr::new(client, 0);
+            let answer = neighbours?.get(cell, path, headers, client).await;
+            let answer = answer.ok().filter(|answer| answer.status().is_success())?;
+            Some(answer.into_body())
+        })
+    }
+}
+
+/// What the database says of all cells, for the front.
+pub(super) async fn list(part: Arc<ClusterPart>) -> Option<Vec<(i16, Option<cluster::Origin>)>> {
+    let cells = part.cells().await?.into_iter();
+    let leader = |address: Option<String>| address.and_then(|address| address.parse().ok());
+    Some(cells.map(|it| (it.cell, leader(it.leader))).collect())
+}
+
+/// What leaders of other cells may ask this one.
+struct InternalState {
+    catalog: Arc<CatalogStore>,
+    admin: AdminState,
+    dashboard: DashboardState,
+    /// What was announced last, and the catalog that it was of.
+    announced: Mutex<Option<(Arc<Catalog>, Arc<Announcement>)>>,
+}
+
+/// Answers them. The front lets nobody else in.
+pub(super) fn internal(app: &AppState) -> Router {
+    let asked = InternalState {
+        catalog: Arc::clone(&app.catalog),
+        admin: app.admin(),
+        dashboard: app.dashboard(),
+        announced: Mutex::default(),
+    };
+    Router::new()
+        .route("/cluster/routes", get(routes))
+        .route("/cluster/projects", get(all_projects))
+        .route("/cluster/lines", get(lines))
+        .route("/cluster/audit", get(audit))
+        .route("/cluster/session", get(session))
+        .with_state(Arc::new(asked))
+}
+
+async fn routes(State(asked): State<Arc<InternalState>>, headers: HeaderMap) -> Response {
+    let catalog = Arc::clone(&asked.catalog.current());
+    let mut announced = asked.announced.lock();
+    let announcement = match &*announced {
+        Some((of, made)) if Arc::ptr_eq(of, &catalog) => Arc::clone(made),
+        _ => {
+            let projects = catalog.projects().map(|project| project.project.id);
+            let keys = catalog.key_hashes();
+            let made = Announcement::new(catalog.cell(), projects.collect(), keys.collect());
+            let made = Arc::new(made);
+            *announced = Some((catalog, Arc::clone(&made)));
+            made
+        }
+    };
+    drop(announced);
+    announcement.respond(&headers)
+}
+
+async fn all_projects(State(asked): State<Arc<InternalState>>) -> Json<Projects> {
+    Json(projects::of_cell(&asked.admin))
+}
+
+async fn lines(State(asked): State<Arc<InternalState>>) -> Json<Vec<ProjectLine>> {
+    Json(dashboard::project_lines(&asked.dashboard))
+}
+
+async fn audit(State(asked): State<Arc<InternalState>>) -> Result<Json<AuditPage>, Error> {
+    let page = dashboard::newest_changes(&asked.dashboard, None).await?;
+    Ok(Json(page.settled()))
+}
+
+async fn session(
+    State(asked): State<Arc<InternalState>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+) -> Result<(), Error> {
+    match dashboard::is_signed_in(&asked.dashboard, &headers, peer.ip().into()) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::MissingApiKey)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        Timestamp,
+        id::WalletKey,
+        session::{Permissions, SessionOwner, WalletSession},
+        text::ExternalUserId,
+    };
+
+    use super::*;
+
+    fn key(path: &str, bearer: Option<&str>) -> RoutingKey {
+        let mut headers = HeaderMap::new();
+        if let Some(bearer) = bearer {
+            let value = format!("Bearer {bearer}").parse().unwrap();
+            headers.insert("authorization", value);
+        }
+        routing_key(&Keyring::new(&[7; 32]), &path.parse().unwrap(), &headers)
+    }
+
+    #[test]
+    fn a_request_is_about_the_project_in_its_path_or_of_its_key_or_session() {
+        let project = ProjectId(9);
+        for path in [
+            "/api/admin/v1/projects/ID/keys",
+            "/dashboard/projects/ID",
+            "/api/v1/webhooks/stripe/ID",
+            "/sandbox/ID/pay?cell=3",
+        ] {
+            let path = path.replace("ID", &project.to_string());
+            assert_eq!(key(&path, Some("pay_sk_x")), RoutingKey::Project(project));
+        }
+        let deduct = "/api/v1/wallets/external/deduct";
+        let hash = catalog::sha256(b"pay_sk_x");
+        assert_eq!(key(deduct, Some("pay_sk_x")), RoutingKey::ApiKey(hash));
+        let session = Keyring::new(&[7; 32]).seal_session(&WalletSession {
+            project,
+            wallet: WalletKey([1; 16]),
+            epoch: 0,
+            can: Permissions::ALL,
+            expires_at: Timestamp(0),
+            owner: SessionOwner::User(ExternalUserId::new("ann").unwrap()),
+        });
+        assert_eq!(key(deduct, Some(&session)), RoutingKey::Project(project));
+        assert_eq!(key(deduct, Some("pay_ws_forged")), RoutingKey::Lowest);
+        assert_eq!(key(deduct, None), RoutingKey::Lowest);
+    }
+
+    #[test]
+    fn what_concerns_no_project_goes_to_the_lowest_cell_or_the_one_that_is_named() {
+        for path in ["/dashboard", "/docs", "/api/admin/v1/projects", "/"] {
+            assert_eq!(key(path, Some("admin")), RoutingKey::Lowest);
+        }
+        let named = key("/dashboard/system?x=1&cell=2", None);
+        assert_eq!(named, RoutingKey::Cell(2));
+        assert_eq!(key("/dashboard?cell=-1", None), RoutingKey::Lowest);
+        assert_eq!(key("/dashboard?cell=x", None), RoutingKey::Lowest);
+    }
+}

@@ -1,0 +1,188 @@
+//! Several cells: a part of the projects goes on in a log of its own, while everybody works.
+
+use std::{process::Command, time::Instant};
+
+use kit::{
+    Client, Project, deadline,
+    launch::{ADMIN_TOKEN, binary},
+    tool,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    checker::{Checker, print_times},
+    members::{Cluster, is_long},
+};
+
+const PROJECTS: &str = "/api/admin/v1/projects";
+
+/// Two more processes that wait to become a cell.
+async fn waiting(cluster: &mut Cluster, cell: i16) {
+    for number in 0..2 {
+        let mut member = cluster.further(&format!("cell-{cell}-{number}"));
+        member.joins(cell);
+        member.start().await;
+        cluster.members.push(member);
+    }
+}
+
+/// `scrip cluster split` through one of the processes, as soon as those that wait have read the log.
+async fn split(cluster: &Cluster, through: usize, to: i16, projects: &[&str]) -> Instant {
+    deadline::until("the cell is split", deadline::SOON, || {
+        let mut command = Command::new(binary());
+        let to = to.to_string();
+        command
+            .args([
+                "cluster",
+                "split",
+                "--url",
+                &cluster.members[through].base(),
+                "--to",
+                &to,
+            ])
+            .args(projects)
+            .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
+        let began = Instant::now();
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() || said.contains("waits to become"),
+            "{said}"
+        );
+        output.status.success().then_some(began)
+    })
+    .await
+}
+
+/// The names of the projects as one process lists them.
+async fn listed(admin: &Client) -> Vec<String> {
+    let all = admin.get(PROJECTS).await.expect(200);
+    let all = all["projects"].as_array().unwrap().iter();
+    all.map(|project| project["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves() {
+    let mut cluster = Cluster::start().await;
+    let second = Project::create(&cluster.client(1, ADMIN_TOKEN)).await;
+    waiting(&mut cluster, 1).await;
+    let stays = Checker::start(&cluster).await;
+    let goes = Checker::of(&cluster, &second).await;
+    let asked = split(&cluster, 1, 1, &[&second.id]).await;
+    let mut away = [stays.away(asked).await, goes.away(asked).await];
+    cluster.mend().await;
+    stays.goes_on().await;
+    goes.goes_on().await;
+    print_times("split to the first answer", &mut away);
+    println!(
+        "longest silence: stays {:?}, goes {:?}",
+        stays.longest_silence(asked),
+        goes.longest_silence(asked)
+    );
+
+    for member in 0..cluster.members.len() {
+        let admin = cluster.client(member, ADMIN_TOKEN);
+        let mut both = vec![cluster.project.id.clone(), second.id.clone()];
+        both.sort();
+        assert_eq!(listed(&admin).await, both);
+        for project in &both {
+            let shown = admin
+                .get(&format!("{PROJECTS}/{project}"))
+                .await
+                .expect(200);
+            assert_eq!(shown["id"], **project);
+        }
+        let stranger = cluster.client(member, "pay_sk_nobodyhasthiskeynobodyhasthiskey");
+        let refused = stranger.get("/api/v1/me").await;
+        assert_eq!((refused.status, refused.code()), (401, "invalid_api_key"));
+        // A key that was made a moment ago by way of another process is known to all.
+        let path = format!("{PROJECTS}/{}/keys", second.id);
+        let made = admin
+            .post(&path, &json!({"kind": "secret"}))
+            .await
+            .expect(201);
+        let key = made["key"].as_str().unwrap();
+        let other = (member + 1) % cluster.members.len();
+        let me = cluster
+            .client(other, key)
+            .get("/api/v1/me")
+            .await
+            .expect(200);
+        assert_eq!(me["projectId"], *second.id);
+    }
+
+    for cell in [1, 0] {
+        for _ in 0..if is_long() { 10 } else { 1 } {
+            let leader = cluster.leader_of(cell).await;
+            cluster.members[leader].kill().await;
+            let since = Instant::now();
+            stays.away(since).await;
+            goes.away(since).await;
+            cluster.mend().await;
+        }
+    }
+    goes.judge(&mut cluster).await;
+    stays.finish(&mut cluster).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_split_is_said_and_the_state_of_each_cell_is_shown() {
+    let mut cluster = Cluster::start().await;
+    let (first, second) = (cluster.project.id.clone(), {
+        let admin = cluster.client(0, ADMIN_TOKEN);
+        Project::create(&admin).await
+    });
+    let admin = cluster.client(0, ADMIN_TOKEN);
+    let path = "/api/admin/v1/cluster/split";
+    let refused = async |body: Value| {
+        let reply = admin.post(path, &body).await;
+        (
+            reply.status,
+            reply.body["message"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        )
+    };
+    let (status, why) = refused(json!({"to": 1, "projects": [second.id]})).await;
+    assert_eq!(status, 400);
+    assert!(
+        why.contains("No process waits to become this cell"),
+        "{why}"
+    );
+    let (status, why) =
+        refused(json!({"to": 1, "projects": ["proj_00000000000000000000000009"]})).await;
+    assert_eq!(status, 404, "{why}");
+    assert_eq!(
+        refused(json!({"to": 0, "projects": [second.id]})).await.0,
+        400
+    );
+    assert_eq!(refused(json!({"to": 1, "projects": []})).await.0, 400);
+
+    waiting(&mut cluster, 1).await;
+    split(&cluster, 2, 1, &[&second.id]).await;
+    cluster.mend().await;
+    let (status, why) = refused(json!({"to": 1, "projects": [first]})).await;
+    assert_eq!((status, &*why), (400, "There is such a cell already."));
+    let state = |cell: &str| {
+        let mut command = Command::new(binary());
+        let url = cluster.postgres.url(&cluster.name);
+        command
+            .args(["cluster", "status", "--cell", cell])
+            .env("SCRIP_STORAGE_URL", url);
+        tool::run(&mut command)
+    };
+    for cell in [0, 1] {
+        let leader = cluster.leader_of(cell).await;
+        let door = format!("http://{}", cluster.members[leader].door.address());
+        let line = format!("{door}  leads");
+        deadline::until("the state shows who leads", deadline::SOON, || {
+            let shown = state(&cell.to_string());
+            let is_right = shown.contains("cells     0: http") && shown.contains(&line);
+            is_right.then_some(())
+        })
+        .await;
+    }
+    cluster.stop_and_verify().await;
+}
