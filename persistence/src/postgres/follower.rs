@@ -410,7 +410,10 @@ impl Follower {
 
     fn saw_leader(&mut self, address: Option<&str>) {
         self.knows_leader = address.is_some();
-        (self.member.on_leader)(address);
+        // Who leads another cell's log is nobody to whom this process' own requests could go.
+        if self.joins().is_none() {
+            (self.member.on_leader)(address);
+        }
     }
 
     /// Tries to open behind a head.

@@ -72,9 +72,8 @@ impl<'a, R> Way<'a, R> {
     async fn after_refusal(&mut self) -> Result<(), Error> {
         self.shared.counters.not_taken.fetch_add(1, Relaxed);
         self.asked = None;
-        if self.shared.routes.is_several() {
-            self.shared.routes.ask_for_refresh();
-        }
+        // There may be another cell by now, which has its project.
+        self.shared.routes.ask_for_refresh();
         self.hold.for_a_while(&mut self.changes).await
     }
 }

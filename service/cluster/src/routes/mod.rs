@@ -40,6 +40,8 @@ struct Inner {
     forwarder: Forwarder,
     /// Whether there is more than one cell.
     is_several: AtomicBool,
+    /// Whether the log that this process leads names others.
+    names_others: AtomicBool,
     /// Whether this process leads the own one.
     leads: AtomicBool,
     /// Replaced by the refresher alone.
@@ -79,6 +81,7 @@ impl Routes {
             own,
             forwarder,
             is_several: AtomicBool::new(false),
+            names_others: AtomicBool::new(false),
             leads: AtomicBool::new(false),
             table: ArcSwap::from_pointee(table),
             refreshes: Refreshes::default(),
@@ -91,6 +94,13 @@ impl Routes {
     #[must_use]
     pub fn neighbours(&self) -> Neighbours {
         Neighbours::new(self.clone())
+    }
+
+    /// The log that this process is about to lead says that projects of it went to other cells: there are some, also
+    /// before the list of them was read.
+    pub fn others_are_named(&self) {
+        self.0.names_others.store(true, Release);
+        self.0.is_several.store(true, Release);
     }
 
     /// Waits for a refresh that begins after this call, which [`Routes::keep`] makes soon. `true`: it has read the list

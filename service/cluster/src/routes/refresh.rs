@@ -3,7 +3,10 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{Arc, atomic::Ordering::Release},
+    sync::{
+        Arc,
+        atomic::Ordering::{Acquire, Release},
+    },
     time::Duration,
 };
 
@@ -107,7 +110,7 @@ impl Routes {
     }
 
     fn replace(&self, table: RoutingTable) {
-        let is_several = table.is_several();
+        let is_several = table.is_several() || self.0.names_others.load(Acquire);
         self.0.table.store(Arc::new(table));
         self.0.is_several.store(is_several, Release);
     }
