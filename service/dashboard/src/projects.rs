@@ -114,7 +114,7 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
         section.card {
             h2 { "New project" }
             (form.alert(&["name"]))
-            form method="post" action="/dashboard" {
+            form method="post" action={ "/dashboard" @if let Some(cell) = request.query().some("cell") { "?cell=" (cell) } } {
                 (form::token(request))
                 (form.text(&FieldLabel("name", "Name", "For yourself; buyers do not see it.")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))

@@ -96,7 +96,13 @@ impl Sessions {
     /// Begins a session and returns its name, which only the browser keeps.
     pub(super) fn begin(&self, place: SessionBinding, now: Timestamp) -> Result<String, Error> {
         let name = random_text(NAME_LENGTH)?;
+        self.open(&name, place, now.plus_seconds(SESSION_SECONDS), now);
+        Ok(name)
+    }
+
+    fn open(&self, name: &str, place: SessionBinding, until: Timestamp, now: Timestamp) {
         let mut open = self.open.lock();
+        let former = open.remove(&hash(name));
         open.retain(|_, session| session.until > now);
         if open.len() >= SESSIONS {
             let oldest = open.iter().min_by_key(|(_, session)| session.until);
@@ -104,10 +110,8 @@ impl Sessions {
                 open.remove(&oldest);
             }
         }
-        let until = now.plus_seconds(SESSION_SECONDS);
-        let keys = Vec::new();
-        open.insert(hash(&name), Session { until, place, keys });
-        Ok(name)
+        let keys = former.map(|former| former.keys).unwrap_or_default();
+        open.insert(hash(name), Session { until, place, keys });
     }
 
     /// The session of this name, if it is valid at this place and time.
@@ -135,14 +139,7 @@ impl Sessions {
         place: &SessionBinding,
         now: Timestamp,
     ) -> Option<ValidSession> {
-        let until = now.plus_seconds(BORROWED_SECONDS);
-        let mut open = self.open.lock();
-        open.retain(|_, session| session.until > now);
-        if open.len() < SESSIONS {
-            let (place, keys) = (place.clone(), Vec::new());
-            open.insert(hash(name), Session { until, place, keys });
-        }
-        drop(open);
+        self.open(name, place.clone(), now.plus_seconds(BORROWED_SECONDS), now);
         self.find(name, place, now)
     }
 
@@ -253,6 +250,33 @@ mod tests {
         assert_eq!(sessions.take_keys(&signed).len(), 0);
         sessions.end(&signed);
         assert!(sessions.find(&name, &place(), NOW).is_none());
+    }
+
+    #[test]
+    fn a_session_of_another_cell_is_good_for_some_seconds_and_keeps_its_keys_when_it_is_borrowed_again()
+     {
+        let sessions = Sessions::default();
+        let at = |seconds| NOW.plus_seconds(seconds);
+        let signed = sessions.borrow("abc", &place(), NOW).unwrap();
+        sessions.keep_keys(&signed, vec![("Secret key", "pay_sk_x".into())]);
+        assert!(
+            sessions
+                .find("abc", &place(), at(BORROWED_SECONDS - 1))
+                .is_some()
+        );
+        assert!(
+            sessions
+                .find("abc", &place(), at(BORROWED_SECONDS))
+                .is_none()
+        );
+        let again = sessions
+            .borrow("abc", &place(), at(BORROWED_SECONDS))
+            .unwrap();
+        assert_eq!(sessions.take_keys(&again).len(), 1);
+        for other in 0..2 * SESSIONS {
+            assert!(sessions.borrow(&other.to_string(), &place(), NOW).is_some());
+        }
+        assert_eq!(sessions.open.lock().len(), SESSIONS);
     }
 
     #[test]
