@@ -172,6 +172,11 @@ impl Server {
         }
     }
 
+    /// Waits for an end that something else causes.
+    pub(crate) fn ended(mut self) -> Result<()> {
+        self.wait_for_end().map(drop)
+    }
+
     /// Kills the server, like a crash.
     pub(crate) fn kill(mut self) -> Result<()> {
         self.signal(Signal::KILL);

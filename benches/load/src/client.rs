@@ -68,7 +68,10 @@ impl Client {
             let Reply { status, body } = reply;
             return Err(Error(format!("{method} {path}: {status} {body}")));
         }
-        serde_json::from_str(&reply.body).context(format_args!("{method} {path}"))
+        match reply.body.is_empty() {
+            true => Ok(Value::Null),
+            false => serde_json::from_str(&reply.body).context(format_args!("{method} {path}")),
+        }
     }
 
     fn call(&self, method: &str, path: &str, body: &str) -> Result<Reply> {

@@ -2,6 +2,8 @@
 //! takes near it and a millisecond or two away, what a snapshot that somebody holds does to it, what a follower costs,
 //! and how long nobody answers when the leader is killed or stopped.
 
+mod cells;
+
 use std::{
     thread,
     time::{Duration, Instant},
@@ -72,6 +74,7 @@ impl Bench {
             self.further_away(&database, delay, &mut postgres)?;
         }
         postgres.server.terminate().map(drop)?;
+        self.two_cells(&database)?;
         self.fail_overs(&database)
     }
 
@@ -231,7 +234,7 @@ impl Bench {
             };
             let mut far = self.measured("further away", &data, &settings(&url, pipeline))?;
             proxy.delay(Duration::from_millis(millis), Duration::ZERO);
-            for connections in [64, 256, 1024] {
+            for connections in [1, 64, 256, 1024] {
                 let [near, far] = self.in_turns("single", connections, [near, &mut far])?;
                 let name = format!(
                     "single, {connections} connections, {millis} ms away, {pipeline} under way"
@@ -323,6 +326,19 @@ fn leader(processes: &[(&str, Server)]) -> Result<usize> {
         }
         patience(started, "a leader")?;
     }
+}
+
+/// Waits until this process leads.
+fn leads(process: &Server) -> Result<()> {
+    let started = Instant::now();
+    while !process
+        .admin()
+        .get("/leaderz")
+        .is_ok_and(|reply| reply.status == 200)
+    {
+        patience(started, "a leader")?;
+    }
+    Ok(())
 }
 
 /// Waits until a process follows.

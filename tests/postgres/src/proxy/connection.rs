@@ -139,7 +139,7 @@ impl Direction {
                 return Ok(());
             }
             tokio::select! {
-                () = sleep_until(due) => {}
+                () = awaited(due) => {}
                 _ = switches.changed() => {}
             }
         }
@@ -160,6 +160,16 @@ impl Direction {
         });
         is_lost
     }
+}
+
+/// Waits until an instant, to some hundredths of a millisecond: timers of the runtime would wait for a whole one more.
+async fn awaited(due: Instant) {
+    let near = Duration::from_millis(3);
+    if let Some(far) = due.checked_sub(near) {
+        sleep_until(far).await;
+    }
+    let rest = due.saturating_duration_since(Instant::now());
+    drop(tokio::task::spawn_blocking(move || std::thread::sleep(rest)).await);
 }
 
 /// Whether these bytes, of which there are some, contain those.
