@@ -45,7 +45,11 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
         window: Window::new(disk.frames.depth(), shared.progress.head()),
         frame: Vec::new(),
         spare: Batch::default(),
-        pacing: Pacing::default(),
+        pacing: match disk.frames.shared() {
+            Some(_) => Pacing::shared(disk.frames.depth()),
+            None => Pacing::alone(),
+        },
+        not_before: Instant::now(),
         started: Instant::now(),
         ended: Instant::now(),
     };
@@ -58,7 +62,8 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
             commit.finish();
         }
         let until = commit.beat_at();
-        match shared.queue.take(std::mem::take(&mut commit.spare), until) {
+        let spare = std::mem::take(&mut commit.spare);
+        match shared.queue.take(spare, commit.not_before, until) {
             Taken::Batch(batch) => {
                 shared.progress.make_room(enough);
                 commit.start(Source::new(batch));
@@ -108,6 +113,8 @@ struct Commit<'a> {
     /// A batch that was answered, for its buffers.
     spare: Batch,
     pacing: Pacing,
+    /// When the next group may be started.
+    not_before: Instant,
     /// When the last group was started.
     started: Instant,
     /// When the last group was answered.
@@ -158,6 +165,9 @@ impl Commit<'_> {
             self.shared.space.wrote(frame.bytes.len());
         }
         self.started = Instant::now();
+        if self.others().is_some() {
+            self.rest(0);
+        }
         self.window.push(group, source);
         if let Some(error) = failed {
             self.fail(&error, None);
@@ -277,8 +287,17 @@ impl Commit<'_> {
             self.pacing
                 .count(events, took, self.ended.elapsed(), queued);
             self.ended = Instant::now();
-            thread::sleep(self.pacing.rest(queued));
+            if self.others().is_none() {
+                self.rest(queued);
+            }
         }
+    }
+
+    /// Lets the next group wait for callers, of whom so many events have come.
+    fn rest(&mut self, queued: u32) {
+        let now = Instant::now();
+        let until = now.checked_add(self.pacing.rest(queued));
+        self.not_before = until.unwrap_or(now);
     }
 
     /// What there is to fold of a batch's group.

@@ -5,6 +5,9 @@
 //! where nearly all callers wait for one commit, nobody is left to make any meanwhile. So it rests until about half of
 //! the callers wait. How many there are, how fast events come and how long a commit takes is seen as it goes: no time in
 //! here is a machine's.
+//!
+//! Where commits are far away, most of their time is the way there: several are under way at once, evenly spread, and
+//! each is rested for the shorter.
 
 use std::time::Duration;
 
@@ -16,8 +19,10 @@ const FEW: u32 = 16;
 const WEIGHT: u32 = 8;
 
 /// What was seen of the last commits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pacing {
+    /// A rest takes no longer than a commit divided by this.
+    share: u32,
     /// How long a commit takes, as a moving average.
     commit: Duration,
     /// The time from one event to the next, as a moving average.
@@ -27,6 +32,24 @@ pub(crate) struct Pacing {
 }
 
 impl Pacing {
+    /// Of a log that is written by this process alone, one commit after the other.
+    pub(crate) const fn alone() -> Self {
+        Self {
+            share: 1,
+            commit: Duration::ZERO,
+            between_events: Duration::ZERO,
+            callers: 0,
+        }
+    }
+
+    /// Of a log elsewhere, to which so many commits may be under way.
+    pub(crate) fn shared(depth: usize) -> Self {
+        Self {
+            share: u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1),
+            ..Self::alone()
+        }
+    }
+
     /// Counts a commit of so many events, which took so long and ended so long after the one before, while so many
     /// events came for the next.
     pub(crate) fn count(&mut self, events: u32, took: Duration, since_last: Duration, queued: u32) {
@@ -37,13 +60,15 @@ impl Pacing {
         self.callers = fewer.max(events.saturating_add(queued));
     }
 
-    /// How long to rest before the next commit, for which so many events have come: never longer than a commit takes.
+    /// How long to rest before the next commit, for which so many events have come: never longer than a commit takes, or
+    /// its share of that.
     pub(crate) fn rest(&self, queued: u32) -> Duration {
         if self.callers < FEW {
             return Duration::ZERO;
         }
         let missing = (self.callers / 2).min(ENOUGH).saturating_sub(queued);
-        self.between_events.saturating_mul(missing).min(self.commit)
+        let longest = self.commit.checked_div(self.share).unwrap_or(self.commit);
+        self.between_events.saturating_mul(missing).min(longest)
     }
 }
 
@@ -61,7 +86,7 @@ mod tests {
 
     /// The rest after many commits like this one.
     fn after(events: u32, since_last: Duration, queued: u32) -> Duration {
-        let mut pacing = Pacing::default();
+        let mut pacing = Pacing::alone();
         for _ in 0..100 {
             pacing.count(events, COMMIT, since_last, queued);
         }
@@ -85,6 +110,16 @@ mod tests {
     }
 
     #[test]
+    fn several_under_way_are_spread_over_the_time_that_one_takes() {
+        let mut pacing = Pacing::shared(4);
+        for _ in 0..100 {
+            pacing.count(64, COMMIT, Duration::from_millis(10), 0);
+        }
+        assert_eq!(pacing.rest(0).as_micros(), 119);
+        assert_eq!(pacing.rest(64), Duration::ZERO);
+    }
+
+    #[test]
     fn large_commits_follow_each_other_at_once() {
         assert_eq!(after(1_000, COMMIT, 200), Duration::ZERO);
         assert_eq!(after(100_000, COMMIT, 100_000), Duration::ZERO);
@@ -92,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_forgotten_after_some_commits() {
-        let mut pacing = Pacing::default();
+        let mut pacing = Pacing::alone();
         pacing.count(1_000, COMMIT, COMMIT, 1_000);
         for _ in 0..40 {
             pacing.count(1, COMMIT, COMMIT, 0);

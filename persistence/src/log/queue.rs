@@ -130,11 +130,23 @@ impl Queue {
     }
 
     /// Waits for the next batch, a call or an instant. `spent` is an earlier batch whose buffer is reused.
-    pub(crate) fn take(&self, mut spent: Batch, until: Option<Instant>) -> Taken {
+    pub(crate) fn take(
+        &self,
+        mut spent: Batch,
+        not_before: Instant,
+        until: Option<Instant>,
+    ) -> Taken {
         spent.bytes.clear();
         spent.project_events = 0;
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
+        // Whoever appends meanwhile wakes nobody.
+        while state.full.is_empty() && state.stopped.is_none() && Instant::now() < not_before {
+            if std::mem::take(&mut state.called) {
+                return Taken::Nothing(spent);
+            }
+            self.wake.wait_until(&mut state, not_before);
+        }
         if let Some(full) = state.full.pop_front() {
             self.bytes.fetch_sub(full.bytes.len(), Ordering::Relaxed);
             return Taken::Batch(full);

@@ -13,6 +13,7 @@ use super::{
     log::{OpenAttempt, PostgresFrames},
     membership::Membership,
     opening::WallClock,
+    rows::ROWS,
     schedule::Schedule,
     segments::Segments,
 };
@@ -285,8 +286,8 @@ impl Follower {
                     }
                     None => return Ok(Followed::Stopped),
                 },
-                Ok(Step::Read) => Duration::ZERO,
-                Ok(Step::NothingNew) => LOOK_EVERY,
+                Ok(Step::ThereIsMore) => Duration::ZERO,
+                Ok(Step::Waiting) => LOOK_EVERY,
                 Err(Error::Unreachable(why)) => {
                     if !is_down {
                         tracing::warn!(error = why, "The log cannot be followed for now");
@@ -320,7 +321,11 @@ impl Follower {
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
-            return Ok(Step::Read);
+            // A log that is being written always has a little more: it is not chased frame by frame.
+            return Ok(match (kept.len() as u64) < ROWS.unsigned_abs() {
+                true => Step::Waiting,
+                false => Step::ThereIsMore,
+            });
         }
         let last = match self.frames.at(head.lsn)? {
             Some(last) if last.place == head => last,
@@ -344,7 +349,7 @@ impl Follower {
             if !self.knows_leader && !is_closed && since >= ASK_EVERY {
                 self.ask_who_leads()?;
             }
-            return Ok(Step::NothingNew);
+            return Ok(Step::Waiting);
         };
         self.saw_leader(None);
         self.open(head)
@@ -368,7 +373,7 @@ impl Follower {
                 crate::Books::settle(&*self.journal)?;
                 let segments = Segments::new(cell, self.member.segment_frames_log2);
                 return match self.frames.divide(segments, head)? {
-                    true => Ok(Some(Step::Read)),
+                    true => Ok(Some(Step::ThereIsMore)),
                     false => Err(went_elsewhere(head.lsn)),
                 };
             }
@@ -425,9 +430,9 @@ impl Follower {
             }
             OpenAttempt::NotYet(why) => {
                 tracing::warn!(error = why, "The log cannot be taken over yet");
-                Ok(Step::NothingNew)
+                Ok(Step::Waiting)
             }
-            OpenAttempt::Beaten => Ok(Step::NothingNew),
+            OpenAttempt::Beaten => Ok(Step::Waiting),
         }
     }
 
@@ -485,10 +490,12 @@ impl Follower {
 /// What a look at the log came to.
 enum Step {
     Leads,
-    Read,
+    /// Frames were read, and there are more.
+    ThereIsMore,
     /// The one that this process is to belong to.
     CellExists,
-    NothingNew,
+    /// What there was has been read.
+    Waiting,
     /// By this node.
     Taken(u128),
 }
