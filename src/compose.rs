@@ -177,6 +177,7 @@ impl Service {
         let audit = AuditLog::load(handle.clone())?;
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
+        let folder = (folder.as_path(), cell);
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_key);
         let mut metrics = Metrics::new();
         if let Some(part) = &cluster {

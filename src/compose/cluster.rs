@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -16,6 +16,7 @@ use actors::{
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
 use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use domain::Timestamp;
 use operations::cluster::{ClusterPart, Ending, FrontCounts};
 use parking_lot::Mutex;
 use persistence::{
@@ -52,10 +53,14 @@ const PASSED_ON_WITHIN: Duration = Duration::from_secs(10);
 /// How long a leader that ends waits for what is in flight: others wait for it meanwhile.
 const HAND_OVER_WITHIN: Duration = Duration::from_secs(5);
 
+type ServiceClock = Arc<OnceLock<Arc<dyn Fn() -> Timestamp + Send + Sync>>>;
+
 /// A process that has joined, and does not lead yet.
 pub struct ClusterProcess {
     config: Config,
     secrets: Secrets,
+    /// What the log is told of the service's clock, once there is one.
+    service_clock: ServiceClock,
     follower: Follower,
     front: Front<FastPath>,
     switch: FrontSwitch<FastPath>,
@@ -91,6 +96,7 @@ impl ClusterProcess {
             let leader = Arc::clone(&leader);
             move |address| leader.saw(address.and_then(|text| text.parse().ok()))
         })?;
+        let service_clock = Arc::clone(&member.service_clock);
         let cell = config.cluster.cell;
         let examiner = Examiner::new(member.server.clone(), cell);
         let options = store_options(&config);
@@ -129,6 +135,7 @@ impl ClusterProcess {
         Ok(Self {
             config,
             secrets,
+            service_clock,
             follower,
             front,
             switch: made,
@@ -152,6 +159,7 @@ impl ClusterProcess {
         let Self {
             config,
             secrets,
+            service_clock,
             follower,
             front,
             switch,
@@ -223,9 +231,12 @@ impl ClusterProcess {
         };
         tracing::info!("This process leads");
         part.leads();
+        let clock = Arc::new(clock.map_or_else(SystemClock::new, SystemClock::resuming));
+        let told = Arc::clone(&clock);
+        drop(service_clock.set(Arc::new(move || told.now())));
         let platform = Platform {
             store: Store::of(journal),
-            clock: Arc::new(clock.map_or_else(SystemClock::new, SystemClock::resuming)),
+            clock,
         };
         let place = provider_environment(&config, address, own);
         let store = platform.store.clone();
@@ -264,9 +275,11 @@ impl ClusterProcess {
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
+        let full = app.handle.clone();
         let ending = tokio::select! {
             () = signals.next() => None,
             ending = part.is_to_end() => Some(ending),
+            () = part.leave_full_disk(|| full.is_disk_full()) => None,
         };
         app.handle.stop_watching();
         tracing::info!("Stopping: no new connections, requests in flight are finished");
@@ -347,6 +360,7 @@ pub(super) fn member(
             let clock = SystemClock::new();
             move || clock.wall()
         }),
+        service_clock: Arc::default(),
         snapshot_every: Some(SNAPSHOT_EVERY),
         segment_frames_log2: SEGMENT_FRAMES_LOG2,
         on_leader: Arc::new(on_leader),

@@ -29,7 +29,7 @@ pub(crate) const START_ANEW: i32 = 75;
 
 /// Some clusters at once: they wait more than they compute. Where times are to be measured, one.
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
-    let at_once = if is_long() { 1 } else { 4 };
+    let at_once = if is_long() { 1 } else { 6 };
     Arc::new(Semaphore::new(at_once))
 });
 

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use kit::deadline;
+use kit::{deadline, launch::ADMIN_TOKEN};
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::{
     checker::{Checker, print_times},
@@ -56,4 +57,39 @@ async fn a_leader_that_was_frozen_tells_nobody_what_is_no_longer_so() {
     assert_eq!(status.code(), Some(START_ANEW), "{status}");
     checker.goes_on().await;
     checker.finish(&mut cell).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_whose_disk_is_full_hands_over_to_one_with_room() {
+    let mut cell = Cluster::start().await;
+    let full = cell.leader().await;
+    assert!(cell.members[full].terminate().await.success());
+    // More than any disk has.
+    cell.members[full]
+        .relaunch(|it| it.env("SCRIP_JOURNAL_MIN_FREE_BYTES", (1_u64 << 60).to_string()));
+    cell.members[full].start().await;
+    cell.is_ready(full).await;
+    for member in (0..3).filter(|member| *member != full) {
+        cell.members[member].kill().await;
+    }
+    // It leads where nobody else does, and takes nothing.
+    assert_eq!(cell.leader().await, full);
+    let grant = json!({
+        "externalUserId": "u", "productId": cell.project.product, "amount": 1, "idempotencyKey": "k",
+    });
+    let refused = cell.secret(full).post("/api/v1/credit", &grant).await;
+    assert!(matches!(refused.status, 503 | 507), "{}", refused.status);
+    let other = (full + 1) % 3;
+    cell.members[other].start().await;
+    let ended = cell.members[full].ends().await;
+    assert_eq!(ended.code(), Some(START_ANEW), "{ended}");
+    assert_eq!(cell.leader().await, other);
+    cell.client(other, ADMIN_TOKEN)
+        .get("/readyz")
+        .await
+        .expect(200);
+    cell.secret(other)
+        .post("/api/v1/credit", &grant)
+        .await
+        .expect(200);
 }

@@ -169,6 +169,12 @@ impl Handle {
         self.inner.registry.store.log.refusing().is_none()
     }
 
+    /// Whether the log accepts nothing because this machine's disk is nearly full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.inner.registry.store.log.refusing() == Some(AppendRefusal::DiskFull)
+    }
+
     /// Asks for a fold soon, rather than when it is due.
     pub fn fold_soon(&self) {
         self.inner.registry.store.books.fold_soon();

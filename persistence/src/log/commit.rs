@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    answer::{PanicGuard, answer},
     idle_threads::IdleThreads,
     pacing::Pacing,
     progress::UnfoldedFrame,
@@ -381,37 +382,5 @@ impl Commit<'_> {
     fn answer(&mut self, mut batch: Batch, outcome: Outcome) {
         answer(self.shared, &mut batch.waiting, outcome);
         self.spare = batch;
-    }
-}
-
-fn answer(
-    shared: &Shared,
-    waiting: &mut Vec<(crate::contract::OnOutcome, Outcome)>,
-    outcome: Outcome,
-) {
-    let mut waiting = std::mem::take(waiting);
-    if waiting.is_empty() {
-        return;
-    }
-    // They wait as "unknown": only success has to be noted.
-    if outcome == Outcome::Durable {
-        for (_, noted) in &mut waiting {
-            *noted = Outcome::Durable;
-        }
-    }
-    (shared.options.completions)(waiting);
-}
-
-/// However this thread ends, nobody is left waiting in the queue.
-struct PanicGuard<'a>(&'a Shared, &'a Arc<Disk>);
-
-impl Drop for PanicGuard<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0
-                .fail(self.1, &Error::Io("the log's thread panicked".into()));
-            answer(self.0, &mut self.0.queue.take_waiting(), Outcome::Unknown);
-        }
-        self.0.all_answered();
     }
 }

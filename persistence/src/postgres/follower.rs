@@ -5,20 +5,16 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
-use domain::Timestamp;
-
 use super::{
-    Server, Standing,
-    joining::{DirectoryPosition, Joining, Run},
+    Standing,
+    joining::{Joining, Run},
     log::{OpenAttempt, PostgresFrames},
-    membership::Membership,
-    opening::WallClock,
+    member::{Followed, Member},
     rows::ROWS,
     schedule::Schedule,
     segments::Segments,
 };
 use crate::{
-    backup,
     error::Error,
     frames::{
         FramePosition, KeptFrame, frame,
@@ -26,7 +22,7 @@ use crate::{
         term::{LeadershipItem, follows, said, splits_off},
     },
     journal::SledJournal,
-    log::{progress::UnfoldedFrame, recovery::read_meta},
+    log::progress::UnfoldedFrame,
     options::Options,
 };
 
@@ -34,83 +30,10 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How often it is asked who leads, where the frames that were read do not say so, and whether a cell exists.
 const ASK_EVERY: Duration = Duration::from_secs(1);
+/// How much longer a process whose disk is full waits for others to open.
+const AFTER_OTHERS: Duration = Duration::from_secs(5);
 /// Pause after the database did not answer.
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
-/// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
-const MOST_REMADE: u32 = 3;
-
-/// Called with the address of the process that leads, as far as is known; `None`: nobody does.
-pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
-
-/// Draws or reads the server key, and shows which it is: see [`Member::key_check`].
-pub(super) type KeyCheck = Arc<dyn Fn(bool) -> Result<Vec<u8>, Error> + Send + Sync>;
-
-/// How a process takes part in a cluster.
-#[derive(Clone)]
-pub struct Member {
-    /// Where the database is.
-    pub server: Server,
-    /// The cell that it belongs to. Where the database has none at all, it is made.
-    pub cell: i16,
-    /// The cell that this one comes from, where it does not exist yet: until then its log is followed, and never led.
-    pub split_from: i16,
-    /// Where the other processes reach it.
-    pub address: Box<str>,
-    /// Shows whether a process has the same server key; nothing follows from it about the key itself. Asked while the
-    /// directory is locked, with whether any log exists: then no new key may be drawn. Once more when the process becomes
-    /// a member of its cell.
-    pub key_check: KeyCheck,
-    /// Groups of commits under way at once: with a millisecond to the database, four carry four times what one does.
-    pub depth: usize,
-    /// What the machine's clock shows: the next leader's goes on from it.
-    pub clock: WallClock,
-    /// Called whenever another process leads.
-    pub on_leader: OnLeader,
-    /// How old the newest snapshot may become; `None`: this process makes none.
-    pub snapshot_every: Option<Duration>,
-    /// Where this process makes the log: how many frames lie in one table, as a power of two. Usually
-    /// [`super::SEGMENT_FRAMES_LOG2`].
-    pub segment_frames_log2: u32,
-}
-
-impl std::fmt::Debug for Member {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Member")
-            .field("server", &self.server)
-            .field("cell", &self.cell)
-            .field("address", &self.address)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Why a process follows no longer.
-pub enum Followed {
-    /// It leads: everything that was acknowledged before is in its books.
-    Leads {
-        /// The log, open for writing.
-        journal: Arc<SledJournal>,
-        /// What the clock of the one who led before would show now, if that was seen.
-        clock: Option<Timestamp>,
-    },
-    /// It was asked to stop, and its directory is closed.
-    Stopped,
-    /// The log goes on by itself in a data directory; in this one, whose books have all of it and are closed, if it
-    /// `is_own`.
-    Taken {
-        /// Whether this directory is the one.
-        is_own: bool,
-    },
-}
-
-impl std::fmt::Debug for Followed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Leads { .. } => "Leads",
-            Self::Stopped => "Stopped",
-            Self::Taken { .. } => "Taken",
-        })
-    }
-}
 
 /// See the module.
 pub struct Follower {
@@ -128,8 +51,8 @@ pub struct Follower {
     knows_leader: bool,
     /// When the database was asked for it.
     asked: Moment,
-    /// The clock of who led, as it was last seen, and when that was.
-    clock: Option<(Timestamp, Moment)>,
+    /// When this process might have opened first, since it last saw the log move.
+    might_open: Option<Moment>,
 }
 
 impl std::fmt::Debug for Follower {
@@ -145,7 +68,7 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// Those of [`SledJournal::open`] and [`backup::restore_member`], and [`Error::Unusable`] when database and directory
+    /// Those of [`SledJournal::open`] and [`crate::backup::restore_member`], and [`Error::Unusable`] when database and directory
     /// do not belong together, or the database has lost frames that it had acknowledged to this process: then nothing is
     /// touched.
     pub fn join(options: Options, member: Member) -> Result<Self, Error> {
@@ -153,50 +76,7 @@ impl Follower {
     }
 
     fn join_as(options: Options, member: Member, run: Run) -> Result<Self, Error> {
-        let dir = options.dir.clone();
-        let mut reason = backup::is_unfinished_member(&dir)
-            .then(|| "making its books was interrupted".to_owned());
-        if reason.is_none() && Membership::read(&dir)?.is_none() && SledJournal::has_data(&dir) {
-            // What lies in the directory's own log goes into its books first: the shared log goes on behind it.
-            let alone = SledJournal::open(options.clone())?;
-            crate::Books::settle(&alone)?;
-            crate::Log::close(&alone)?;
-        }
-        let mut joining = Joining::new(&member, &options, &run)?;
-        let mut remade = 0_u32;
-        let journal = loop {
-            if let Some(reason) = reason.take() {
-                if remade >= MOST_REMADE {
-                    return Err(Error::Unusable(format!(
-                        "the books in {} cannot go on with the log: {reason}",
-                        dir.display()
-                    )));
-                }
-                remade = remade.saturating_add(1);
-                joining.remake(&reason)?;
-            }
-            let opened =
-                SledJournal::open_with(options.clone(), false, |options, database, watermark| {
-                    let place = DirectoryPosition {
-                        root: &options.dir,
-                        folded: read_meta(&database.sled)?,
-                        acknowledged: watermark.place(),
-                    };
-                    match joining.go_on(&place)? {
-                        Ok(frames) => Ok(frames),
-                        Err(why) => {
-                            reason = Some(why.clone());
-                            Err(Error::Unusable(why))
-                        }
-                    }
-                });
-            match opened {
-                Ok(journal) => break Arc::new(journal),
-                Err(_) if reason.is_some() => {}
-                Err(error) => return Err(error),
-            }
-        };
-        let (frames, rows) = joining.joined()?;
+        let (journal, frames, rows) = Joining::new(&member, &options, &run)?.open()?;
         let head = journal.shared().progress.head();
         let is_at_split = match frames.identity().joins {
             Some(cell) => match frames.at(head.lsn)? {
@@ -228,7 +108,7 @@ impl Follower {
             looked: Moment::ZERO,
             knows_leader: false,
             asked: Moment::ZERO,
-            clock: None,
+            might_open: None,
         };
         follower.ask_who_leads()?;
         Ok(follower)
@@ -266,17 +146,14 @@ impl Follower {
             }
             let pause = match self.step() {
                 Ok(Step::Leads) => {
-                    let clock = self.clock.map(|(at, seen)| {
-                        let since = lease::now().saturating_sub(seen).as_millis();
-                        Timestamp(at.0.saturating_add(since.try_into().unwrap_or_default()))
-                    });
+                    let clock = self.frames.opener().former_clock();
                     let journal = self.journal;
                     return Ok(Followed::Leads { journal, clock });
                 }
                 Ok(Step::Taken(by)) => {
                     crate::Books::settle(&*self.journal)?;
                     crate::Log::close(&*self.journal)?;
-                    let is_own = by == self.frames.node();
+                    let is_own = by == self.frames.identity().node.as_u128();
                     return Ok(Followed::Taken { is_own });
                 }
                 Ok(Step::CellExists) => match self.join_cell(stop)? {
@@ -321,6 +198,7 @@ impl Follower {
         let kept = self.frames.behind(head.lsn)?;
         if !kept.is_empty() {
             self.take_in(&kept)?;
+            self.might_open = None;
             // A log that is being written always has a little more: it is not chased frame by frame.
             return Ok(match (kept.len() as u64) < ROWS.unsigned_abs() {
                 true => Step::Waiting,
@@ -344,7 +222,8 @@ impl Follower {
         };
         self.watch.saw(head, is_closed, lease::now());
         let may_open = self.watch.may_open(lease::now());
-        let Some(head) = may_open.filter(|_| self.joins().is_none()) else {
+        let may_open = may_open.filter(|_| self.joins().is_none() && self.has_room());
+        let Some(head) = may_open else {
             let since = lease::now().saturating_sub(self.asked);
             if !self.knows_leader && !is_closed && since >= ASK_EVERY {
                 self.ask_who_leads()?;
@@ -353,6 +232,13 @@ impl Follower {
         };
         self.saw_leader(None);
         self.open(head)
+    }
+
+    /// Whether the disk has room, or those who have any have had time to open first.
+    fn has_room(&mut self) -> bool {
+        let now = lease::now();
+        let since = *self.might_open.get_or_insert(now);
+        !self.journal.shared().space.low() || now.saturating_sub(since) >= AFTER_OTHERS
     }
 
     /// Looks for the cell that this process is to become. `None`: the log is to be followed on.
@@ -384,7 +270,8 @@ impl Follower {
 
     /// Goes on as a member of the cell that this process belongs to, which exists by now. `None`: it was asked to stop.
     fn join_cell(self, stop: &dyn Fn() -> bool) -> Result<Option<Self>, Error> {
-        let (options, member, run, clock) = (self.options, self.member, self.run, self.clock);
+        let (options, member, run) = (self.options, self.member, self.run);
+        let clock = *self.frames.opener().former_clock.lock();
         crate::Books::settle(&*self.journal)?;
         crate::Log::close(&*self.journal)?;
         drop((self.journal, self.frames));
@@ -394,7 +281,10 @@ impl Follower {
         );
         loop {
             match Self::join_as(options.clone(), member.clone(), run.clone()) {
-                Ok(joined) => return Ok(Some(Self { clock, ..joined })),
+                Ok(joined) => {
+                    *joined.frames.opener().former_clock.lock() = clock;
+                    return Ok(Some(joined));
+                }
                 Err(Error::Unreachable(_)) if stop() => return Ok(None),
                 Err(Error::Unreachable(why)) => {
                     tracing::warn!(error = why, "The cell's log cannot be joined for now");
@@ -463,7 +353,7 @@ impl Follower {
             let Some(said) = said(&kept.bytes)? else {
                 continue;
             };
-            self.clock = Some((said.at(), lease::now()));
+            self.frames.opener().saw_clock(said.at());
             match said {
                 LeadershipItem::Opened(opening) => self.saw_leader(Some(&opening.address)),
                 LeadershipItem::Closed(_) => self.saw_leader(None),

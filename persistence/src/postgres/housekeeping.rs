@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep, timeout},
+};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
@@ -42,6 +45,8 @@ pub struct Standing {
     pub(super) opened: AtomicU64,
     /// Openings so far.
     pub(super) openings: AtomicU64,
+    /// Called at each: others look for who leads.
+    pub(super) has_opened: Notify,
 }
 
 impl Standing {
@@ -202,7 +207,7 @@ impl Housekeeper {
         let mut connection = self.server.connect().await?;
         loop {
             within(ANSWER_WITHIN, self.step(&mut connection)).await?;
-            sleep(EVERY).await;
+            drop(timeout(EVERY, self.standing.has_opened.notified()).await);
         }
     }
 

@@ -12,8 +12,8 @@ use tokio::{task::JoinHandle, time::timeout};
 use super::{
     client::{ANSWER_WITHIN, Connection, DatabaseError, within},
     commits::{Insert, Pipeline},
-    follower::Member,
     housekeeping::{Housekeeper, Identity, Standing},
+    member::Member,
     opening::{Opened, Opener},
     rows::{ROWS, kept, row, rows},
     schema,
@@ -42,7 +42,6 @@ pub(super) enum OpenAttempt {
     Beaten,
 }
 
-/// A group that was sent.
 struct Sent {
     last: FramePosition,
     at: Moment,
@@ -100,6 +99,8 @@ impl PostgresFrames {
                 wake: Arc::default(),
                 standing,
                 clock: Arc::clone(&member.clock),
+                service_clock: Arc::clone(&member.service_clock),
+                former_clock: Mutex::default(),
             }),
             identity,
             attempt: Mutex::default(),
@@ -111,9 +112,9 @@ impl PostgresFrames {
         }
     }
 
-    /// The data directory of this process.
-    pub(super) fn node(&self) -> u128 {
-        self.opener.term.lock().claimant().node
+    /// What opens it, and with which clock.
+    pub(super) const fn opener(&self) -> &Arc<Opener> {
+        &self.opener
     }
 
     pub(super) const fn identity(&self) -> &Identity {
@@ -378,14 +379,14 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn beat(&self, behind: FramePosition) -> Result<Group, Error> {
-        Term::beat(behind, (self.opener.clock)())
+        Term::beat(behind, self.opener.now())
     }
 
     fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error> {
         self.opener
             .term
             .lock()
-            .closing(behind, takes, (self.opener.clock)())
+            .closing(behind, takes, self.opener.now())
     }
 
     fn lease(&self) -> Arc<Lease> {

@@ -8,12 +8,14 @@ mod follower;
 mod housekeeping;
 mod joining;
 mod log;
+mod member;
 mod membership;
 mod opening;
 mod rows;
 mod schedule;
 mod schema;
 mod segments;
+mod settle;
 mod snapshots;
 mod state;
 #[cfg(test)]
@@ -22,9 +24,10 @@ mod url;
 
 pub use client::Server;
 pub use examine::{Examiner, Raised};
-pub use follower::{Followed, Follower, Member};
+pub use follower::Follower;
 pub use housekeeping::Standing;
 pub use log::PostgresFrames;
+pub use member::{Followed, Member};
 pub(crate) use membership::Membership;
 pub use schema::{Cell, Cluster};
 pub use segments::SEGMENT_FRAMES_LOG2;

@@ -2,7 +2,7 @@
 //! connection, and settles what became of commits whose answers were lost.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     error::Error,
-    frames::{FramePosition, Lease, Term, Verdict, lease},
+    frames::{
+        FramePosition, Lease, Term, Verdict,
+        lease::{self, Moment},
+    },
 };
 
 /// How long an opening may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
@@ -44,12 +47,36 @@ pub(super) struct Opener {
     pub wake: Arc<Wake>,
     pub standing: Arc<Standing>,
     pub clock: WallClock,
+    pub service_clock: Arc<OnceLock<WallClock>>,
+    /// The clock of who led before, as it was last seen, and when that was.
+    pub former_clock: Mutex<Option<(Timestamp, Moment)>>,
 }
 
-/// What the machine's clock shows.
+/// What a clock shows.
 pub(super) type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl Opener {
+    /// What the clock of who leads showed just now.
+    pub(super) fn saw_clock(&self, at: Timestamp) {
+        *self.former_clock.lock() = Some((at, lease::now()));
+    }
+
+    /// What the clock of who led before would show now, if it was seen.
+    pub(super) fn former_clock(&self) -> Option<Timestamp> {
+        let (at, seen) = (*self.former_clock.lock())?;
+        let since = lease::now().saturating_sub(seen).as_millis();
+        Some(Timestamp(
+            at.0.saturating_add(since.try_into().unwrap_or_default()),
+        ))
+    }
+
+    /// What the service's clock shows, or will once there is one.
+    pub(super) fn now(&self) -> Timestamp {
+        let service = self.service_clock.get().map(|clock| clock());
+        let former = || self.former_clock();
+        service.or_else(former).unwrap_or_else(|| (self.clock)())
+    }
+
     /// Connects, and opens behind all that lies there.
     pub(super) async fn open(self: Arc<Self>) -> Result<Opened, Error> {
         match self.try_open().await {
@@ -100,12 +127,13 @@ impl Opener {
         self.standing.head.store(last.lsn, Ordering::Release);
         self.standing.opened.store(last.lsn, Ordering::Release);
         self.standing.openings.fetch_add(1, Ordering::AcqRel);
+        self.standing.has_opened.notify_one();
         let pipeline = Pipeline::start(&self.server, writer, &self.wake);
         Ok(Ok(Opened::Leads(found, pipeline)))
     }
 
     fn judge(&self, found: Vec<super::rows::Row>) -> Result<Verdict, Error> {
         let kept = found.into_iter().map(kept).collect::<Result<Vec<_>, _>>()?;
-        self.term.lock().judge(&kept, (self.clock)())
+        self.term.lock().judge(&kept, self.now())
     }
 }

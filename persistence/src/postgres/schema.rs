@@ -70,7 +70,7 @@ pub struct Cluster {
 /// One log in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// Its number.
+    /// The number that configurations and tables name it by.
     pub number: i16,
     /// The place up to which frames are in snapshots only, or in the directory that was adopted.
     pub base: FramePosition,

@@ -41,7 +41,7 @@ pub struct ClusterState {
 /// A cell, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellState {
-    /// Its number.
+    /// The number that configurations and tables name it by.
     pub cell: i16,
     /// Where the process is reached that was noted as its leader last; `None`: nobody has led it yet.
     pub leader: Option<String>,

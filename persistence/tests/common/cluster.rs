@@ -23,6 +23,7 @@ pub(crate) fn member(url: &str) -> Member {
         key_check: Arc::new(|_| Ok(vec![7])),
         depth: 4,
         clock: Arc::new(|| domain::Timestamp(1_760_000_000_000)),
+        service_clock: Arc::default(),
         on_leader: Arc::new(|_| {}),
         snapshot_every: None,
         segment_frames_log2: SEGMENT_FRAMES_LOG2,

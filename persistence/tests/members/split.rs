@@ -245,12 +245,24 @@ fn a_cell_that_the_database_has_lost_before_anybody_led_it_is_made_again() {
 #[test]
 fn a_process_that_is_far_behind_finds_the_rest_in_the_log_that_it_follows() {
     let mut cell = Cell::new();
-    // Nobody makes snapshots: what it lacks is in that log alone.
-    let first = lead(cell.options("a"), member(&cell.url));
+    let first = lead(cell.options("a"), busy_member(&cell.url));
+    let behind = cell.join("b", joining(member(&cell.url)));
     cell.live(&first, 3);
-    drop(cell.join("b", joining(member(&cell.url))).stop().unwrap());
+    let folded = "SELECT folded_lsn FROM scrip.member WHERE joins = 1";
+    until("it has something", || {
+        (cell.number(folded) > 1).then_some(())
+    });
+    drop(behind.stop().unwrap());
+    let folded = cell.number(folded);
+    until("the log is trimmed as far as it may be", || {
+        cell.live(&first, 5);
+        let least = "SELECT min(folded_lsn) FROM scrip.snapshot";
+        (cell.base() + 1 >= folded && cell.number(least) > folded + 100).then_some(())
+    });
+    // The last frame in its books may be the one where the log divides.
+    assert_eq!(cell.base(), folded - 1);
+    // Nobody makes snapshots of the new cell: what it lacks is in that log alone.
     let level = cell.join("c", joining(member(&cell.url)));
-    cell.live(&first, 10);
     divide(&first);
     let leader = level.leads();
     tell(&first, "after");

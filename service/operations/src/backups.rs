@@ -85,6 +85,8 @@ pub struct Backups {
     handle: Handle,
     clock: Arc<dyn Clock>,
     data_dir: PathBuf,
+    /// The cell whose books these are.
+    cell: i16,
     server_key: [u8; 32],
     settings: BackupSettings,
     status: Arc<Mutex<Status>>,
@@ -103,7 +105,7 @@ impl Backups {
         handle: Handle,
         clock: Arc<dyn Clock>,
         settings: BackupSettings,
-        data_dir: &Path,
+        (data_dir, cell): (&Path, i16),
         key: &[u8; 32],
     ) -> Self {
         let newest = settings.to.as_deref().map(backup::newest);
@@ -123,6 +125,7 @@ impl Backups {
             handle,
             clock,
             data_dir: data_dir.to_owned(),
+            cell,
             server_key: *key,
             settings,
             status: Arc::new(Mutex::new(status)),
@@ -262,6 +265,11 @@ impl Backups {
         let key = order.with_server_key.then_some(&self.server_key);
         let BackupSecrets { owner, files } =
             BackupSecrets::read(&self.data_dir, key).map_err(|error| error.to_string())?;
+        // All cells have one server key, and none may remove another's backups.
+        let owner = match self.cell {
+            0 => owner,
+            cell => format!("{owner} cell {cell}"),
+        };
         let what = BackUp {
             to: order.to,
             name: running.name,

@@ -45,6 +45,9 @@ pub mod cell {
     }
 }
 
+/// How often it is looked whether the disk is full, and how many times it has to be.
+const FULL_LOOK_EVERY: Duration = Duration::from_secs(1);
+const FULL_LOOKS: u32 = 10;
 /// How often the database is asked.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
@@ -217,6 +220,25 @@ impl ClusterPart {
             Some(_) => {
                 self.end(Ending::Split { projects, to });
                 Ok(())
+            }
+        }
+    }
+
+    /// Hands the log over, again and again, while the disk of this process has been full for a while: another one may have
+    /// room.
+    pub async fn leave_full_disk(&self, is_full: impl Fn() -> bool) {
+        let mut since = 0_u32;
+        loop {
+            sleep(FULL_LOOK_EVERY).await;
+            since = match is_full() {
+                true => since.saturating_add(1),
+                false => 0,
+            };
+            if since >= FULL_LOOKS {
+                since = 0;
+                if self.hand_over().await.is_ok() {
+                    tracing::warn!("The disk is full: the log is handed over");
+                }
             }
         }
     }

@@ -71,7 +71,7 @@ impl Bench {
                             connections: CONNECTIONS / 2,
                             threads: 1,
                             template: &project.deduct(),
-                            wallets: Wallets::Random(WALLETS),
+                            wallets: Wallets::Random(WALLETS / 2),
                             rate: None,
                             patient: false,
                             warm_up: self.args.warm_up(),
