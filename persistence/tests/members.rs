@@ -194,6 +194,29 @@ fn a_new_process_has_the_books_of_a_log_whose_beginning_is_gone() {
 }
 
 #[test]
+fn snapshots_may_lie_in_a_directory_that_all_processes_reach() {
+    let mut cell = Cell::new();
+    let shared = cell.dir("shared");
+    let with_files = |cell: &Cell| Member {
+        snapshots: Some(shared.clone()),
+        ..busy_member(&cell.url)
+    };
+    let first = lead(cell.options("a"), with_files(&cell));
+    cell.live_until_trimmed(&first);
+    let in_database = "SELECT count(*) FROM scrip.chunk WHERE octet_length(bytes) > 64";
+    assert_eq!(cell.number(in_database), 0);
+    assert!(cell.number("SELECT count(*) FROM scrip.chunk") > 0);
+
+    let refused = Follower::join(cell.options("b"), busy_member(&cell.url));
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("storage.snapshots"), "{refused}");
+    let second = Follower::join(cell.options("c"), with_files(&cell)).unwrap();
+    let second = hand_over(&mut cell, &first, Following::begin(second));
+    second.close().unwrap();
+    is_sound(&cell.dir("c"));
+}
+
+#[test]
 fn a_process_that_slept_while_the_log_was_trimmed_gets_new_books() {
     let mut cell = Cell::new();
     let first = lead(cell.options("a"), busy_member(&cell.url));

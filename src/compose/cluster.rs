@@ -362,6 +362,7 @@ pub(super) fn member(
         }),
         service_clock: Arc::default(),
         snapshot_every: Some(SNAPSHOT_EVERY),
+        snapshots: config.storage.snapshots.clone(),
         segment_frames_log2: SEGMENT_FRAMES_LOG2,
         on_leader: Arc::new(on_leader),
     };

@@ -1,6 +1,6 @@
 //! Where the log is kept, and how processes that share it reach each other.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use cluster::Origin;
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -12,6 +12,9 @@ pub struct Storage {
     /// The database that has it; `None`: the data directory.
     #[serde(deserialize_with = "empty_is_none")]
     pub url: Option<DatabaseUrl>,
+    /// A directory for what snapshots of the books consist of; `None`: the database has it.
+    #[serde(deserialize_with = "super::layers::empty_path_is_none")]
+    pub snapshots: Option<PathBuf>,
     /// Commits under way to it at once.
     pub pipeline: usize,
 }

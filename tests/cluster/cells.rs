@@ -146,7 +146,7 @@ async fn what_is_not_split_is_said_and_the_state_of_each_cell_is_shown() {
         )
     };
     let (status, why) = refused(json!({"to": 1, "projects": [second.id]})).await;
-    assert_eq!(status, 400);
+    assert_eq!(status, 409);
     assert!(
         why.contains("No process waits to become this cell"),
         "{why}"
@@ -164,7 +164,7 @@ async fn what_is_not_split_is_said_and_the_state_of_each_cell_is_shown() {
     split(&cluster, 2, 1, &[&second.id]).await;
     cluster.mend().await;
     let (status, why) = refused(json!({"to": 1, "projects": [first]})).await;
-    assert_eq!((status, &*why), (400, "There is such a cell already."));
+    assert_eq!((status, &*why), (409, "There is such a cell already."));
     let state = |cell: &str| {
         let mut command = Command::new(binary());
         let url = cluster.postgres.url(&cluster.name);

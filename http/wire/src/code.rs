@@ -148,6 +148,8 @@ codes! {
     BackupRunning = CONFLICT "backup_running" "A backup is being made.";
     /// The log cannot be handed over; administration only.
     NobodyFollows = CONFLICT "nobody_follows" "No other process follows this one: nobody could take its place.";
+    /// A cell is not split like this; administration only.
+    CellNotSplit = CONFLICT "cell_not_split" "The cell cannot be split like this.";
     /// Something else was decided about an unfulfilled payment; administration only.
     PaymentSettled = CONFLICT "payment_settled"
         "Something else was decided about this payment before.";

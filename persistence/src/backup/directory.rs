@@ -295,13 +295,13 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
     }
 }
 
-pub(super) fn make_private(folder: &Path) -> Result<(), Error> {
+pub(crate) fn make_private(folder: &Path) -> Result<(), Error> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     created.map_err(|error| unusable(folder, &error))
 }
 
 /// Writes a file that only its owner can read, replacing a former one; synced if `for_good`.
-pub(super) fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(path)?;

@@ -31,6 +31,7 @@ pub use crate::contract::{
 pub(crate) use copy::{back_up, snapshot};
 pub use database::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
 pub use directory::DirectoryVault;
+pub(crate) use directory::{make_private, write_new};
 pub use discard::{begin_anew, discard, is_unfinished_member};
 pub use manifest::Manifest;
 pub use member::{MemberRestore, MemberSummary, restore_member};

@@ -166,7 +166,8 @@ impl<'a> Joining<'a> {
             Arc::clone(&self.run.standing),
             self.options.faults.clone(),
         ));
-        let rows = Arc::new(PostgresRows::new(server.clone(), settled.segments));
+        let files = self.member.snapshots.as_deref();
+        let rows = Arc::new(PostgresRows::new(server.clone(), settled.segments, files));
         self.moves = settled.is_moved.then_some(settled.membership);
         self.joined = Some((Arc::clone(&frames), rows));
         Ok(frames)

@@ -1,6 +1,7 @@
 //! How a process takes part in a cluster: what whoever starts it has to say, and what becomes of it.
 
 use std::{
+    path::PathBuf,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -42,6 +43,8 @@ pub struct Member {
     pub on_leader: OnLeader,
     /// How old the newest snapshot may become; `None`: this process makes none.
     pub snapshot_every: Option<Duration>,
+    /// A directory for what snapshots consist of, the same for all processes of the cell; `None`: the database has it.
+    pub snapshots: Option<PathBuf>,
     /// Where this process makes the log: how many frames lie in one table, as a power of two. Usually
     /// [`super::SEGMENT_FRAMES_LOG2`].
     pub segment_frames_log2: u32,

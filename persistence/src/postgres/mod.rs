@@ -1,6 +1,7 @@
 //! The log in a PostgreSQL database that several processes share: each follows it into books of its own, and one at a
 //! time leads. What keeps them apart is the log itself: a frame is only added right behind the frame it was built on.
 
+mod chunk_files;
 mod client;
 mod commits;
 mod examine;

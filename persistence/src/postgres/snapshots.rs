@@ -1,11 +1,12 @@
 //! Snapshots of the books, beside the log that they go on with.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use parking_lot::Mutex;
 use tokio_postgres::{Row, Transaction, types::Type};
 
 use super::{
+    chunk_files::ChunkFiles,
     client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
     schema::{signed, unsigned},
     segments::Segments,
@@ -24,15 +25,46 @@ pub(super) struct PostgresRows {
     server: Server,
     segments: Segments,
     connection: Mutex<Option<Connection>>,
+    /// Where chunks are kept outside the database.
+    files: Option<ChunkFiles>,
 }
 
 impl PostgresRows {
-    pub(super) fn new(server: Server, segments: Segments) -> Self {
+    /// `files`: the directory for chunks, where the database is not to have them.
+    pub(super) fn new(server: Server, segments: Segments, files: Option<&Path>) -> Self {
         Self {
+            files: files.map(|directory| ChunkFiles::new(directory, segments.cell())),
             server,
             segments,
             connection: Mutex::default(),
         }
+    }
+
+    /// The files that a row of the database names one of.
+    fn files(&self) -> Result<&ChunkFiles, Error> {
+        self.files.as_ref().ok_or_else(|| {
+            Error::Unusable(
+                "the snapshots are in a directory that other processes share: set storage.snapshots to it"
+                    .into(),
+            )
+        })
+    }
+
+    /// Removes files that no row names any more.
+    fn tidy(&self, files: &ChunkFiles) -> Result<(), Error> {
+        let cell = self.segments.cell();
+        let rows = self.ask(ANSWER_WITHIN, async |connection| {
+            let rows = connection
+                .client()
+                .query_typed(
+                    "SELECT name, bytes FROM scrip.chunk WHERE cell = $1 AND octet_length(bytes) <= $2",
+                    &[(&cell, Type::INT2), (&ChunkFiles::LONGEST_MARK, Type::INT4)],
+                )
+                .await?;
+            rows.iter().map(chunk).collect::<Result<Vec<_>, _>>()
+        })?;
+        let marks = rows.into_iter().filter(|(_, row)| ChunkFiles::is_mark(row));
+        files.tidy(&marks.collect::<Vec<_>>())
     }
 
     /// Asks, and takes no answer that the server has warned of: what was written may not be durable.
@@ -192,6 +224,9 @@ impl SnapshotRows for PostgresRows {
     }
 
     fn put_chunk(&self, name: &ChunkName, bytes: &[u8]) -> Result<(), Error> {
+        let mark = self.files.as_ref().map(|files| files.write(name, bytes));
+        let mark = mark.transpose()?;
+        let bytes = mark.as_deref().unwrap_or(bytes);
         let (cell, name) = (self.segments.cell(), name.as_slice());
         self.ask(ANSWER_WITHIN, async |connection| {
             connection
@@ -211,17 +246,21 @@ impl SnapshotRows for PostgresRows {
     }
 
     fn chunk(&self, name: &ChunkName) -> Result<Option<Vec<u8>>, Error> {
-        let (cell, name) = (self.segments.cell(), name.as_slice());
-        self.ask(ANSWER_WITHIN, async |connection| {
+        let (cell, key) = (self.segments.cell(), name.as_slice());
+        let row: Option<Vec<u8>> = self.ask(ANSWER_WITHIN, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
                     "SELECT bytes FROM scrip.chunk WHERE cell = $1 AND name = $2",
-                    &[(&cell, Type::INT2), (&name, Type::BYTEA)],
+                    &[(&cell, Type::INT2), (&key, Type::BYTEA)],
                 )
                 .await?;
             first(&rows)
-        })
+        })?;
+        match row {
+            Some(row) if ChunkFiles::is_mark(&row) => self.files()?.read(name, &row),
+            row => Ok(row),
+        }
     }
 
     fn add_snapshot(&self, snapshot: &NewSnapshot<'_>) -> Result<SnapshotAdded, Error> {
@@ -271,7 +310,8 @@ impl SnapshotRows for PostgresRows {
                 )
                 .await?;
             Ok(())
-        })
+        })?;
+        self.files.as_ref().map_or(Ok(()), |files| self.tidy(files))
     }
 
     fn chunks_unused_since(&self, moment: i64) -> Result<Vec<ChunkName>, Error> {
@@ -297,22 +337,34 @@ impl SnapshotRows for PostgresRows {
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error> {
         let cell = self.segments.cell();
         let names: Vec<&[u8]> = names.iter().map(ChunkName::as_slice).collect();
-        self.ask(ANSWER_WITHIN, async |connection| {
+        let removed = self.ask(ANSWER_WITHIN, async |connection| {
             let removed = connection
                 .client()
-                .execute_typed(
+                .query_typed(
                     "DELETE FROM scrip.chunk WHERE cell = $1 AND name = ANY($2) \
-                     AND used_at < 'epoch'::timestamptz + $3 * interval '1 microsecond'",
+                     AND used_at < 'epoch'::timestamptz + $3 * interval '1 microsecond' \
+                     RETURNING name, CASE WHEN octet_length(bytes) <= $4 THEN bytes ELSE '' END",
                     &[
                         (&cell, Type::INT2),
                         (&names, Type::BYTEA_ARRAY),
                         (&moment, Type::INT8),
+                        (&ChunkFiles::LONGEST_MARK, Type::INT4),
                     ],
                 )
                 .await?;
-            Ok(removed)
-        })
+            removed.iter().map(chunk).collect::<Result<Vec<_>, _>>()
+        })?;
+        for (name, row) in removed.iter().filter(|(_, row)| ChunkFiles::is_mark(row)) {
+            self.files()?.remove(name, row)?;
+        }
+        Ok(removed.len() as u64)
     }
+}
+
+/// A chunk's name and, in the next column, what is kept of it.
+fn chunk(row: &Row) -> Result<(ChunkName, Vec<u8>), DatabaseError> {
+    let name: &[u8] = row.try_get(0)?;
+    Ok((name.try_into().unwrap_or_default(), row.try_get(1)?))
 }
 
 /// The only column of the first row, if there is one.

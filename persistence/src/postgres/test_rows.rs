@@ -44,7 +44,7 @@ impl InPostgres {
             made.await.unwrap();
         });
         Self {
-            rows: PostgresRows::new(server, segments),
+            rows: PostgresRows::new(server, segments, None),
             server: postgres,
             database,
             passed: AtomicI64::default(),

@@ -26,6 +26,7 @@ pub(crate) fn member(url: &str) -> Member {
         service_clock: Arc::default(),
         on_leader: Arc::new(|_| {}),
         snapshot_every: None,
+        snapshots: None,
         segment_frames_log2: SEGMENT_FRAMES_LOG2,
     }
 }

@@ -54,7 +54,7 @@ struct Split {
     tag = "Cluster",
     request_body = Split,
     responses((status = 202, description = "The process that led stops; both cells go on.")),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    extensions(("x-errors" = json!(["project_not_found", "cell_not_split"])))
 )]
 pub(super) async fn split(
     _: Administrator,
@@ -65,21 +65,20 @@ pub(super) async fn split(
         to: BoundedInteger(to),
         projects,
     } = body.parse()?;
-    let refused = |why: &'static str| Error::invalid("to", why);
+    let refused = |why: &'static str| Error::new(ErrorCode::CellNotSplit).saying(why);
     let to = i16::try_from(to).map_err(|_| refused("A cell is a number up to 32767."))?;
-    let part = app.cluster.as_ref();
-    let part =
-        part.ok_or_else(|| refused("This process keeps its log by itself: set storage.url."))?;
     if projects.is_empty() || projects.len() > MAX_MOVED {
         return Err(Error::invalid("projects", "Name 1 to 1000 projects."));
     }
     let read = projects.iter().map(|id| id.parse::<ProjectId>());
     let projects = read.collect::<Result<Vec<_>, _>>();
-    let projects =
-        projects.map_err(|_| Error::invalid("projects", "Name projects by their identifiers."))?;
+    let projects = projects.map_err(|_| Error::new(ErrorCode::ProjectNotFound))?;
     app.catalog
         .may_split(&projects, to)
         .map_err(catalog::Error::from)?;
+    let part = app.cluster.as_ref();
+    let part =
+        part.ok_or_else(|| refused("This process keeps its log by itself: set storage.url."))?;
     part.split(projects, to)
         .await
         .map_err(|refusal| match refusal {
