@@ -25,8 +25,10 @@ async fn processes_are_restarted_in_turn_and_no_request_fails_for_good() {
         }
         for member in order {
             let led = cell.leader().await == member;
-            // As a load balancer does that is told of it; what is under way there is to be finished.
+            // As a load balancer does that is told of it: it is stopped once nothing is under way to it. What still is
+            // there is to be finished.
             checker.avoid(&[member]);
+            checker.goes_on().await;
             let asked = Instant::now();
             let status = cell.members[member].terminate().await;
             assert!(status.success(), "{status}");

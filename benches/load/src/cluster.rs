@@ -184,8 +184,25 @@ impl Bench {
     /// One more process reads the log and folds it, on the same machine.
     fn with_a_follower(&mut self, url: &str, postgres: &mut Measured) -> Result<()> {
         let name = "with a follower";
+        let began = Instant::now();
         let follower = self.server(&self.place.data("cluster-follower"), &settings(url, 4))?;
         follows(&follower)?;
+        // The leader writes a frame twice a second.
+        while follower
+            .gauge("scrip_cluster_lag_frames")
+            .unwrap_or(u64::MAX)
+            > 2
+        {
+            patience(began, "a follower that has read all of the log")?;
+        }
+        let frames = follower.gauge("scrip_cluster_head_frame")? as f64;
+        let report = &mut self.report;
+        report.value(
+            "a new process with an empty directory, until it has all".to_owned(),
+            began.elapsed().as_secs_f64(),
+            "s",
+        );
+        report.note(format!("{} frames, of up to 60 KB", thousands(frames)));
         let busy = proc::processor_time(follower.pid())?;
         let started = Instant::now();
         let mut series = Series::new(name, Wallets::Random(WALLETS))?;
