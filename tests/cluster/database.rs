@@ -83,3 +83,31 @@ async fn a_database_that_is_frozen_or_full_of_connections_is_waited_for() {
     cell.mend().await;
     checker.finish(&mut cell).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_without_room_refuses_each_commit_and_is_waited_for() {
+    let mut cell = Cluster::start().await;
+    let checker = Checker::start(&cell).await;
+    // As a tablespace without room answers: 53100, and nothing is written.
+    cell.postgres.psql_in(
+        &cell.name,
+        "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$; \
+         CREATE TRIGGER no_room BEFORE INSERT ON scrip.log_0_0 EXECUTE FUNCTION no_room()",
+    );
+    let full = Instant::now();
+    deadline::until("it had no room for a while", deadline::SOON, || {
+        (full.elapsed() > Duration::from_secs(4)).then_some(())
+    })
+    .await;
+    cell.postgres
+        .psql_in(&cell.name, "DROP TRIGGER no_room ON scrip.log_0_0");
+    let again = Instant::now();
+    println!(
+        "there is room again to the first answer: {:?}",
+        checker.away(again).await
+    );
+    assert!(again.elapsed() < BACK_WITHIN, "{:?}", again.elapsed());
+    cell.mend().await;
+    checker.finish(&mut cell).await;
+}
