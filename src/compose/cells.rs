@@ -18,7 +18,10 @@ use cluster::{Announcement, FindRoutingKey, FrontSwitch, RoutingKey};
 use dashboard::{AuditPage, DashboardState, ProjectLine};
 use domain::id::ProjectId;
 use edge::{auth::bearer, layer::API_PREFIX};
-use operations::cluster::{AnswerFuture, ClusterPart, OtherCells, Question, cell};
+use operations::{
+    cells::{AnswerFuture, OtherCells, Question, named},
+    cluster::ClusterPart,
+};
 use parking_lot::Mutex;
 use web::{
     admin::{AdminState, projects, view::Projects},
@@ -47,7 +50,7 @@ fn routing_key(keyring: &Keyring, uri: &Uri, headers: &HeaderMap) -> RoutingKey 
         let session = keyring.open_session(token);
         session.map(|(session, _)| RoutingKey::Project(session.project))
     };
-    let named = || cell::named(uri).map(RoutingKey::Cell);
+    let of_query = || named(uri).map(RoutingKey::Cell);
     let key = match path.starts_with(API_PREFIX) {
         true => bearer(headers).ok().and_then(|token| {
             match token.starts_with(SESSION_PREFIX.as_bytes()) {
@@ -55,7 +58,7 @@ fn routing_key(keyring: &Keyring, uri: &Uri, headers: &HeaderMap) -> RoutingKey 
                 false => Some(RoutingKey::ApiKey(catalog::sha256(token))),
             }
         }),
-        false => named(),
+        false => of_query(),
     };
     key.unwrap_or(RoutingKey::Lowest)
 }

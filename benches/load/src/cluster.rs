@@ -347,26 +347,25 @@ fn leader(processes: &[(&str, Server)]) -> Result<usize> {
 
 /// Waits until this process leads.
 fn leads(process: &Server) -> Result<()> {
-    let started = Instant::now();
-    while !process
-        .admin()
-        .get("/leaderz")
-        .is_ok_and(|reply| reply.status == 200)
-    {
-        patience(started, "a leader")?;
-    }
-    Ok(())
+    says(process, "/leaderz", "a leader")
 }
 
 /// Waits until a process follows.
 fn follows(process: &Server) -> Result<()> {
+    says(process, "/readyz", "a follower")
+}
+
+/// Waits until a process says so of itself.
+fn says(process: &Server, path: &str, what: &str) -> Result<()> {
     let started = Instant::now();
-    while !process
-        .admin()
-        .get("/readyz")
-        .is_ok_and(|reply| reply.status == 200)
-    {
-        patience(started, "a follower")?;
+    let is_so = || {
+        process
+            .admin()
+            .get(path)
+            .is_ok_and(|reply| reply.status == 200)
+    };
+    while !is_so() {
+        patience(started, what)?;
     }
     Ok(())
 }

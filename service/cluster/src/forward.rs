@@ -2,7 +2,7 @@
 //! provably not taken; where nobody can tell, the caller hears so.
 
 use std::{
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::SocketAddr,
     pin::Pin,
     sync::{
         Arc,
@@ -150,13 +150,9 @@ impl Forwarder {
     ) -> Result<Outgoing, BoxError> {
         let (head, body) = request.into_parts();
         let client = Client::of(peer.ip(), &head.headers, &self.0.trusted_proxies);
-        let client = match client {
-            Client::V4(address) => IpAddr::V4(address),
-            // All of a network is one client.
-            Client::V6(network) => Ipv6Addr::from_bits(u128::from(network) << 64).into(),
-        };
         let payload = Payload::read(body, self.0.max_kept, &self.0.kept).await?;
-        let client = SocketAddr::new(client, peer.port());
+        // All of a network is one client.
+        let client = SocketAddr::new(client.address(), peer.port());
         Ok(Outgoing {
             head,
             payload,

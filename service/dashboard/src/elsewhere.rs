@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, header};
 use domain::Timestamp;
 use limits::Client;
-use operations::cluster::Question;
+use operations::cells::Question;
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -55,19 +55,8 @@ pub(super) async fn asked<T: DeserializeOwned>(
     client: Client,
     path: &str,
 ) -> Vec<(i16, Option<T>)> {
-    let Some(part) = &app.cluster else {
-        return Vec::new();
-    };
-    let mut all = Vec::new();
-    for cell in part.others().numbers() {
-        let question = Question {
-            path: path.to_owned(),
-            headers: HeaderMap::new(),
-            client: client.address(),
-        };
-        let answer = part.others().ask(cell, question).await;
-        let read = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
-        all.push((cell, read));
+    match &app.cluster {
+        Some(part) => part.ask_others(path, client.address()).await,
+        None => Vec::new(),
     }
-    all
 }

@@ -4,7 +4,6 @@
 use std::{
     fmt,
     net::IpAddr,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use axum::{body::Bytes, http::HeaderMap};
+use axum::http::HeaderMap;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
 use persistence::postgres::{CellState, ClusterState, Examiner, MemberState, Standing};
@@ -22,29 +21,13 @@ use prometheus_client::{
     metrics::{counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
 };
+use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, time::sleep};
+
+use super::cells::{OtherCells, Question};
 
 /// A process that is to become a cell may lag by less when it is made.
 const NEAR_FRAMES: u64 = 1_000;
-/// How a request of an operator names the cell that is to answer it.
-pub mod cell {
-    use axum::http::Uri;
-
-    /// The cell that the query of a request names: `?cell=1`.
-    #[must_use]
-    pub fn named(uri: &Uri) -> Option<i16> {
-        let pairs = uri.query()?.split('&');
-        let value = pairs.filter_map(|pair| pair.strip_prefix("cell=")).next()?;
-        value.parse().ok().filter(|cell| *cell >= 0)
-    }
-
-    /// Whether it names one.
-    #[must_use]
-    pub fn is_named(uri: &Uri) -> bool {
-        named(uri).is_some()
-    }
-}
-
 /// How often it is looked whether the disk is full, and how many times it has to be.
 const FULL_LOOK_EVERY: Duration = Duration::from_secs(1);
 const FULL_LOOKS: u32 = 10;
@@ -104,29 +87,6 @@ pub enum SplitRefusal {
     NobodyJoins,
     /// The process that does has read too little yet.
     Behind,
-}
-
-/// What an operator asks the other cells of a cluster. Each is asked at the process that leads it.
-pub trait OtherCells: Send + Sync {
-    /// Their numbers, in order.
-    fn numbers(&self) -> Vec<i16>;
-
-    /// What a cell's leader answers to a request between processes; `None` where it does not.
-    fn ask(&self, cell: i16, question: Question) -> AnswerFuture<'_>;
-}
-
-/// An answer that is waited for.
-pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Option<Bytes>> + Send + 'a>>;
-
-/// A request between the processes of a cluster.
-#[derive(Debug, Clone)]
-pub struct Question {
-    /// The path below `/cluster/`, with its query.
-    pub path: String,
-    /// What the answer depends on.
-    pub headers: HeaderMap,
-    /// Whose request it is about.
-    pub client: IpAddr,
 }
 
 impl fmt::Debug for ClusterPart {
@@ -273,6 +233,26 @@ impl ClusterPart {
     #[must_use]
     pub fn others(&self) -> &dyn OtherCells {
         &*self.others
+    }
+
+    /// What each other cell has to say, with its number; `None`: it did not answer.
+    pub async fn ask_others<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        client: IpAddr,
+    ) -> Vec<(i16, Option<T>)> {
+        let mut all = Vec::new();
+        for cell in self.others.numbers() {
+            let question = Question {
+                path: path.to_owned(),
+                headers: HeaderMap::new(),
+                client,
+            };
+            let answer = self.others.ask(cell, question).await;
+            let read = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
+            all.push((cell, read));
+        }
+        all
     }
 
     /// All metrics of a process that follows, as Prometheus reads them.

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod backups;
+pub mod cells;
 pub mod cluster;
 pub mod metrics;
 pub mod provider_change;

@@ -3,15 +3,12 @@
 use axum::{
     Json,
     extract::State,
-    http::{HeaderMap, StatusCode, Uri},
+    http::{StatusCode, Uri},
 };
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
 use edge::{auth::Administrator, body::Body, context::Context};
-use operations::{
-    cluster::{Question, cell},
-    provider_change,
-};
+use operations::{cells, provider_change};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
@@ -215,19 +212,12 @@ pub(super) async fn list(
 ) -> Result<Json<Projects>, Error> {
     let mut all = of_cell(&app);
     if let Some(part) = &app.cluster
-        && !cell::is_named(&uri)
+        && cells::named(&uri).is_none()
     {
-        for cell in part.others().numbers() {
-            let question = Question {
-                path: "projects".into(),
-                headers: HeaderMap::new(),
-                client: context.client.address(),
-            };
+        let answers = part.ask_others::<Projects>("projects", context.client.address());
+        for (_, answer) in answers.await {
             // A list that lacks some would be taken for all.
-            let answer = part.others().ask(cell, question).await;
-            let answer = answer.ok_or(Error::new(ErrorCode::Unavailable))?;
-            let others: Projects =
-                serde_json::from_slice(&answer).map_err(|_| Error::new(ErrorCode::Unavailable))?;
+            let others = answer.ok_or(Error::new(ErrorCode::Unavailable))?;
             all.projects.extend(others.projects);
         }
         all.projects.sort_by(|one, other| one.id.cmp(&other.id));
