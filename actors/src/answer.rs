@@ -1,5 +1,7 @@
 //! The answers of wallets, in the domain's terms; the HTTP layer turns them into statuses and codes.
 
+use std::collections::BTreeMap;
+
 use domain::{
     Rejection, Timestamp,
     code::RecoveryCode,
@@ -7,8 +9,11 @@ use domain::{
     id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
     text::ExternalUserId,
+    time::Span,
     wallet::{Coverage, NextExpiry, Order, debt_limit::DebtState},
 };
+
+use persistence::usage;
 
 /// Why a wallet did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +129,8 @@ pub struct LedgerQuery {
     pub product: Option<ProductId>,
     /// Only entries with this reason; `None`: with any.
     pub reason: Option<Reason>,
+    /// Only entries of these instants.
+    pub within: Span,
 }
 
 /// A line of a ledger.
@@ -146,6 +153,59 @@ pub struct LedgerPage {
     pub lines: Vec<LedgerLine>,
     /// Pass as [`LedgerQuery::before`] for the next page; `None` on the last one.
     pub next: Option<u64>,
+}
+
+/// Sums of a part of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerSums {
+    /// By product and reason.
+    pub reasons: BTreeMap<(ProductId, Reason), LedgerSum>,
+    /// Credits that were spent, by product, day and `meta.feature`.
+    pub spent: BTreeMap<(ProductId, Timestamp, Option<Box<str>>), LedgerSum>,
+    /// The oldest entry that was summed up.
+    pub since: Option<Timestamp>,
+    /// Whether there is no older entry that was asked for.
+    pub is_complete: bool,
+}
+
+/// The sum of some entries of a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LedgerSum {
+    /// The sum of their changes: negative where more was taken than given.
+    pub credits: i64,
+    /// How many there are.
+    pub entries: u64,
+}
+
+impl Default for LedgerSums {
+    fn default() -> Self {
+        Self {
+            reasons: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            since: None,
+            is_complete: true,
+        }
+    }
+}
+
+impl LedgerSums {
+    pub(crate) fn add(&mut self, day: Timestamp, at: Timestamp, entry: &Entry) {
+        let Entry {
+            product, reason, ..
+        } = entry;
+        let add = |sum: &mut LedgerSum| {
+            sum.credits = sum.credits.saturating_add(entry.delta);
+            sum.entries = sum.entries.saturating_add(1);
+        };
+        add(self.reasons.entry((*product, *reason)).or_default());
+        if matches!(reason, Reason::Deduction | Reason::Reversal) {
+            let meta = entry.meta.as_ref().map(|meta| meta.as_str());
+            let feature = meta.and_then(usage::feature);
+            let feature = feature.map(|name| name.chars().take(usage::FEATURE_BYTES).collect());
+            add(self.spent.entry((*product, day, feature)).or_default());
+        }
+        self.since = Some(at);
+    }
 }
 
 /// The outcome of replacing a recovery code.

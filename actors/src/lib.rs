@@ -19,7 +19,7 @@ mod watches;
 
 pub use answer::{
     Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
-    OrderAnswer, OrderPage, Rotation, WalletView,
+    LedgerSum, LedgerSums, OrderAnswer, OrderPage, Rotation, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use detached::detached;

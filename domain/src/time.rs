@@ -45,15 +45,26 @@ pub struct Span {
     pub end: Timestamp,
 }
 
+impl Span {
+    /// All of time.
+    pub const ALWAYS: Self = Self {
+        start: Timestamp(i64::MIN),
+        end: Timestamp::NEVER,
+    };
+
+    /// Whether an instant is in it.
+    #[must_use]
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.start <= at && at < self.end
+    }
+}
+
 impl Period {
     /// The period that `now` falls in; `None` only outside the calendar's range (years past 9999).
     #[must_use]
     pub fn span(self, now: Timestamp) -> Option<Span> {
         if self == Self::Once {
-            return Some(Span {
-                start: Timestamp(i64::MIN),
-                end: Timestamp::NEVER,
-            });
+            return Some(Span::ALWAYS);
         }
         let today = jiff::Timestamp::from_millisecond(now.0)
             .ok()?

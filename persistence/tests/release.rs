@@ -39,13 +39,14 @@ use self::life::{Life, documents, whole};
 const SEGMENT_BYTES: usize = 8 << 20;
 
 /// Look-ups, and how long their keys are.
-const LOOK_UPS: [(LookUp, usize); 6] = [
+const LOOK_UPS: [(LookUp, usize); 7] = [
     (LookUp::Placed, 40),
     (LookUp::ProviderIds, 32),
     (LookUp::Due, 40),
     (LookUp::Buyers, 32),
     (LookUp::Codes, 16),
     (LookUp::Ids, 16),
+    (LookUp::WalletOrders, 40),
 ];
 
 /// What was put into the directory.

@@ -148,3 +148,35 @@ async fn a_code_opens_its_ledger() {
         .await;
     assert_refused(&reply, 404, "wallet_not_found");
 }
+
+#[tokio::test]
+async fn a_ledger_can_be_read_from_one_instant_to_another_in_memory_and_from_the_books() {
+    let service = Service::start().await;
+    service.grant("u", 1000).await;
+    for number in 1..=40 {
+        service.clock.advance_millis(60_000);
+        deduct(&service, number).await;
+    }
+    // The grant was at 11:06:40, deduction n at n minutes after it.
+    let deltas = async |query: &str| -> Vec<i64> {
+        let path = format!("{PATH}&limit=100{query}");
+        let page = service.secret.get(&path).await.expect(200);
+        assert_eq!(page["nextCursor"], Value::Null);
+        let entries = page["entries"].as_array().unwrap().iter();
+        entries.map(|it| it["delta"].as_i64().unwrap()).collect()
+    };
+    for _ in ["recent", "folded"] {
+        let hour = "T11:";
+        let all = format!("&from=2026-11-18{hour}36:40.000Z&to=2026-11-18{hour}39:40.000Z");
+        assert_eq!(deltas(&all).await, [-32, -31, -30]);
+        let first = format!("&to=2026-11-18{hour}08:40.000Z");
+        assert_eq!(deltas(&first).await, [-1, 1000]);
+        let last = format!("&from=2026-11-18{hour}46:40.000Z&reason=deduction");
+        assert_eq!(deltas(&last).await, [-40]);
+        assert_eq!(deltas("&from=2027-01-01T00:00:00.000Z").await, [0; 0]);
+        assert_eq!(deltas("&to=2026-01-01T00:00:00.000Z").await, [0; 0]);
+        service.handle.fold_all().await.unwrap();
+    }
+    let page = service.secret.get(&format!("{PATH}&from=yesterday")).await;
+    assert_invalid(&page, "from");
+}

@@ -2,13 +2,15 @@
 //! runtime's own threads and without holding up the wallet.
 
 use domain::{
+    Timestamp,
     history::Record,
     id::{OrderId, WalletId, WalletKey},
 };
+use persistence::History;
 
 use super::{Address, Handle, Scope};
 use crate::{
-    answer::{Error, LedgerLine, LedgerPage, LedgerQuery},
+    answer::{Error, LedgerLine, LedgerPage, LedgerQuery, LedgerSums},
     keyring::ledger_id,
     wallet::{RecentLedger, RecordQuery},
 };
@@ -16,6 +18,8 @@ use crate::{
 /// The most records that are scanned for one page. A rare reason in a long history comes in short pages
 /// rather than in one that takes seconds.
 const MAX_SCAN: usize = 50_000;
+/// The most pages that are summed up for one request: a second's work.
+const MAX_SUM_PAGES: usize = 200;
 /// The most records that are read at once.
 const MAX_STEP: usize = 1024;
 
@@ -33,6 +37,42 @@ impl Handle {
     ) -> Result<LedgerPage, Error> {
         let matches = self.records(scope, address, query.records()).await?;
         Ok(matches.into())
+    }
+
+    /// Sums of a part of a wallet's ledger, or of the newest 200,000 entries of it. The query's `before` and `limit` do
+    /// not count. `day_of` gives the first instant of an instant's day.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::ledger`].
+    pub async fn ledger_sums(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        query: LedgerQuery,
+        day_of: impl Fn(Timestamp) -> Timestamp + Send,
+    ) -> Result<LedgerSums, Error> {
+        let mut sums = LedgerSums::default();
+        let mut query = LedgerQuery {
+            before: None,
+            limit: MAX_STEP,
+            ..query
+        };
+        for _ in 0..MAX_SUM_PAGES {
+            let page = self
+                .records(scope, address, query.clone().records())
+                .await?;
+            page.matches
+                .iter()
+                .filter_map(|record| Some((record.at, record.entry()?)))
+                .for_each(|(at, entry)| sums.add(day_of(at), at, entry));
+            query.before = page.next;
+            if page.next.is_none() {
+                return Ok(sums);
+            }
+        }
+        sums.is_complete = false;
+        Ok(sums)
     }
 
     /// Records of a wallet's history, newest first.
@@ -91,6 +131,13 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
         mut below,
     } = parts;
     let wallet = (wallet, key);
+    let unreadable = |error| {
+        tracing::error!(%error, "A wallet's history cannot be read");
+        Error::Unavailable
+    };
+    if query.within.end != Timestamp::NEVER {
+        below = first_at(&*history, below, query.within.end).map_err(unreadable)?;
+    }
     let mut looked_at = 0_usize;
     // The fewer records match, the larger the steps become.
     let mut at_once = query.limit.saturating_add(1);
@@ -98,17 +145,32 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
         if looked_at >= MAX_SCAN {
             return Ok(Records::new(wallet, records, query.limit, Some(below)));
         }
-        let older = history.before(below, at_once).map_err(|error| {
-            tracing::error!(%error, "A wallet's history cannot be read");
-            Error::Unavailable
-        })?;
+        let older = history.before(below, at_once).map_err(unreadable)?;
         let Some(last) = older.last() else { break };
-        below = last.seq;
+        // Records are in order of time: all older ones are too old, too.
+        below = match last.at < query.within.start {
+            true => 0,
+            false => last.seq,
+        };
         looked_at = looked_at.saturating_add(older.len());
         at_once = at_once.saturating_mul(2).min(MAX_STEP);
-        records.extend(older.into_iter().filter(|record| (query.wants)(record)));
+        records.extend(older.into_iter().filter(|record| query.matches(record)));
     }
     Ok(Records::new(wallet, records, query.limit, None))
+}
+
+/// The number of the first record at `end` or later, of those below a number; that number if there is none.
+fn first_at(history: &dyn History, below: u64, end: Timestamp) -> Result<u64, persistence::Error> {
+    // All records below `low` are older; those from `high` on are not, or are not asked for.
+    let (mut low, mut high) = (1, below.min(history.folded().saturating_add(1)));
+    while low < high {
+        let middle = low.midpoint(high);
+        match history.before(middle.saturating_add(1), 1)?.first() {
+            Some(record) if record.at >= end => high = record.seq,
+            _ => low = middle.saturating_add(1),
+        }
+    }
+    Ok(high)
 }
 
 impl From<Records> for LedgerPage {

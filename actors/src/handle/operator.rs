@@ -8,6 +8,7 @@ use domain::{
     code::RecoveryCode,
     id::{HoldId, OrderId, WalletId, WalletKey},
     text::{CheckoutId, Email, ExternalUserId},
+    time::Span,
 };
 
 use super::{Address, Handle, Scope, orders::unreadable};
@@ -89,6 +90,7 @@ impl Handle {
         let query = RecordQuery {
             before: None,
             limit,
+            within: Span::ALWAYS,
             wants: Arc::new(|record| SubscriptionDetail::from_record(record).is_some()),
         };
         let records = self.records(scope, address, query).await?;

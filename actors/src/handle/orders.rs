@@ -299,13 +299,43 @@ impl Handle {
         }
     }
 
+    /// A page of a wallet's orders before a position, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn wallet_orders(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let wallet = self.read(scope, address).await?.key;
+        let places = self
+            .books()
+            .wallet_orders(wallet, before, limit.saturating_add(1));
+        let places = places.map_err(|error| unreadable(&error))?;
+        self.page_of(scope, places, limit).await
+    }
+
     async fn orders_before(
         &self,
         scope: &Scope,
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<OrderPage, Error> {
-        let mut places = self.order_positions(scope, before, limit.saturating_add(1))?;
+        let places = self.order_positions(scope, before, limit.saturating_add(1))?;
+        self.page_of(scope, places, limit).await
+    }
+
+    /// The page of these positions, of which one more than `limit` was asked for.
+    async fn page_of(
+        &self,
+        scope: &Scope,
+        mut places: Vec<OrderPosition>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPosition::place);

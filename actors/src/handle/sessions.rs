@@ -1,25 +1,17 @@
 //! Wallet sessions, and watching a wallet.
 
-use std::sync::Arc;
-
 use domain::{
     Timestamp,
-    id::{OrderSerial, WalletKey},
+    id::WalletKey,
     session::{Permissions, SessionOwner, WalletSession},
 };
-use persistence::OrderPosition;
 
-use super::{Address, Handle, Scope, created, orders::unreadable};
+use super::{Address, Handle, Scope, created};
 use crate::{
-    answer::{Error, OrderPage},
+    answer::Error,
     wallet::{Caller, CheckCaller, ReadWatched, RevokeSessions, StartSession, WatchedView},
     watches::{NotWatched, WalletWatcher},
 };
-
-/// Positions of a project's orders that are looked through for a page of one wallet's: some milliseconds' work.
-const MAX_POSITIONS: usize = 10_000;
-/// Positions that are read at once.
-const POSITIONS_AT_ONCE: usize = 500;
 
 impl Handle {
     /// The token of a new session of this wallet; creates a user's wallet if there is none. Nothing is stored.
@@ -78,53 +70,6 @@ impl Handle {
     /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn revoke_sessions(&self, scope: &Scope, address: &Address) -> Result<(), Error> {
         self.ask_at(scope, address, RevokeSessions).await
-    }
-
-    /// A page of the orders of a session's wallet before a position, newest first. The project's orders are looked
-    /// through for them: where it has many, a page may be short or empty, and still have a next one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SessionExpired`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
-    pub async fn orders_of_session(
-        &self,
-        scope: &Scope,
-        session: &Arc<WalletSession>,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<OrderPage, Error> {
-        let wallet = self
-            .read(scope, &Address::Session(Arc::clone(session)))
-            .await?;
-        let (project, since) = (scope.project, wallet.created_at);
-        let books = Arc::clone(&self.inner.registry.store.books);
-        let found = move || {
-            let (mut found, mut next, mut looked_at) = (Vec::new(), before, 0_usize);
-            while found.len() <= limit && looked_at < MAX_POSITIONS {
-                let page = books.orders(project, next, POSITIONS_AT_ONCE)?;
-                looked_at = looked_at.saturating_add(page.len());
-                next = page.last().map(OrderPosition::place);
-                // No order of the wallet is older than the wallet.
-                if page.len() < POSITIONS_AT_ONCE || next.is_some_and(|(at, _)| at < since) {
-                    next = None;
-                }
-                let own = page.into_iter().filter(|it| it.order.wallet == wallet.key);
-                found.extend(own);
-                if next.is_none() {
-                    break;
-                }
-            }
-            if found.len() > limit {
-                found.truncate(limit);
-                next = found.last().map(OrderPosition::place);
-            }
-            Ok((found, next))
-        };
-        let found = tokio::task::spawn_blocking(found).await;
-        let found: Result<_, persistence::Error> = found.map_err(|_| Error::Unavailable)?;
-        let (found, next) = found.map_err(|error| unreadable(&error))?;
-        let orders = self.orders_at(scope, found).await?;
-        Ok(OrderPage { orders, next })
     }
 
     /// A watcher of this wallet, which has to be asked for with [`Self::read_watched`] to begin.

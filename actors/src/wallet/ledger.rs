@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::{
     history::Record,
     id::{WalletId, WalletKey},
+    time::Span,
 };
 use persistence::History;
 
@@ -18,6 +19,8 @@ pub(crate) struct RecordQuery {
     /// Only records with numbers below this.
     pub(crate) before: Option<u64>,
     pub(crate) limit: usize,
+    /// Only records of these instants.
+    pub(crate) within: Span,
     /// Which records match.
     pub(crate) wants: Arc<dyn Fn(&Record) -> bool + Send + Sync>,
 }
@@ -45,7 +48,7 @@ impl Command for RecordQuery {
         let below = recent.first().map_or(before, |first| first.min(before));
         let recent = recent
             .newest_first(before)
-            .filter(|record| record.as_ref().map_or(true, |record| (self.wants)(record)))
+            .filter(|record| record.as_ref().map_or(true, |record| self.matches(record)))
             .take(self.limit.saturating_add(1))
             .collect::<Result<_, _>>()
             .map_err(|error| unreadable(&wallet.key, &error))?;
@@ -59,12 +62,19 @@ impl Command for RecordQuery {
     }
 }
 
+impl RecordQuery {
+    pub(crate) fn matches(&self, record: &Record) -> bool {
+        self.within.contains(record.at) && (self.wants)(record)
+    }
+}
+
 impl LedgerQuery {
     /// The query of the records behind these entries.
     pub(crate) fn records(self) -> RecordQuery {
         RecordQuery {
             before: self.before,
             limit: self.limit,
+            within: self.within,
             wants: Arc::new(move |record| self.wants(record)),
         }
     }

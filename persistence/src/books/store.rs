@@ -71,6 +71,7 @@ impl Store {
                 set::<32, 0>(db, LookUp::Buyers, &tuning)?,
                 set::<16, 16>(db, LookUp::Codes, &tuning)?,
                 set::<16, 16>(db, LookUp::Ids, &tuning)?,
+                set::<40, 0>(db, LookUp::WalletOrders, &tuning)?,
             ],
             folds: tree("folds")?,
             tuning,

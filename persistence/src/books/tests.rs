@@ -494,7 +494,14 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     fold_all(&folded, world.part(..), 40);
     let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
     let names = [
-        "placed", "called", "due", "periods", "buyers", "codes", "ids",
+        "placed",
+        "called",
+        "due",
+        "periods",
+        "buyers",
+        "codes",
+        "ids",
+        "wallet_orders",
     ];
     assert_eq!(trees, names);
     let sum = |tree| checksum(&db.open_tree(tree).unwrap());
@@ -504,7 +511,7 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
 
 const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 3_366_413_672, 2_808_456_540];
 
-const GOLDEN_LOOK_UPS: [u32; 7] = [
+const GOLDEN_LOOK_UPS: [u32; 8] = [
     1_564_375_182,
     1_629_387_359,
     924_199_572,
@@ -512,6 +519,7 @@ const GOLDEN_LOOK_UPS: [u32; 7] = [
     3_243_128_771,
     248_457_521,
     3_592_527_793,
+    3_099_826_429,
 ];
 
 #[test]

@@ -11,7 +11,10 @@ use crate::{
     error::Error,
     lookups::{
         LookUp, LookUpRange, OrderPosition, ProviderId, joined,
-        orders::{buyer_key, first_after, number, place_key, read_place, wallet},
+        orders::{
+            buyer_key, first_after, number, place_key, read_place, read_wallet_order, wallet,
+            wallet_order_key,
+        },
         provider_ids::billed,
     },
 };
@@ -118,6 +121,26 @@ impl dyn Books + '_ {
         let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
         let stretch = LookUpRange::Before(place_key(project, at, serial));
         self.places(LookUp::Placed, project, stretch, limit)
+    }
+
+    /// At most `limit` orders of a wallet, paged as those of a project are.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn wallet_orders(
+        &self,
+        wallet: WalletKey,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
+        let stretch = LookUpRange::Before(wallet_order_key(wallet, at, serial));
+        let entries = self.stretch(LookUp::WalletOrders, &stretch, limit)?;
+        let own = entries
+            .iter()
+            .take_while(|(key, _)| key.starts_with(&wallet.0));
+        own.map(|(key, _)| read_wallet_order(key)).collect()
     }
 
     /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those

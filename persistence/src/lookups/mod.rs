@@ -31,6 +31,7 @@ impl LookUp {
             Self::Buyers => &orders::BUYERS,
             Self::Codes => &codes::CODES,
             Self::Ids => &ids::IDS,
+            Self::WalletOrders => &orders::WALLET_ORDERS,
         }
     }
 }
@@ -76,10 +77,12 @@ impl AllChanges {
     }
 }
 
-/// The wallet that an entry leads to: it ends the key if a key may lead to several wallets, otherwise the value.
+/// The wallet that an entry leads to: it ends the key if a key may lead to several wallets, otherwise the value; a
+/// wallet's own entries begin with it.
 pub(crate) fn wallet_in(look_up: LookUp, key: &[u8], value: &[u8]) -> WalletKey {
     let place = match look_up {
         LookUp::Buyers | LookUp::ProviderIds => key,
+        LookUp::WalletOrders => key.get(..16).unwrap_or_default(),
         LookUp::Placed | LookUp::Due | LookUp::Periods | LookUp::Codes | LookUp::Ids => value,
     };
     WalletKey(place.last_chunk().copied().unwrap_or_default())

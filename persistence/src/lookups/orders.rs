@@ -1,5 +1,5 @@
-//! Orders found without their wallets: by project and time, by when they fall due; and wallets by a buyer's email
-//! address.
+//! Orders found without their wallets: by project and time, by when they fall due, by wallet; and wallets by a buyer's
+//! email address.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
@@ -18,6 +18,14 @@ pub(super) const PLACED: LookUpSpec = LookUpSpec {
     key: 40,
     value: 16,
     changes: placed,
+};
+
+/// Key: wallet, instant, serial. No value.
+pub(super) const WALLET_ORDERS: LookUpSpec = LookUpSpec {
+    name: "wallet_orders",
+    key: 40,
+    value: 0,
+    changes: wallet_orders,
 };
 
 /// Key: project, the instant at which it expires, serial. Value: wallet.
@@ -40,6 +48,13 @@ fn placed(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPlaced(order) = &event.change {
         let key = place_key(order.project, event.at, order.order);
         put(key, Some(joined(&[&wallet.0])));
+    }
+}
+
+fn wallet_orders(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
+    if let Change::OrderPlaced(order) = &event.change {
+        let key = wallet_order_key(*wallet, event.at, order.order);
+        put(key, Some(Box::default()));
     }
 }
 
@@ -94,14 +109,23 @@ pub(crate) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSer
     }
 }
 
-/// Instants sort as numbers do, also those before the epoch.
 pub(crate) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
+    key_of(&project.0.to_be_bytes(), at, serial)
+}
+
+pub(crate) fn wallet_order_key(wallet: WalletKey, at: Timestamp, serial: OrderSerial) -> Key {
+    key_of(&wallet.0, at, serial)
+}
+
+/// Instants sort as numbers do, also those before the epoch.
+fn key_of(owner: &[u8; 16], at: Timestamp, serial: OrderSerial) -> Key {
     let at = at.0.cast_unsigned() ^ (1 << 63);
-    joined(&[
-        &project.0.to_be_bytes(),
-        &at.to_be_bytes(),
-        &serial.0.to_be_bytes(),
-    ])
+    joined(&[owner, &at.to_be_bytes(), &serial.0.to_be_bytes()])
+}
+
+/// The position of an order of a wallet.
+pub(crate) fn read_wallet_order(key: &[u8]) -> Result<OrderPosition, Error> {
+    read_place(key, key.get(..16).unwrap_or_default())
 }
 
 pub(crate) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Error> {

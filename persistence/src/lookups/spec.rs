@@ -24,6 +24,8 @@ pub enum LookUp {
     Codes,
     /// Wallets by the identifier that callers see; never removed.
     Ids,
+    /// Orders of a wallet by when they were placed; never removed.
+    WalletOrders,
 }
 
 /// Callback for what to put under a key or, without a value, to take out.
@@ -42,7 +44,7 @@ pub(crate) struct LookUpSpec {
 }
 
 impl LookUp {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Placed,
         Self::ProviderIds,
         Self::Due,
@@ -50,6 +52,7 @@ impl LookUp {
         Self::Buyers,
         Self::Codes,
         Self::Ids,
+        Self::WalletOrders,
     ];
 }
 

@@ -188,7 +188,8 @@ impl Usage {
 }
 
 /// The feature that a caller's `meta` names: its own `feature`, if that is a text.
-fn feature(meta: &str) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn feature(meta: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Meta<'a> {
         #[serde(borrow)]

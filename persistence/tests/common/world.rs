@@ -37,6 +37,7 @@ pub(crate) fn world(journal: &SledJournal) -> Vec<String> {
         (LookUp::Buyers, 32),
         (LookUp::Codes, 16),
         (LookUp::Ids, 16),
+        (LookUp::WalletOrders, 40),
     ] {
         let all_of_it = LookUpRange::From(vec![0; key_bytes].into());
         let entries = journal.stretch(look_up, &all_of_it, usize::MAX).unwrap();

@@ -10,6 +10,7 @@ use domain::{
     Timestamp,
     history::Reason,
     id::{OrderId, WalletKey},
+    time::Span,
     wallet::{Lot, SubscriptionStatus},
 };
 use maud::{Markup, html};
@@ -58,6 +59,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         limit: ENTRIES,
         product: query.parsed("productId", "a product")?,
         reason: reason.map(|(reason, _, _)| *reason),
+        within: Span::ALWAYS,
     };
     let page = handle.ledger(scope, &address, ledger).await;
     let page = page.map_err(refused)?;

@@ -17,6 +17,7 @@ use domain::{
     Amount, Timestamp,
     id::{HoldId, ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
+    time::Span,
     wallet::{ProductRef, credit::Credit, deduct::Deduct, settle::Settle, shortfall::OnShortfall},
 };
 use persistence::{MemoryJournal, Store};
@@ -122,6 +123,7 @@ impl House {
                 limit,
                 product: None,
                 reason: None,
+                within: Span::ALWAYS,
             };
             let page = self
                 .handle

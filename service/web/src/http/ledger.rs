@@ -3,11 +3,12 @@
 use actors::{LedgerPage, LedgerQuery};
 use axum::response::Response;
 use catalog::ProjectCatalog;
+use domain::{Timestamp, time::Span};
 use serde::Deserialize;
 use wire::{
     Error,
     cursor::{LedgerCursor, LedgerCursorText},
-    field::{LimitText, ProductName, ReasonText, Text},
+    field::{InstantText, LimitText, ProductName, ReasonText, Text},
     respond,
     view::Ledger,
 };
@@ -34,6 +35,12 @@ pub(crate) struct PageQuery {
     /// Only entries with this reason.
     #[param(inline)]
     reason: Option<ReasonText>,
+    /// Only entries from this instant on.
+    #[param(inline)]
+    from: Option<InstantText>,
+    /// Only entries before this instant.
+    #[param(inline)]
+    to: Option<InstantText>,
 }
 
 impl PageQuery {
@@ -52,8 +59,16 @@ impl PageQuery {
                 .0,
             product: named.map(|name| product(name, project)).transpose()?,
             reason: self.reason.as_ref().map(|Text(reason)| *reason),
+            within: Span {
+                start: instant(&self.from).unwrap_or(Span::ALWAYS.start),
+                end: instant(&self.to).unwrap_or(Span::ALWAYS.end),
+            },
         })
     }
+}
+
+fn instant(text: &Option<InstantText>) -> Option<Timestamp> {
+    text.as_ref().map(|Text(at)| *at)
 }
 
 /// The response with a page.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actors::Handle;
+use actors::{Address, Handle};
 use axum::response::Response;
 use catalog::ProjectCatalog;
 use domain::{
@@ -55,7 +55,8 @@ impl PageQuery {
         project: &ProjectCatalog,
     ) -> Result<Response, Error> {
         let (before, limit) = self.place();
-        let page = handle.orders_of_session(&project.scope, session, before, limit);
+        let address = Address::Session(Arc::clone(session));
+        let page = handle.wallet_orders(&project.scope, &address, before, limit);
         let page = page
             .await
             .map_err(|error| Error::from_wallet(error, project))?;
