@@ -4,13 +4,15 @@
 use domain::{
     id::OrderId,
     text::{PaymentId, SubscriptionId},
-    wallet::{InstructionRecord, cancel::Cancel, refund::Refund, resume::Resume},
+    wallet::{InstructionRecord, cancel::Cancel, loss::Loss, refund::Refund, resume::Resume},
 };
 
 use super::{Address, Handle, Scope};
 use crate::{
     answer::Error,
-    wallet::{Caller, CloseInstruction, FindSubscription, Instruct, SubscriptionDetail},
+    wallet::{
+        Caller, CloseInstruction, FindSubscription, Instruct, LossByRefund, SubscriptionDetail,
+    },
 };
 
 impl Handle {
@@ -29,6 +31,22 @@ impl Handle {
     ) -> Result<(InstructionRecord, PaymentId), Error> {
         let place = (order.wallet, Caller::Order(scope.project));
         self.ask(scope, place, Instruct { command, logs }).await
+    }
+
+    /// What an order's wallet would lose if this much more of the order were refunded.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
+    pub async fn loss_by_refund(
+        &self,
+        scope: &Scope,
+        order: OrderId,
+        cents: i64,
+    ) -> Result<Loss, Error> {
+        let place = (order.wallet, Caller::Order(scope.project));
+        let order = order.serial;
+        self.ask(scope, place, LossByRefund { order, cents }).await
     }
 
     /// Logs the outcome of a refund: its record with the stage that it has now.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
-    id::{HoldId, OrderId, ProductId},
+    id::{HoldId, ProductId},
     wallet::{Hold, Lot, Wallet, debt_limit::DebtState},
 };
 
-use super::{Command, Turn, read::view};
+use super::{Command, SubscriptionDetail, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
-/// The most lots of a product, holds of a wallet and pending orders of a wallet that are shown.
+/// The most lots of a product, and holds of a wallet that are shown.
 const SHOWN: usize = 100;
 
 pub(crate) struct InspectWallet;
@@ -27,8 +27,8 @@ pub struct WalletDetail {
     pub holds: (Vec<(HoldId, Hold)>, usize),
     /// Unlocked features, each with the reasons for it.
     pub access: BTreeMap<String, Vec<FeatureSource>>,
-    /// The first orders that wait for their payment, and the number of further ones.
-    pub pending: (Vec<OrderId>, usize),
+    /// Subscriptions that are not over, in the order in which they started.
+    pub subscriptions: Vec<SubscriptionDetail>,
 }
 
 /// A product's credits in a wallet.
@@ -80,12 +80,14 @@ impl Command for InspectWallet {
         let holds = wallet.holds().iter().take(SHOWN);
         let holds: Vec<_> = holds.map(|(id, hold)| (*id, hold.clone())).collect();
         let held_besides = wallet.holds().len().saturating_sub(holds.len());
+        let subscriptions = wallet.subscriptions();
+        let subscriptions = subscriptions.map(|it| SubscriptionDetail::of(wallet, it, turn.now()));
         Ok(WalletDetail {
             view: view(wallet, turn.now()),
             accounts: accounts.collect(),
             holds: (holds, held_besides),
             access: access(wallet, turn.now()),
-            pending: pending(wallet),
+            subscriptions: subscriptions.collect(),
         })
     }
 }
@@ -106,15 +108,4 @@ fn access(wallet: &Wallet, now: Timestamp) -> BTreeMap<String, Vec<FeatureSource
         add(feature.as_str(), FeatureSource::Order);
     }
     access
-}
-
-fn pending(wallet: &Wallet) -> (Vec<OrderId>, usize) {
-    let order = |serial| OrderId {
-        serial,
-        wallet: wallet.key,
-    };
-    let all = wallet.pending_orders();
-    let first: Vec<_> = all.clone().take(SHOWN).map(order).collect();
-    let besides = all.count().saturating_sub(first.len());
-    (first, besides)
 }

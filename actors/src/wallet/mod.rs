@@ -64,6 +64,7 @@ pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;
 pub(crate) use purchase::ReportPurchase;
 pub(crate) use read::Read;
 pub(crate) use recover::{FindBuyersCode, RecentBuyer};
+pub(crate) use refund::LossByRefund;
 pub(crate) use reply::Reply;
 pub(crate) use rotate::{CheckCaller, Rotate};
 pub use session::WatchedView;

@@ -5,7 +5,7 @@ use domain::{
     history::{Record, RecordKey},
     id::OrderSerial,
     text::PaymentId,
-    wallet::{Archive, InstructionRecord, Order, refund::Refund},
+    wallet::{Archive, InstructionRecord, Order, loss::Loss, refund::Refund},
 };
 
 use super::{
@@ -36,6 +36,28 @@ impl Command for Instruct<Refund> {
             refundable_cents: 0,
         })?;
         Ok((log_decision(turn, decided, self.logs)?, payment))
+    }
+}
+
+/// What a wallet would lose by a refund.
+pub(crate) struct LossByRefund {
+    pub(crate) order: OrderSerial,
+    pub(crate) cents: i64,
+}
+
+impl Command for LossByRefund {
+    type Answer = Loss;
+    const ABSENT: Rejection = Rejection::OrderNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Loss, Error> {
+        let record = turn.prior(RecordKey::Order(self.order))?;
+        let archived = Archive {
+            order: record.as_ref().and_then(Record::order),
+            subscription_over: false,
+        };
+        let now = turn.now();
+        let wallet = turn.wallet()?;
+        Ok(wallet.loss_by_refund(self.order, self.cents, archived, now))
     }
 }
 

@@ -5,7 +5,7 @@ use domain::{
     history::{Record, RecordKey},
     project_event::SubscriptionSnapshot,
     text::SubscriptionId,
-    wallet::cancellation_effects::CancellationEffects,
+    wallet::{Subscription, Wallet, loss::Loss},
 };
 
 use super::{Command, Turn};
@@ -16,12 +16,14 @@ pub(crate) struct FindSubscription(pub(crate) SubscriptionId);
 /// A subscription as an administrator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionDetail {
+    /// The provider's name for it.
+    pub id: SubscriptionId,
     /// The subscription as its owner sees it.
     pub subscription: SubscriptionSnapshot,
     /// When it ended; `None`: it has not.
     pub ended_at: Option<Timestamp>,
     /// What the wallet would lose if it ended now; empty if it has ended.
-    pub cancellation_effects: CancellationEffects,
+    pub loss: Loss,
 }
 
 impl Command for FindSubscription {
@@ -32,11 +34,7 @@ impl Command for FindSubscription {
         let now = turn.now();
         let wallet = turn.wallet()?;
         if let Some(current) = wallet.subscription(&self.0) {
-            return Ok(SubscriptionDetail {
-                subscription: current.into(),
-                ended_at: None,
-                cancellation_effects: wallet.cancellation_effects(&self.0, now),
-            });
+            return Ok(SubscriptionDetail::of(wallet, current, now));
         }
         let over = turn.prior(RecordKey::Subscription(self.0.as_str()))?;
         let over = over.as_ref().and_then(SubscriptionDetail::from_record);
@@ -45,13 +43,24 @@ impl Command for FindSubscription {
 }
 
 impl SubscriptionDetail {
+    pub(crate) fn of(wallet: &Wallet, current: &Subscription, now: Timestamp) -> Self {
+        Self {
+            id: current.id.clone(),
+            subscription: current.into(),
+            ended_at: None,
+            loss: wallet.loss_by_cancellation(&current.id, now),
+        }
+    }
+
     /// The ended subscription of a record, if it is the record of an end and there was a paid cycle.
     pub(crate) fn from_record(record: &Record) -> Option<Self> {
-        let last = record.subscription_over()?.last.as_ref()?;
+        let over = record.subscription_over()?;
+        let last = over.last.as_ref()?;
         Some(Self {
+            id: over.id.clone(),
             subscription: last.into(),
             ended_at: Some(record.at),
-            cancellation_effects: CancellationEffects::default(),
+            loss: Loss::default(),
         })
     }
 }

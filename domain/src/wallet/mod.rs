@@ -8,10 +8,10 @@ pub(crate) mod state;
 mod tests;
 
 pub use decide::{
-    Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, cancellation_effects, catch_up,
-    close_order, credit, debt_limit, deduct, draw, feature, forgive, hold,
-    instruction::InstructionDecision, lapse, leave_provider, pay, place_order, purchase, refund,
-    resume, reverse, settle, shortfall, switch, update_subscription,
+    Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, catch_up, close_order, credit,
+    debt_limit, deduct, draw, feature, forgive, hold, instruction::InstructionDecision, lapse,
+    leave_provider, loss, pay, place_order, purchase, refund, resume, reverse, settle, shortfall,
+    switch, update_subscription,
 };
 pub use state::{
     Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,

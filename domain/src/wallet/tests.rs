@@ -9,7 +9,6 @@
 
 mod bill;
 mod burn;
-mod cancellation_effects;
 mod converge;
 mod credit;
 mod crowd;
@@ -25,6 +24,7 @@ mod hold;
 mod instruction;
 mod leave;
 mod limit;
+mod loss;
 mod many_orders;
 mod order;
 mod pay;

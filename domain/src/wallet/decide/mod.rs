@@ -2,7 +2,6 @@
 
 pub mod bill;
 pub mod cancel;
-pub mod cancellation_effects;
 pub mod catch_up;
 pub mod close_order;
 pub mod credit;
@@ -17,6 +16,7 @@ pub mod hold;
 pub(in crate::wallet) mod instruction;
 pub mod lapse;
 pub mod leave_provider;
+pub mod loss;
 pub mod pay;
 pub(in crate::wallet) mod payment;
 pub mod place_order;

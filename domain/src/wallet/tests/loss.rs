@@ -7,14 +7,11 @@ use super::{
 };
 use crate::{
     terms::Terms,
-    wallet::{
-        SubscriptionStatus::Canceled, cancellation_effects::CancellationEffects,
-        feature::FeatureAction,
-    },
+    wallet::{SubscriptionStatus::Canceled, feature::FeatureAction, loss::Loss},
 };
 
-fn said(teller: &Teller) -> CancellationEffects {
-    teller.wallet.cancellation_effects(&sub(1), teller.now)
+fn said(teller: &Teller) -> Loss {
+    teller.wallet.loss_by_cancellation(&sub(1), teller.now)
 }
 
 #[test]
@@ -22,13 +19,13 @@ fn what_is_said_to_go_goes() {
     let mut teller = subscribed();
     teller.credit(credit("k", 50, None)).unwrap();
     let before = (teller.gold(), unlocked(&teller).len());
-    let CancellationEffects { credits, features } = said(&teller);
+    let Loss { credits, features } = said(&teller);
     assert_eq!(credits, [(GOLD, 100)]);
     assert_eq!(features, ["basic"]);
     assert!(teller.set_status(1, Canceled));
     let after = (teller.gold(), unlocked(&teller).len());
     assert_eq!(before, (after.0 + 100, after.1 + 1));
-    assert_eq!(said(&teller), CancellationEffects::default(), "it is over");
+    assert_eq!(said(&teller), Loss::default(), "it is over");
 }
 
 #[test]
@@ -42,9 +39,9 @@ fn what_rolls_over_and_what_something_else_unlocks_stays() {
     teller.subscribe(1, 1, both);
     teller.buy(2, unlock("more"));
     teller.set_feature("most", FeatureAction::Grant);
-    let cancellation_effects = said(&teller);
-    assert_eq!(cancellation_effects.credits, []);
-    assert_eq!(cancellation_effects.features, ["basic"]);
+    let loss = said(&teller);
+    assert_eq!(loss.credits, []);
+    assert_eq!(loss.features, ["basic"]);
     // Features that are not unlocked any more are not lost.
     teller.pass_seconds(MONTH);
     teller.set_status(1, Canceled);
