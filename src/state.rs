@@ -8,7 +8,7 @@ use catalog::CatalogStore;
 use dashboard::{DashboardState, Sessions, Site};
 use domain::Timestamp;
 use edge::EdgeState;
-use operations::{backups::Backups, cluster::ClusterPart};
+use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use web::{admin::AdminState, api::ApiState, health::HealthState};
@@ -87,6 +87,7 @@ impl AppState {
             accounts: Arc::clone(&self.accounts),
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
+            wallet_notes: WalletNotes::new(self.handle.clone()),
             cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
             sessions: Arc::clone(&self.dashboard),

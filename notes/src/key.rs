@@ -66,6 +66,8 @@ impl NoteKey for [u8; 16] {
     }
 }
 
+impl NoteOwner for [u8; 16] {}
+
 impl NoteKey for String {
     fn encode(&self) -> Vec<u8> {
         self.as_bytes().to_vec()

@@ -6,7 +6,7 @@ use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, clock::Clock};
 use catalog::{OwnCellNote, ProjectCellNote};
 use notes::ErasedKind;
-use operations::audit::PageNote;
+use operations::{audit::PageNote, wallet_notes::RemarkNote};
 use outbound::webhooks;
 use persistence::{Backlog, SledJournal, Store};
 
@@ -132,12 +132,13 @@ pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
 
 /// The kinds of notes of all parts of the service.
 pub(crate) fn note_kinds() -> Vec<ErasedKind> {
-    const OTHERS: [ErasedKind; 5] = [
+    const OTHERS: [ErasedKind; 6] = [
         ErasedKind::of::<ProjectCellNote>(),
         ErasedKind::of::<OwnCellNote>(),
         ErasedKind::of::<ObjectIdNote>(),
         ErasedKind::of::<SandboxNote>(),
         ErasedKind::of::<PageNote>(),
+        ErasedKind::of::<RemarkNote>(),
     ];
     [payments::NOTE_KINDS, webhooks::NOTE_KINDS, &OTHERS].concat()
 }

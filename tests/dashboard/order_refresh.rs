@@ -63,7 +63,10 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
     let fields = json!({"status": "complete", "payment_status": "unpaid"});
     stripe.set(&path, fields);
     let page = browser.submit(&ask, &[]).await;
-    page.shows("the payment is processing").shows("Pending");
+    page.shows("the payment is processing")
+        .shows("Processing</span>")
+        .shows("the bank is still moving the money")
+        .lacks("Expires unless it is paid");
 
     stripe.pay(checkout);
     let page = browser.submit(&ask, &[]).await;

@@ -67,9 +67,18 @@ async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
     let key = page.value("idempotencyKey").unwrap().to_owned();
     let refund = format!("{here}/refund");
     let form = [("amount", "4"), ("idempotencyKey", key.as_str())];
+    // A page first shows what goes.
     let page = browser.post(&refund, &form).await;
-    assert_eq!(page.status, 400);
-    page.shows("Tick the box");
+    assert_eq!(page.status, 200);
+    page.shows("Refund 4.00 EUR?")
+        .shows("<dd>10.00 EUR</dd>")
+        .shows("<dd>400 renders</dd>");
+    assert_eq!(page.value("idempotencyKey"), Some(&*key));
+    assert_eq!(service.balance("ann").await, 1000);
+    let too_much = [("amount", "11"), ("idempotencyKey", "k")];
+    let page = browser.post(&refund, &too_much).await;
+    assert_eq!(page.status, 409);
+    page.shows("At most 10.00 EUR is left to refund.");
     let sure = [form[0], form[1], ("confirmed", "on")];
     let page = browser.submit(&refund, &sure).await;
     page.shows("The refund is on its way")
@@ -147,21 +156,45 @@ async fn a_subscription_is_ended_and_goes_on() {
     let found = browser.post(&wallets, &[("clue", "ann")]).await;
     let wallet = found.location().to_owned();
     browser.get(&wallet).await.shows("subscription to Pro");
+    // Both pages have the buttons.
+    let page = browser.get(&here).await;
+    page.shows(&format!("action=\"{wallet}/subscription\""));
+    let product = page.value("productId").unwrap().to_owned();
+    let path = format!("{wallet}/subscription");
     let act = async |action: &'static str, key: &'static str| {
-        let form = [("action", action), ("idempotencyKey", key)];
-        browser.submit(&format!("{here}/subscription"), &form).await
+        let form = [
+            ("action", action),
+            ("idempotencyKey", key),
+            ("productId", &product),
+            ("confirmed", "on"),
+        ];
+        browser.submit(&path, &form).await
     };
+    let end = [
+        ("action", "end"),
+        ("idempotencyKey", "a"),
+        ("productId", &product),
+    ];
+    let asked = browser.post(&path, &end).await;
+    asked
+        .shows("Cancel Pro at the end of the period?")
+        .shows("It can be resumed");
     act("end", "a")
         .await
         .shows("was canceled")
-        .shows("The subscription ends");
+        .shows("Pro, ends ");
     act("end", "a").await.shows("done before");
-    browser.get(&wallet).await.shows("Pro, ends ");
-    act("resume", "b").await.shows("goes on");
-    browser.get(&wallet).await.shows("Pro, paid until ");
+    browser.get(&here).await.shows("The subscription ends");
+    act("resume", "b")
+        .await
+        .shows("goes on")
+        .shows("Pro, paid until ");
     // Canceling at once cannot be undone: a page first shows what is lost.
-    let path = format!("{here}/subscription");
-    let now = [("action", "now"), ("idempotencyKey", "c")];
+    let now = [
+        ("action", "now"),
+        ("idempotencyKey", "c"),
+        ("productId", &product),
+    ];
     let asked = browser.post(&path, &now).await;
     assert_eq!(asked.status, 200);
     asked
@@ -173,10 +206,10 @@ async fn a_subscription_is_ended_and_goes_on() {
     subscribed.shows("subscription to Pro").lacks("ended ");
     assert_eq!(asked.value("action"), Some("now"));
     assert_eq!(asked.value("idempotencyKey"), Some("c"));
-    let sure = [now[0], now[1], ("confirmed", "on")];
-    let page = browser.submit(&path, &sure).await;
-    page.shows("was canceled")
-        .shows("The subscription ended")
+    let sure = [now[0], now[1], now[2], ("confirmed", "on")];
+    browser.submit(&path, &sure).await.shows("was canceled");
+    let page = browser.get(&here).await;
+    page.shows("The subscription ended")
         .lacks("Cancel now")
         .lacks("Cancel at the end");
     browser.submit(&path, &sure).await.shows("done before");

@@ -281,3 +281,122 @@ async fn a_wallets_debt_is_shown_beside_its_balance() {
     let (_, page) = find(&browser, &wallets, "ann").await;
     page.shows("Debt limit 25, this wallet's own; 0 more may come to be owed");
 }
+
+#[tokio::test]
+async fn a_wallets_page_has_its_orders_and_what_was_spent_on_what() {
+    let service = Service::start().await;
+    service.grant("ann", 1000).await;
+    for (feature, amount) in [("draw", 7), ("write", 2), ("draw", 30)] {
+        service.clock.advance_millis(24 * 3600 * 1000);
+        let body = json!({
+            "externalUserId": "ann", "amount": amount, "idempotencyKey": amount.to_string(),
+            "meta": {"feature": feature},
+        });
+        let path = "/api/v1/wallets/external/deduct";
+        service.secret.post(path, &body).await.expect(200);
+    }
+    let (browser, wallets) = open(&service).await;
+    let (wallet, page) = find(&browser, &wallets, "ann").await;
+    page.shows("No orders.");
+    // The last seven days unless others are asked for.
+    let spending = format!("{wallet}/spending");
+    let page = browser.get(&spending).await;
+    page.shows("<bdi>draw</bdi>")
+        .shows("<td class=\"number\">37</td><td class=\"number\">2</td>")
+        .shows("2026-11-21")
+        .shows("<td class=\"number\">30</td><td class=\"number\">1</td>");
+    let page = browser
+        .get(&format!("{spending}?from=2026-11-20&to=2026-11-20"))
+        .await;
+    page.shows("<bdi>write</bdi>").lacks("<bdi>draw</bdi>");
+    let page = browser
+        .get(&format!("{wallet}?from=2026-11-20&to=2026-11-20"))
+        .await;
+    page.shows("−2</td>").lacks("−7</td>").lacks("−30</td>");
+    assert_eq!(browser.get(&format!("{wallet}?from=x")).await.status, 400);
+    // Orders that brought no credits are there, too.
+    let path = wallets.replace("/wallets", "/settings/provider");
+    browser.submit(&path, &[("kind", "sandbox")]).await;
+    let price = service.add_price(1000).await;
+    for _ in 0..6 {
+        let body = json!({"externalUserId": "ann", "priceId": price});
+        service
+            .secret
+            .post("/api/v1/checkout", &body)
+            .await
+            .expect(200);
+    }
+    let page = browser.get(&wallet).await;
+    page.shows("Pending").shows("All orders");
+    let page = browser.get(&format!("{wallet}/orders")).await;
+    assert_eq!(page.html.matches("badge wait").count(), 6);
+}
+
+#[tokio::test]
+async fn operators_leave_each_other_notes_about_a_wallet() {
+    let service = Service::start().await;
+    let (browser, wallets) = open(&service).await;
+    service.grant("ann", 10).await;
+    let (wallet, _) = find(&browser, &wallets, "ann").await;
+    let notes = format!("{wallet}/notes");
+    for text in ["Called on Monday.", "<b>Charged</b> back \u{202e}twice"] {
+        let page = browser.submit(&notes, &[("text", text)]).await;
+        page.shows("Saved.");
+    }
+    let page = browser.get(&wallet).await;
+    page.shows("<bdi>Called on Monday.</bdi>")
+        .shows("<bdi>&lt;b&gt;Charged&lt;/b&gt; back \u{202e}twice</bdi>");
+    let at = page.between("name=\"at\" value=\"", "\"").to_owned();
+    let long = "x".repeat(1001);
+    for text in ["", &long] {
+        assert_eq!(browser.post(&notes, &[("text", text)]).await.status, 400);
+    }
+    service.handle.fold_all().await.unwrap();
+    let page = browser
+        .submit(&format!("{notes}/delete"), &[("at", &at)])
+        .await;
+    page.shows("Called on Monday.").lacks("twice");
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("Deleted a note");
+    for number in 1..100 {
+        let text = format!("Note {number}");
+        browser.post(&notes, &[("text", &text)]).await;
+    }
+    let page = browser.post(&notes, &[("text", "one more")]).await;
+    page.shows("delete some first");
+}
+
+#[tokio::test]
+async fn instants_are_shown_and_days_read_in_the_time_zone_that_the_browser_chose() {
+    let service = Service::start().await;
+    let (mut browser, wallets) = open(&service).await;
+    service.grant("ann", 10).await;
+    let (wallet, page) = find(&browser, &wallets, "ann").await;
+    page.shows("2026-11-18 11:06:40 UTC")
+        .shows("Times are in UTC");
+    let form = [("timeZone", "Europe/Berlin"), ("back", &*wallet)];
+    let page = browser.post("/dashboard/time-zone", &form).await;
+    assert_eq!((page.status, page.location()), (303, &*wallet));
+    let cookie = page.headers.get("set-cookie").unwrap().to_str().unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    browser.cookie = browser.cookie.map(|session| format!("{session}; {cookie}"));
+    let page = browser.get(&wallet).await;
+    page.shows("2026-11-18 12:06:40 CET")
+        .shows("Times are in Europe/Berlin");
+    for (back, leads) in [
+        ("https://evil.example", "/dashboard"),
+        ("/dashboard/../x\\", "/dashboard"),
+        ("//evil.example", "/dashboard"),
+        ("/dashboardx", "/dashboard"),
+    ] {
+        let form = [("timeZone", "UTC"), ("back", back)];
+        let page = browser.post("/dashboard/time-zone", &form).await;
+        assert_eq!(page.location(), leads, "{back}");
+    }
+    let form = [("timeZone", "Mars/Olympus"), ("back", "")];
+    let page = browser.post("/dashboard/time-zone", &form).await;
+    assert_eq!(page.status, 400);
+    page.shows("There is no such time zone.");
+}

@@ -92,7 +92,7 @@ fn credit_form(
                     (form.number(&FieldLabel("amount", "Credits", "")))
                 }
                 (form.text(&FieldLabel("reason", "Reason", "Shown in the wallet's ledger, which its owner can see.")))
-                @if way == Way::Grant { (form.day(&FieldLabel("expiresAt", "Last day", "UTC. Empty: the credits never expire."))) }
+                @if way == Way::Grant { (form.day(&FieldLabel("expiresAt", "Last day", "In your time zone. Empty: the credits never expire."))) }
                 button type="submit" { (verb) "…" }
             }
         }
@@ -307,7 +307,7 @@ pub(super) async fn release(State(app): State<App>, posted: FormPost) -> Result<
 }
 
 /// The wallet's id for the audit log.
-async fn called(app: &App, project: &ProjectCatalog, address: &Address) -> String {
+pub(super) async fn called(app: &App, project: &ProjectCatalog, address: &Address) -> String {
     let view = app.handle.read(&project.scope, address).await;
     view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
 }

@@ -76,19 +76,21 @@ pub(super) fn host(headers: &HeaderMap) -> &str {
 /// The name of the session from a request's cookies. The secure cookie goes first, and is the only one read
 /// where everything is TLS: a neighbouring host that can set the plain cookie must not replace a session.
 pub(super) fn session_name<'a>(headers: &'a HeaderMap, site: &Site) -> Option<&'a str> {
-    let cookie = |name: &str| {
-        let lines = headers.get_all(header::COOKIE).iter();
-        let pairs = lines
-            .filter_map(|line| line.to_str().ok())
-            .flat_map(|line| line.split(';'));
-        pairs
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find_map(|(known, value)| (known == name).then_some(value))
-    };
-    cookie(SECURE_COOKIE).or_else(|| match is_tls(site) {
+    value(headers, SECURE_COOKIE).or_else(|| match is_tls(site) {
         true => None,
-        false => cookie(PLAIN_COOKIE),
+        false => value(headers, PLAIN_COOKIE),
     })
+}
+
+/// A cookie's value.
+pub(super) fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(header::COOKIE).iter();
+    let pairs = lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(';'));
+    pairs
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(known, value)| (known == name).then_some(value))
 }
 
 /// Whether a form was sent from a page of this server, by the browser's headers. A client that sends neither

@@ -4,9 +4,11 @@
 use std::str::FromStr;
 
 use domain::{Timestamp, text::IdempotencyKey};
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::civil::Date;
 use serde::{Serialize, de::DeserializeOwned};
 use wire::{Error, field::FromText};
+
+use super::time_zone;
 
 /// The checkbox that confirms what cannot be undone.
 pub(super) const CONFIRMED: &str = "confirmed";
@@ -147,12 +149,12 @@ impl Fields {
         minor(text, decimals).ok_or_else(|| wanted(name, "an amount, such as 9 or 9.50"))
     }
 
-    /// The first instant of a day in UTC, as a browser's date field sends it.
+    /// The first instant of a day in the browser's time zone, as a browser's date field sends it.
     pub(super) fn day(&self, name: &str) -> Result<Option<Timestamp>, Error> {
         self.midnight(name, Some)
     }
 
-    /// The instant at which a day ends, in UTC.
+    /// The instant at which a day ends, in the browser's time zone.
     pub(super) fn day_end(&self, name: &str) -> Result<Option<Timestamp>, Error> {
         self.midnight(name, |day| day.tomorrow().ok())
     }
@@ -166,9 +168,9 @@ impl Fields {
             return Ok(None);
         };
         let day = text.parse().ok().and_then(of);
-        let at = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
+        let at = day.and_then(time_zone::midnight);
         let at = at.ok_or_else(|| wanted(name, "a day, such as 2027-12-31"))?;
-        Ok(Some(Timestamp(at.timestamp().as_millisecond())))
+        Ok(Some(at))
     }
 
     /// Splits a field at spaces, commas and line ends.
@@ -180,6 +182,21 @@ impl Fields {
             .filter(|part| !part.is_empty())
             .map(ToOwned::to_owned)
             .collect()
+    }
+
+    /// The fields with these names that are not empty, as the beginning of a query: `a=1&b=2&`.
+    pub(super) fn query(&self, names: &[&str]) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for name in names {
+            if let Some(text) = self.some(name) {
+                query.append_pair(name, text);
+            }
+        }
+        let query = query.finish();
+        match query.is_empty() {
+            true => query,
+            false => query + "&",
+        }
     }
 
     /// All fields except those with this name.

@@ -12,7 +12,7 @@ use domain::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 use wire::{Error, view::Instant};
 
-use super::{assets, form, page_request::PageRequest};
+use super::{assets, form, page_request::PageRequest, time_zone};
 
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
@@ -139,6 +139,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     };
     let in_projects = matches!(at, At::Projects | At::Project(..));
     let top = html! {
+        a.skip href="#content" { "Skip to the content" }
         header.top {
             a.brand href="/dashboard" { "Scrip" }
             nav aria-label="Main" {
@@ -157,10 +158,11 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     let inner = html! {
         (top)
         @if let At::Project(project, tab) = at { (project_head(project, tab)) }
-        main #content {
+        main #content tabindex="-1" {
             @if let Some((_, text)) = done { p.done role="status" { (text) } }
             (body)
         }
+        (time_zone::footer())
     };
     Html(document(title, &inner).into_string()).into_response()
 }
@@ -218,11 +220,19 @@ fn document(title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// An instant for people, to the second; the `datetime` attribute has all of it.
+/// An instant for people, to the second and in the browser's time zone; the `datetime` attribute has all of it.
 pub(super) fn when(at: Timestamp) -> Markup {
     let exact = Instant(at).to_string();
-    let short = exact.get(..19).unwrap_or_default().replace('T', " ");
-    html! { time datetime=(exact) { (short) " UTC" } }
+    let written = time_zone::written(at).unwrap_or_else(|| exact.clone());
+    html! { time datetime=(exact) { (written) } }
+}
+
+/// A path of the dashboard that a request names; `None` if it may lead elsewhere.
+pub(super) fn own_path(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/dashboard")?;
+    let begins = rest.is_empty() || rest.starts_with(['/', '?']);
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '\\' | '"' | '<' | '>');
+    (begins && path.chars().all(plain)).then_some(path)
 }
 
 /// Redirects after a form succeeded; `message` names the text shown there.

@@ -16,19 +16,26 @@ mod fields;
 mod form;
 mod keys;
 mod layout;
+mod ledger;
 pub mod money;
+mod order;
 mod order_refresh;
 mod orders;
 mod overview;
 mod page_request;
 mod prices;
 mod projects;
+mod remarks;
 mod sandbox;
 mod session;
 mod settings;
 mod sign_in;
+mod spending;
 mod state;
+mod subscriptions;
 mod system;
+mod time_zone;
+mod time_zone_page;
 mod unfulfilled;
 mod wallet;
 mod wallets;
@@ -65,6 +72,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route("/dashboard/audit", get(audit::list))
         .route("/dashboard/live", get(overview::live_part))
         .route("/dashboard/system", get(system::show))
+        .route(
+            time_zone::PATH,
+            get(time_zone_page::show).post(time_zone_page::save),
+        )
         .route(PROJECT, get(overview::show))
         .route(
             &of_project("/settings"),
@@ -102,15 +113,19 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             get(wallets::show).post(wallets::find),
         )
         .route(&of_wallet(""), get(wallet::show))
+        .route(&of_wallet("/orders"), get(orders::list_of_wallet))
+        .route(&of_wallet("/spending"), get(spending::show))
+        .route(&of_wallet("/subscription"), post(subscriptions::change))
+        .route(&of_wallet("/notes"), post(remarks::add))
+        .route(&of_wallet("/notes/delete"), post(remarks::delete))
         .route(&of_wallet("/grant"), post(actions::grant))
         .route(&of_wallet("/deduct"), post(actions::deduct))
         .route(&of_wallet("/feature"), post(actions::feature))
         .route(&of_wallet("/release"), post(actions::release))
         .route(&of_project("/orders"), get(orders::list))
-        .route(&of_order(""), get(orders::show))
+        .route(&of_order(""), get(order::show))
         .route(&of_order("/ask"), post(order_refresh::ask))
-        .route(&of_order("/refund"), post(orders::refund))
-        .route(&of_order("/subscription"), post(orders::subscription))
+        .route(&of_order("/refund"), post(order::refund))
         .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
         .route(
             &of_project("/unfulfilled-payments/reconcile"),
@@ -145,4 +160,5 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         ))
         .merge(assets::router())
         .layer(middleware::from_fn(layout::present))
+        .layer(middleware::from_fn(time_zone::choose))
 }

@@ -7,7 +7,7 @@ use actors::Handle;
 use catalog::CatalogStore;
 use domain::Timestamp;
 use edge::{BehindEdge, EdgeState};
-use operations::{backups::Backups, cluster::ClusterPart};
+use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
 use outbound::Webhooks;
 use payments::Payments;
 
@@ -33,6 +33,8 @@ pub struct DashboardState {
     pub sandboxes: Sandboxes,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// What operators write down about wallets.
+    pub wallet_notes: WalletNotes,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.

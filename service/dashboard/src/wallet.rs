@@ -1,17 +1,12 @@
-//! One wallet: balances with their lots, holds, features and subscriptions, pending orders, the ledger.
+//! One wallet: balances with their lots, features and subscriptions, holds, orders, the ledger, notes.
 
-use actors::{
-    AccountDetail, Address, FeatureSource, LedgerLine, LedgerPage, LedgerQuery, SubscriptionDetail,
-    WalletDetail,
-};
+use actors::{AccountDetail, Address, FeatureSource, SubscriptionDetail, WalletDetail};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
-    history::Reason,
     id::{OrderId, WalletKey},
-    time::Span,
-    wallet::{Lot, SubscriptionStatus},
+    wallet::Lot,
 };
 use maud::{Markup, html};
 use wire::Error;
@@ -19,30 +14,22 @@ use wire::Error;
 use super::{
     actions,
     catalog::product_name,
-    form::{self, FieldLabel, Form},
+    fields::Fields,
+    form::{self, Form},
     layout::{self, Tab},
-    money::{grouped, money, signed},
+    ledger::{self, reason_name},
+    money::grouped,
     orders,
     page_request::PageRequest,
+    remarks, subscriptions,
     wallets::{name, path, wallet},
 };
 use crate::state::App;
 
-/// Ledger entries per page.
-const ENTRIES: usize = 25;
+/// Orders that the page shows; the rest is on a page of its own.
+const ORDERS: usize = 5;
 /// Ended subscriptions that the page shows.
 const ENDED: usize = 5;
-
-const REASONS: [(Reason, &str, &str); 8] = [
-    (Reason::Purchase, "purchase", "Purchase"),
-    (Reason::Deduction, "deduction", "Deduction"),
-    (Reason::FreeGrant, "free_grant", "Free grant"),
-    (Reason::Manual, "manual", "Manual grant"),
-    (Reason::Refund, "refund", "Refund"),
-    (Reason::Expiry, "expiry", "Expiry"),
-    (Reason::Reversal, "reversal", "Reversal"),
-    (Reason::Forgiveness, "forgiveness", "Forgiveness"),
-];
 
 /// `GET …/wallets/{wallet}`: one wallet.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
@@ -52,28 +39,23 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let refused = |error| Error::from_wallet(error, &project);
     let detail = handle.inspect(scope, &address).await.map_err(refused)?;
     let query = request.query();
-    let reason = query.text("reason");
-    let reason = REASONS.iter().find(|(_, name, _)| *name == reason);
-    let ledger = LedgerQuery {
-        before: query.parsed("before", "an entry's number")?,
-        limit: ENTRIES,
-        product: query.parsed("productId", "a product")?,
-        reason: reason.map(|(reason, _, _)| *reason),
-        within: Span::ALWAYS,
-    };
-    let page = handle.ledger(scope, &address, ledger).await;
+    let page = handle.ledger(scope, &address, ledger::query(query)?).await;
     let page = page.map_err(refused)?;
+    let bought = handle.wallet_orders(scope, &address, None, ORDERS).await;
+    let bought = bought.map_err(refused)?;
+    let remarks = remarks::of(&app, key).await?;
     let ended = handle.ended_subscriptions(scope, &address, ENDED).await;
     let ended = ended.map_err(refused)?;
     let view = &detail.view;
     let body = html! {
-        h1 { (name(view)) }
+        h1 { bdi { (name(view)) } }
         p.hint { code { (view.id) } " · created " (layout::when(view.created_at)) }
         (balances(&project, key, &detail))
-        (access(&project, &detail, &ended))
+        (access(&request, &project, key, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
-        @if !detail.pending.0.is_empty() { (pending(&project, &detail)) }
-        (ledger_part(&request, &project, key, &page))
+        (orders::of_wallet(&project, key, &bought))
+        (ledger::card(&project, key, query, &page))
+        (remarks::card(&request, &project, key, &remarks, Form::new(&Fields::default(), None)))
         (actions::forms(&request, &project, key))
     };
     Ok(Tab::Wallets.page(&request, &project, "Wallet", &body))
@@ -125,12 +107,13 @@ fn lot_row(project: &ProjectCatalog, wallet: WalletKey, lot: &Lot) -> Markup {
     } }
 }
 
-fn reason_name(reason: Reason) -> &'static str {
-    let known = REASONS.iter().find(|(known, _, _)| *known == reason);
-    known.map_or("", |(_, _, name)| name)
-}
-
-fn access(project: &ProjectCatalog, detail: &WalletDetail, ended: &[SubscriptionDetail]) -> Markup {
+fn access(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    key: WalletKey,
+    detail: &WalletDetail,
+    ended: &[SubscriptionDetail],
+) -> Markup {
     html! {
         section.card {
             h2 { "Access" }
@@ -148,32 +131,8 @@ fn access(project: &ProjectCatalog, detail: &WalletDetail, ended: &[Subscription
                     } }
                 } } }
             }
-            @for subscription in &detail.view.subscriptions {
-                p {
-                    @match subscription.status {
-                        SubscriptionStatus::Active => span.badge.good { "Active" },
-                        SubscriptionStatus::PastDue => span.badge.bad { "Past due" },
-                        SubscriptionStatus::Paused => span.badge.wait { "Paused" },
-                        SubscriptionStatus::Canceled => span.badge { "Canceled" },
-                    }
-                    " " (subscription.label.as_deref().unwrap_or("Subscription"))
-                    @if subscription.cancel_at_period_end { ", ends " } @else { ", paid until " }
-                    (layout::when(subscription.current_period_end))
-                    @if subscription.collection_paused { ", collection paused" }
-                    @if let Some(open) = &subscription.open_invoice {
-                        ". " (money(open.amount_cents, &open.currency.to_string()))
-                        " is due from the buyer: " a href=(open.url.as_str()) rel="noreferrer" { "invoice" }
-                        @if let Some(at) = open.next_attempt_at { ", next attempt " (layout::when(at)) }
-                    }
-                }
-            }
-            @for over in ended { @if let Some(at) = over.ended_at {
-                p {
-                    span.badge { "Canceled" }
-                    " " (over.subscription.label.as_deref().unwrap_or(&product_name(project, over.subscription.product)))
-                    ", ended " (layout::when(at))
-                }
-            } }
+            @for known in &detail.subscriptions { (subscriptions::buttons(request, project, key, known)) }
+            @for over in ended { (subscriptions::standing(project, over)) }
         }
     }
 }
@@ -209,77 +168,4 @@ fn holds(
             @if *besides > 0 { p.hint { "and " (besides) " more" } }
         }
     }
-}
-
-fn pending(project: &ProjectCatalog, detail: &WalletDetail) -> Markup {
-    let (orders, besides) = &detail.pending;
-    html! {
-        section.card {
-            h2 { "Orders awaiting payment" }
-            @for order in orders { p { a href=(orders::path(project, *order)) { code.small { (order) } } } }
-            @if *besides > 0 { p.hint { "and " (besides) " more" } }
-        }
-    }
-}
-
-fn ledger_part(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    key: WalletKey,
-    page: &LedgerPage,
-) -> Markup {
-    let page_path = path(project, key);
-    let query = request.query();
-    let form = Form::new(query, None).called("ledger-");
-    let mut reasons = vec![("", "Any")];
-    reasons.extend(REASONS.iter().map(|(_, name, text)| (*name, *text)));
-    let mut products = vec![(String::new(), "Any".to_owned())];
-    let holding = project.products().filter(|product| product.holds_credits());
-    products.extend(holding.map(|product| (product.id.to_string(), product.name.clone())));
-    let older = page.next.map(|before| {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        for name in ["reason", "productId"] {
-            if let Some(value) = request.query().some(name) {
-                query.append_pair(name, value);
-            }
-        }
-        query.append_pair("before", &before.to_string());
-        format!("{page_path}?{}", query.finish())
-    });
-    html! {
-        section.card #ledger {
-            h2 { "Ledger" }
-            form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" {
-                (form.choice(&FieldLabel("reason", "Reason", ""), &reasons))
-                @if products.len() > 2 { (form.choice(&FieldLabel("productId", "Product", ""), &products)) }
-                button type="submit" { "Show" }
-            }
-            @if page.lines.is_empty() { p.empty { "No entries." } } @else {
-                div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
-                    thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
-                    tbody { @for line in &page.lines { (line_row(project, line)) } }
-                } }
-            }
-            @if let Some(older) = older {
-                p { a.button href=(older) hx-get=(older) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" { "Older" } }
-            }
-        }
-    }
-}
-
-fn line_row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
-    let entry = &line.entry;
-    html! { tr {
-        td.time { (layout::when(line.at)) }
-        td { (reason_name(entry.reason)) }
-        td.number.plus[entry.delta > 0] { (signed(entry.delta)) }
-        td.number { (grouped(entry.balance_after)) }
-        td {
-            @if let Some(order) = line.order {
-                a href=(orders::path(project, order)) { "Order" } " "
-            }
-            @if let Some(meta) = &entry.meta { code.small.wrap { (meta.as_str()) } " " }
-            @if let Some(key) = &entry.key { code.small.wrap { (key.as_str()) } }
-        }
-    } }
 }

@@ -7,3 +7,4 @@ pub mod cells;
 pub mod cluster;
 pub mod metrics;
 pub mod provider_change;
+pub mod wallet_notes;

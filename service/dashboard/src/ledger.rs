@@ -1,0 +1,128 @@
+//! A wallet's ledger on its page: entries of a time, of a reason, of a product; and the path to their sums.
+
+use actors::{LedgerLine, LedgerPage, LedgerQuery};
+use catalog::ProjectCatalog;
+use domain::{Timestamp, history::Reason, id::WalletKey, time::Span};
+use maud::{Markup, html};
+use wire::Error;
+
+use super::{
+    fields::Fields,
+    form::{FieldLabel, Form},
+    layout,
+    money::{grouped, signed},
+    orders,
+    wallets::path,
+};
+
+/// Ledger entries per page.
+const ENTRIES: usize = 25;
+
+const REASONS: [(Reason, &str, &str); 8] = [
+    (Reason::Purchase, "purchase", "Purchase"),
+    (Reason::Deduction, "deduction", "Deduction"),
+    (Reason::FreeGrant, "free_grant", "Free grant"),
+    (Reason::Manual, "manual", "Manual grant"),
+    (Reason::Refund, "refund", "Refund"),
+    (Reason::Expiry, "expiry", "Expiry"),
+    (Reason::Reversal, "reversal", "Reversal"),
+    (Reason::Forgiveness, "forgiveness", "Forgiveness"),
+];
+
+/// The fields by which a ledger is filtered.
+pub(super) const FILTERS: [&str; 4] = ["from", "to", "reason", "productId"];
+
+/// A reason's name for people.
+pub(super) fn reason_name(reason: Reason) -> &'static str {
+    let known = REASONS.iter().find(|(known, _, _)| *known == reason);
+    known.map_or("", |(_, _, name)| name)
+}
+
+/// The part of a ledger that these fields ask for.
+pub(super) fn query(fields: &Fields) -> Result<LedgerQuery, Error> {
+    let reason = fields.text("reason");
+    let reason = REASONS.iter().find(|(_, name, _)| *name == reason);
+    Ok(LedgerQuery {
+        before: fields.parsed("before", "an entry's number")?,
+        limit: ENTRIES,
+        product: fields.parsed("productId", "a product")?,
+        reason: reason.map(|(reason, _, _)| *reason),
+        within: within(fields)?,
+    })
+}
+
+/// The days `from` and `to` and all between them.
+fn within(fields: &Fields) -> Result<Span, Error> {
+    Ok(Span {
+        start: fields.day("from")?.unwrap_or(Span::ALWAYS.start),
+        end: fields.day_end("to")?.unwrap_or(Timestamp::NEVER),
+    })
+}
+
+/// The fields of a filter: days, product and, if it can be chosen, the reason.
+pub(super) fn filters(project: &ProjectCatalog, form: Form<'_>, with_reason: bool) -> Markup {
+    let mut reasons = vec![("", "Any")];
+    reasons.extend(REASONS.iter().map(|(_, name, text)| (*name, *text)));
+    let mut products = vec![(String::new(), "Any".to_owned())];
+    let holding = project.products().filter(|product| product.holds_credits());
+    products.extend(holding.map(|product| (product.id.to_string(), product.name.clone())));
+    html! {
+        (form.day(&FieldLabel("from", "From", "")))
+        (form.day(&FieldLabel("to", "To and including", "")))
+        @if with_reason { (form.choice(&FieldLabel("reason", "Reason", ""), &reasons)) }
+        @if products.len() > 2 { (form.choice(&FieldLabel("productId", "Product", ""), &products)) }
+    }
+}
+
+/// The card with a page of the ledger.
+pub(super) fn card(
+    project: &ProjectCatalog,
+    key: WalletKey,
+    fields: &Fields,
+    page: &LedgerPage,
+) -> Markup {
+    let page_path = path(project, key);
+    let form = Form::new(fields, None).called("ledger-");
+    let filter = fields.query(&FILTERS);
+    let older = page
+        .next
+        .map(|before| format!("{page_path}?{filter}before={before}"));
+    html! {
+        section.card #ledger {
+            div.head {
+                h2 { "Ledger" }
+                a href={ (page_path) "/spending?" (filter) } { "What was spent" }
+            }
+            form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" {
+                (filters(project, form, true))
+                button type="submit" { "Show" }
+            }
+            @if page.lines.is_empty() { p.empty { "No entries." } } @else {
+                div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
+                    thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
+                    tbody { @for line in &page.lines { (row(project, line)) } }
+                } }
+            }
+            @if let Some(older) = older {
+                p { a.button href=(older) hx-get=(older) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" { "Older" } }
+            }
+        }
+    }
+}
+
+fn row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
+    let entry = &line.entry;
+    html! { tr {
+        td.time { (layout::when(line.at)) }
+        td { (reason_name(entry.reason)) }
+        td.number.plus[entry.delta > 0] { (signed(entry.delta)) }
+        td.number { (grouped(entry.balance_after)) }
+        td {
+            @if let Some(order) = line.order {
+                a href=(orders::path(project, order)) { "Order" } " "
+            }
+            @if let Some(meta) = &entry.meta { code.small.wrap { (meta.as_str()) } " " }
+            @if let Some(key) = &entry.key { code.small.wrap { (key.as_str()) } }
+        }
+    } }
+}

@@ -1,0 +1,164 @@
+//! What a wallet's credits were spent on, and what its ledger sums up to, over some days.
+
+use std::collections::BTreeMap;
+
+use actors::{Address, LedgerSum, LedgerSums};
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{Timestamp, id::ProductId};
+use jiff::{ToSpan as _, civil::Date};
+use maud::{Markup, html};
+use wire::Error;
+
+use super::{
+    catalog::product_name,
+    fields::Fields,
+    form::Form,
+    layout::{self, Tab},
+    ledger::{self, reason_name},
+    money::{grouped, signed},
+    page_request::PageRequest,
+    time_zone,
+    wallets::{name, path, wallet},
+};
+use crate::state::App;
+
+/// Days that are shown unless others are asked for, today included.
+const USUAL_DAYS: i64 = 7;
+
+/// `GET …/wallets/{wallet}/spending`: sums of the days that are asked for.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let key = wallet(&request)?;
+    let (scope, address) = (&project.scope, Address::Stored(key));
+    let refused = |error| Error::from_wallet(error, &project);
+    let view = app.handle.read(scope, &address).await.map_err(refused)?;
+    let today = time_zone::day(app.handle.now_in(scope));
+    let mut fields = request.query().clone();
+    if fields.some("from").is_none()
+        && fields.some("to").is_none()
+        && let Some(today) = today
+    {
+        fields = days_until(today, USUAL_DAYS).with_some("productId", fields.some("productId"));
+    }
+    let query = ledger::query(&fields)?;
+    let first_of_day = |at| {
+        time_zone::day(at)
+            .and_then(time_zone::midnight)
+            .unwrap_or(at)
+    };
+    let sums = app.handle.ledger_sums(scope, &address, query, first_of_day);
+    let sums = sums.await.map_err(refused)?;
+    let page_path = path(&project, key);
+    let own_path = format!("{page_path}/spending");
+    let body = html! {
+        h1 { "What was spent" }
+        p.hint { a href=(page_path) { (name(&view)) } }
+        @if let Some(today) = today {
+            nav.ranges aria-label="Days" {
+                @for (text, days) in [("Today", 1), ("7 days", 7), ("30 days", 30), ("A year", 365)] {
+                    @let range = days_until(today, days);
+                    @let same = ["from", "to"].iter().all(|name| range.text(name) == fields.text(name));
+                    a href={ (own_path) "?" (range.query(&ledger::FILTERS)) } aria-current=[same.then_some("true")] { (text) }
+                }
+            }
+        }
+        form.row.filter method="get" {
+            (ledger::filters(&project, Form::new(&fields, None), false))
+            button type="submit" { "Show" }
+        }
+        @if let (false, Some(since)) = (sums.is_complete, sums.since) {
+            p.note { "There are more entries than are summed up at once: this is what was since " (layout::when(since)) ". Choose fewer days." }
+        }
+        (by_reason(&project, &sums))
+        (by_feature(&project, &sums))
+        (by_day(&project, &sums))
+        p { a.button href={ (page_path) "?" (fields.query(&ledger::FILTERS)) "#ledger" } { "Show the entries" } }
+    };
+    Ok(Tab::Wallets.page(&request, &project, "What was spent", &body))
+}
+
+/// The last days up to today, as fields.
+fn days_until(today: Date, days: i64) -> Fields {
+    let first = today.saturating_sub(days.saturating_sub(1).days());
+    Fields::default().with("from", first).with("to", today)
+}
+
+fn by_reason(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
+    html! {
+        section.card {
+            h2 { "By kind" }
+            @if sums.reasons.is_empty() { p.empty { "No entries in these days." } } @else {
+                div.scroll tabindex="0" role="region" aria-label="By kind" { table {
+                    thead { tr { th { "Product" } th { "Kind" } th.number { "Credits" } th.number { "Entries" } } }
+                    tbody { @for ((product, reason), sum) in &sums.reasons { tr {
+                        td { (product_name(project, *product)) }
+                        td { (reason_name(*reason)) }
+                        td.number.plus[sum.credits > 0] { (signed(sum.credits)) }
+                        td.number { (count(*sum)) }
+                    } } }
+                } }
+            }
+        }
+    }
+}
+
+fn by_feature(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
+    let mut features: BTreeMap<(ProductId, Option<&str>), LedgerSum> = BTreeMap::new();
+    for ((product, _, feature), sum) in &sums.spent {
+        add(
+            features.entry((*product, feature.as_deref())).or_default(),
+            *sum,
+        );
+    }
+    let mut features: Vec<_> = features.into_iter().collect();
+    features.sort_by_key(|(_, sum)| sum.credits);
+    html! {
+        @if !features.is_empty() {
+            section.card {
+                h2 { "Spent, by feature" }
+                div.scroll tabindex="0" role="region" aria-label="By feature" { table {
+                    thead { tr { th { "Product" } th { "Feature" } th.number { "Credits" } th.number { "Deductions" } } }
+                    tbody { @for ((product, feature), sum) in &features { tr {
+                        td { (product_name(project, *product)) }
+                        td { @match feature { Some(name) => bdi { (name) }, None => span.hint { "none named" } } }
+                        td.number { (grouped(sum.credits.saturating_neg())) }
+                        td.number { (count(*sum)) }
+                    } } }
+                } }
+            }
+        }
+    }
+}
+
+fn by_day(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
+    let mut days: BTreeMap<(Timestamp, ProductId), LedgerSum> = BTreeMap::new();
+    for ((product, day, _), sum) in &sums.spent {
+        add(days.entry((*day, *product)).or_default(), *sum);
+    }
+    html! {
+        @if !days.is_empty() {
+            section.card {
+                h2 { "Spent, by day" }
+                div.scroll tabindex="0" role="region" aria-label="By day" { table {
+                    thead { tr { th { "Day" } th { "Product" } th.number { "Credits" } th.number { "Deductions" } } }
+                    tbody { @for ((day, product), sum) in days.iter().rev() { tr {
+                        td.time { @if let Some(day) = time_zone::day(*day) { (day) } }
+                        td { (product_name(project, *product)) }
+                        td.number { (grouped(sum.credits.saturating_neg())) }
+                        td.number { (count(*sum)) }
+                    } } }
+                } }
+            }
+        }
+    }
+}
+
+fn count(sum: LedgerSum) -> String {
+    grouped(i64::try_from(sum.entries).unwrap_or(i64::MAX))
+}
+
+fn add(total: &mut LedgerSum, sum: LedgerSum) {
+    total.credits = total.credits.saturating_add(sum.credits);
+    total.entries = total.entries.saturating_add(sum.entries);
+}

@@ -1,0 +1,73 @@
+//! The form by which a browser's time zone is chosen.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+    response::{IntoResponse, Redirect, Response},
+};
+use jiff::tz::{self, TimeZone};
+use maud::html;
+use wire::{Error, ErrorCode};
+
+use super::{
+    cookies::Transport,
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    layout::{self, At},
+    page_request::{FormPost, PageRequest},
+    time_zone::{COOKIE, PATH, name},
+};
+use crate::state::App;
+
+/// How long a browser keeps its choice.
+const KEPT_SECONDS: i64 = 365 * 24 * 3600;
+
+/// `GET /dashboard/time-zone`: the form.
+pub(super) async fn show(request: PageRequest) -> Response {
+    let fields = Fields::default()
+        .with("timeZone", name())
+        .with("back", request.query().text("back"));
+    page(&request, Form::new(&fields, None))
+}
+
+fn page(request: &PageRequest, form: Form<'_>) -> Response {
+    let names: Vec<String> = tz::db().available().map(|name| name.to_string()).collect();
+    let names: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &**name)).collect();
+    let body = html! {
+        h1 { "Time zone" }
+        section.card {
+            p { "In this browser, instants are shown and days are read in this zone. Charts count by days of UTC." }
+            form method="post" action=(PATH) {
+                (form::token(request))
+                input type="hidden" name="back" value=(form.fields.text("back"));
+                (form.choice(&FieldLabel("timeZone", "Time zone", ""), &names))
+                button.primary type="submit" { "Save" }
+            }
+        }
+    };
+    form.response(layout::page(request, At::Projects, "Time zone", &body))
+}
+
+/// `POST /dashboard/time-zone`: keeps it in the browser.
+pub(super) async fn save(
+    State(app): State<App>,
+    headers: HeaderMap,
+    posted: FormPost,
+) -> Result<Response, Error> {
+    let FormPost { request, fields } = posted;
+    let name = fields.text("timeZone");
+    let Ok(zone) = TimeZone::get(name) else {
+        let error = Error::invalid("timeZone", "There is no such time zone.");
+        return Ok(page(&request, Form::new(&fields, Some(&error))));
+    };
+    let secure = Transport::of(&headers, &app.site) == Some(Transport::Tls);
+    let secure = if secure { "; Secure" } else { "" };
+    let name = zone.iana_name().unwrap_or("UTC");
+    let cookie = format!(
+        "{COOKIE}={name}; Path=/dashboard; HttpOnly; SameSite=Lax; Max-Age={KEPT_SECONDS}{secure}"
+    );
+    let cookie =
+        HeaderValue::from_str(&cookie).map_err(|_| Error::new(ErrorCode::InternalError))?;
+    let back = layout::own_path(fields.text("back")).unwrap_or("/dashboard");
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response())
+}
