@@ -10,7 +10,7 @@ use domain::{
     project_event::SubscriptionSnapshot,
     text::ExternalUserId,
     time::Span,
-    wallet::{Coverage, NextExpiry, Order, debt_limit::DebtState},
+    wallet::{Coverage, Freeze, NextExpiry, Order, debt_limit::DebtState},
 };
 
 use persistence::usage;
@@ -82,6 +82,8 @@ pub struct WalletView {
     pub external_user: Option<ExternalUserId>,
     /// Balances, in the order in which they were first filled.
     pub balances: Vec<Balance>,
+    /// Since when and why it is frozen, if it is.
+    pub frozen: Option<Freeze>,
     /// Unlocked features, sorted.
     pub features: Vec<String>,
     /// Active and past-due subscriptions, in the order in which they started.

@@ -8,7 +8,7 @@
 use crate::{
     history::{Entry, Reason, Record},
     id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
-    text::{ExternalUserId, Feature},
+    text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
     wallet::{
         Change, Dispute, Event, LastTier, OpenInvoice, Order, Owner, Subscription,
@@ -177,6 +177,13 @@ pub enum EventData {
         /// Features that it does not unlock any more, sorted.
         removed: Vec<Feature>,
     },
+    /// The wallet was frozen, or frozen for another reason.
+    Frozen {
+        /// Why, if it was said.
+        reason: Option<FreezeReason>,
+    },
+    /// The wallet is not frozen any more.
+    Thawed,
 }
 
 /// A product's threshold for a low balance.
@@ -254,6 +261,7 @@ pub struct Subject {
     created: bool,
     order: Option<(OrderSerial, Step)>,
     subscription: Option<(SubscriptionEvent, Box<SubscriptionSnapshot>)>,
+    frozen: Option<Box<EventData>>,
 }
 
 #[derive(Debug)]
@@ -329,6 +337,15 @@ impl EventCollector {
                 self.features(wallet, event.at);
                 let facts = || Box::new((&changed.subscription).into());
                 subject.subscription = changed.subscription_event.map(|data| (data, facts()));
+                None
+            }
+            Change::Frozen { reason } => {
+                let reason = reason.clone();
+                subject.frozen = Some(Box::new(EventData::Frozen { reason }));
+                None
+            }
+            Change::Thawed => {
+                subject.frozen = Some(Box::new(EventData::Thawed));
                 None
             }
             Change::HoldExtended { .. }
@@ -407,6 +424,7 @@ impl EventCollector {
         if let Some((data, facts)) = subject.subscription {
             self.data.push(EventData::Subscription(data, facts));
         }
+        self.data.extend(subject.frozen.map(|data| *data));
         // What a hold gives back was not taken for good, and what is forgiven cannot be spent.
         let comes = |it: &&Entry| {
             it.delta > 0 && !matches!(it.reason, Reason::Reversal | Reason::Forgiveness)

@@ -1,6 +1,6 @@
 //! Why a wallet refuses a command. Nothing is changed by a refused command.
 
-use crate::id::ProductId;
+use crate::{id::ProductId, text::FreezeReason};
 
 /// Why a command is refused. When several reasons apply, the first of these wins: an unknown id, a reused key,
 /// another state that conflicts, missing funds.
@@ -25,6 +25,12 @@ pub enum Rejection {
     /// The key was used for the same operation with another product, order or amount.
     #[error("This idempotency key was used before with another product, order or amount.")]
     KeyReused,
+    /// The wallet is frozen: its credits cannot be used.
+    #[error("This wallet is frozen.")]
+    Frozen {
+        /// Why, if it was said.
+        reason: Option<FreezeReason>,
+    },
     /// The hold was closed before, with another outcome.
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,

@@ -78,6 +78,8 @@ text!(/// A feature slug: 1 to 100 characters of `a-z A-Z 0-9 . _ : -`.
 text!(/// A JSON object of at most 4 KiB, kept as the text that was sent (minus insignificant space).
     Meta, check_meta);
 
+text!(/// Why a wallet is frozen: 1 to 500 characters.
+    FreezeReason, check_freeze_reason);
 text!(/// A buyer's email address, as the provider or the caller gave it: up to 320 characters.
     Email, check_email);
 reference!(/// The provider's name for a checkout session (`cs_…`); callers see it.
@@ -117,6 +119,10 @@ fn check_user(text: &str) -> Result<(), TextError> {
         return Err(TextError("An external user id has no control characters."));
     }
     Ok(())
+}
+
+fn check_freeze_reason(text: &str) -> Result<(), TextError> {
+    check_length(text, 500, "A reason has 1 to 500 characters.")
 }
 
 fn check_email(text: &str) -> Result<(), TextError> {

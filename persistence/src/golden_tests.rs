@@ -12,7 +12,7 @@ use domain::{
     history::{Reason, Record},
     id::{KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
     project_event::{EventData, OrderEvent, OrderSnapshot, ProjectEvent, SubscriptionSnapshot},
-    text::{ExternalUserId, Feature},
+    text::{ExternalUserId, Feature, FreezeReason},
     time::Period,
     wallet::{ArchivedOrder, Change, Event, SubscriptionStatus, Wallet, event::SubscriptionEvent},
 };
@@ -195,6 +195,10 @@ fn project_events() -> Vec<ProjectEvent> {
             product: PRODUCT,
             balance: 3,
         },
+        EventData::Frozen {
+            reason: FreezeReason::new("a stolen card").ok(),
+        },
+        EventData::Thawed,
         EventData::Features {
             features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],

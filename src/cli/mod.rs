@@ -24,6 +24,7 @@ mod serve;
 mod table;
 mod trigger;
 mod verify;
+mod wallet;
 
 use std::{fs, io, path::Path, process::ExitCode};
 
@@ -49,6 +50,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Sends one request to a running server's admin API and prints the answer: wallets, orders, keys, projects.
     Api(api::ApiArgs),
+    /// Freezes and thaws a wallet of a running server.
+    Wallet(wallet::WalletArgs),
     /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
     Reconcile(reconcile::ReconcileArgs),
     /// Shows a project's events as they come, and can forward them.
@@ -111,6 +114,7 @@ pub fn run() -> ExitCode {
         Command::Apply(args) => apply::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Api(args) => api::run(args),
+        Command::Wallet(args) => wallet::run(args),
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),
         Command::Trigger(args) => trigger::run(args),

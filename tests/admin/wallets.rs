@@ -226,3 +226,34 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
         assert_eq!(wallets[0]["balances"][0]["balance"], 100);
     }
 }
+
+#[tokio::test]
+async fn a_wallet_is_frozen_by_its_ref_or_its_id_in_its_own_project_alone() {
+    let server = Server::start().await;
+    server.grant("ann", 100, "g1").await;
+    let ann = found(&server, "ann").await.remove(0);
+    let admin = server.admin();
+    let freeze = |project: &str, name: &Value| {
+        format!("{project}/wallets/{}/freeze", name.as_str().unwrap())
+    };
+    let own = project(&server);
+    for (name, frozen) in [("ref", true), ("walletId", false), ("walletId", true)] {
+        let body = json!({"frozen": frozen, "reason": "a stolen card"});
+        let done = post(&admin, &freeze(&own, &ann[name]), &body).await;
+        assert_eq!(done.expect(200)["frozen"], frozen, "{name}");
+    }
+    assert_eq!(
+        found(&server, "ann").await[0]["frozenReason"],
+        "a stolen card"
+    );
+    let other = post(&admin, "/projects", &json!({"name": "Other"})).await;
+    let other = other.expect(201);
+    let other = format!("/projects/{}", other["id"].as_str().unwrap());
+    for name in ["ref", "walletId"] {
+        let path = freeze(&other, &ann[name]);
+        let reply = post(&admin, &path, &json!({"frozen": false})).await;
+        assert_eq!((reply.status, reply.code()), (404, "wallet_not_found"));
+    }
+    let reply = post(&admin, &freeze(&own, &ann["ref"]), &json!({})).await;
+    assert_invalid(&reply, "frozen");
+}

@@ -65,6 +65,7 @@ mod wallets_create;
 mod wallets_debt_limit;
 mod wallets_debts;
 mod wallets_forgive;
+mod wallets_freeze;
 mod wallets_ledger;
 mod wallets_open_external;
 mod wallets_read;

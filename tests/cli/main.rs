@@ -27,6 +27,7 @@ mod pages;
 mod reconcile;
 mod trigger;
 mod verify;
+mod wallet;
 
 use std::process::{Command, Output, Stdio};
 

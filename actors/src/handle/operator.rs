@@ -66,6 +66,18 @@ impl Handle {
         Ok(user.into_iter().chain(code).chain(stored).collect())
     }
 
+    /// The address of the wallet with this id.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
+    pub fn address_of(&self, id: WalletId) -> Result<Address, Error> {
+        let key = self.books().wallet(id);
+        let key = key.map_err(|error| unreadable(&error))?;
+        let key = key.ok_or(Rejection::WalletNotFound)?;
+        Ok(Address::Stored(key))
+    }
+
     /// A wallet with the origins of its credits and features.
     ///
     /// # Errors

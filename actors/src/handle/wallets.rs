@@ -12,6 +12,7 @@ use domain::{
         deduct::Deduct,
         feature::FeatureAction,
         forgive::Forgive,
+        freeze::SetFrozen,
         pay::MintedCode,
     },
 };
@@ -136,6 +137,20 @@ impl Handle {
         self.ask_at(scope, address, command).await
     }
 
+    /// Freezes a wallet, or lets it be used again; returns it as it is then. A repeat changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn set_frozen(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        command: SetFrozen,
+    ) -> Result<WalletView, Error> {
+        self.ask_at(scope, address, command).await
+    }
+
     /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there
     /// is none.
     ///
@@ -162,22 +177,28 @@ impl Handle {
     }
 
     /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns
-    /// the same new code for 24 hours, as long as that code opens the wallet.
+    /// the same new code for 24 hours, as long as that code opens the wallet. `although_frozen`: whether the caller may
+    /// do so while the wallet is frozen.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] when the old code opens no wallet; else see [`Error`].
+    /// [`Rejection::WalletNotFound`] when the old code opens no wallet; [`Rejection::Frozen`]; else see [`Error`].
     pub async fn rotate(
         &self,
         scope: &Scope,
         old: &RecoveryCode,
         key: Option<&IdempotencyKey>,
+        although_frozen: bool,
     ) -> Result<Rotation, Error> {
         let hour = self.now().0.div_euclid(HOUR_MILLIS);
         let keyring = &self.inner.keyring;
         let derived = |hour| keyring.rotated_code(scope.project, old, key?, hour);
         let code = derived(hour).unwrap_or_else(|| keyring.draw_code());
-        let rotate = Rotate(self.minted(scope, &code));
+        let minted = self.minted(scope, &code);
+        let rotate = Rotate {
+            minted,
+            although_frozen,
+        };
         let rotated = self
             .ask_at(scope, &Address::Code(old.clone()), rotate)
             .await;

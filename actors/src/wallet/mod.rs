@@ -14,6 +14,7 @@ mod deduct;
 mod draw;
 mod feature;
 mod forgive;
+mod freeze;
 mod hold;
 mod inspect;
 mod instruction;

@@ -29,6 +29,7 @@ pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
             Owner::Code { .. } | Owner::Order => None,
         },
         balances: wallet.accounts().iter().map(balance).collect(),
+        frozen: wallet.frozen().cloned(),
         features: features(wallet, now),
         subscriptions: wallet
             .subscriptions()

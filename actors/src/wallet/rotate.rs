@@ -5,8 +5,13 @@ use domain::wallet::{Change, Owner, pay::MintedCode};
 use super::{CatchUp, Command, Turn};
 use crate::answer::Error;
 
-/// Replaces a leaked code by this one.
-pub(crate) struct Rotate(pub(crate) MintedCode);
+/// Replaces a leaked code.
+pub(crate) struct Rotate {
+    /// The new code.
+    pub(crate) minted: MintedCode,
+    /// Whether the caller may do so while the wallet is frozen: whoever only knows the code may not.
+    pub(crate) although_frozen: bool,
+}
 
 /// Checks that the caller's code opens the wallet, or that the caller's session lasts.
 pub(crate) struct CheckCaller;
@@ -26,11 +31,14 @@ impl Command for Rotate {
     /// from the owner for a day. If the process dies in between, the old code is still valid
     /// and the call can be repeated.
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
+        if !self.although_frozen {
+            turn.wallet()?.refuse_frozen()?;
+        }
         turn.release_publishable_holds()
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
-        let MintedCode { hash, sealed } = self.0;
+        let MintedCode { hash, sealed } = self.minted;
         let former = match &turn.wallet()?.owner {
             Owner::Code { hash, .. } => Some(*hash),
             Owner::External(_) | Owner::Order => None,

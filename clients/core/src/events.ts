@@ -36,6 +36,10 @@ interface Owing extends Low {
   /** What the wallet owed then: from nothing to this, or down to nothing. */
   owed: number;
 }
+interface Frozen extends Whose {
+  /** Why, where that was said. */
+  frozenReason?: string | null;
+}
 interface FeaturesChanged extends Whose {
   /** All that the wallet unlocks after it; left out where that is more than 12 KiB. */
   features?: string[];
@@ -62,6 +66,8 @@ export interface EventData {
   'wallet.depleted': Low;
   'wallet.owing': Owing;
   'wallet.repaid': Owing;
+  'wallet.frozen': Frozen;
+  'wallet.thawed': Whose;
   'features.changed': FeaturesChanged;
 }
 

@@ -79,6 +79,12 @@ pub enum EventData {
     /// A wallet owes nothing any more.
     #[serde(rename = "wallet.repaid")]
     WalletRepaid(DebtData),
+    /// A wallet was frozen.
+    #[serde(rename = "wallet.frozen")]
+    WalletFrozen(WalletData),
+    /// A frozen wallet can be used again.
+    #[serde(rename = "wallet.thawed")]
+    WalletThawed(WalletData),
     /// The features that a wallet unlocks changed.
     #[serde(rename = "features.changed")]
     FeaturesChanged(FeaturesData),

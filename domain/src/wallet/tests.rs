@@ -20,6 +20,7 @@ mod draw;
 mod expiry;
 mod feature;
 mod free_grant;
+mod freeze;
 mod hold;
 mod instruction;
 mod leave;

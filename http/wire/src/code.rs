@@ -67,6 +67,8 @@ codes! {
     InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
     /// A publishable key where only a secret one will do.
     SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
+    /// The wallet is frozen, and this would take credits of it or sell to it.
+    WalletFrozen = FORBIDDEN "wallet_frozen" "This wallet is frozen: its credits cannot be used for now.";
     /// A wallet's session asks for another wallet, or for what it may not do.
     SessionForbidden = FORBIDDEN "session_forbidden"
         "This session opens another wallet, or may not do this.";
@@ -199,6 +201,7 @@ mod tests {
             (402, "insufficient_credits"),
             (403, "secret_key_required"),
             (403, "session_forbidden"),
+            (403, "wallet_frozen"),
             (403, "redirect_not_allowed"),
             (403, "anonymous_wallets_disabled"),
             (404, "wallet_not_found"),

@@ -37,6 +37,8 @@ enum Detail {
     Currency(String),
     /// What `already_refunded` adds.
     Refundable(i64),
+    /// What `wallet_frozen` adds.
+    Reason(String),
 }
 
 /// The fields that `insufficient_credits` adds.
@@ -99,6 +101,10 @@ pub struct ErrorBody<'a> {
     /// What can still be refunded, in the currency's minor unit; with `already_refunded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     refundable_cents: Option<i64>,
+    /// Why the wallet is frozen; with `wallet_frozen`, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    reason: Option<&'a str>,
 }
 
 impl Error {
@@ -175,6 +181,14 @@ impl Error {
         Self {
             detail: Some(Box::new(Detail::Refundable(refundable_cents))),
             ..Self::new(ErrorCode::AlreadyRefunded)
+        }
+    }
+
+    /// `wallet_frozen`, with the reason for it, if there is one.
+    pub fn frozen(reason: Option<String>) -> Self {
+        Self {
+            detail: reason.map(|reason| Box::new(Detail::Reason(reason))),
+            ..Self::new(ErrorCode::WalletFrozen)
         }
     }
 
@@ -290,6 +304,10 @@ impl Error {
             },
             refundable_cents: match self.detail.as_deref() {
                 Some(Detail::Refundable(cents)) => Some(*cents),
+                _ => None,
+            },
+            reason: match self.detail.as_deref() {
+                Some(Detail::Reason(reason)) => Some(reason),
                 _ => None,
             },
         }

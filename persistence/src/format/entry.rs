@@ -107,6 +107,8 @@ const fn is_listed(change: &Change) -> bool {
             | Change::Charged(_)
             | Change::Forgiven { .. }
             | Change::DebtLimitChanged { .. }
+            | Change::Frozen { .. }
+            | Change::Thawed
             | Change::Instructed(_)
     )
 }

@@ -8,8 +8,8 @@ use domain::{
     id::{CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
-        SubscriptionId,
+        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
+        PaymentId, SubscriptionId,
     },
     time::Period,
     wallet::{
@@ -186,6 +186,11 @@ fn credits() -> Vec<Change> {
         },
         Change::FeatureRevoked { feature },
         Change::SessionsRevoked,
+        Change::Thawed,
+        Change::Frozen { reason: None },
+        Change::Frozen {
+            reason: FreezeReason::new("a stolen card").ok(),
+        },
         Change::FeatureGranted {
             feature: Feature::new("kept").unwrap(),
         },
@@ -432,11 +437,13 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::Charged(_) => NAMES[27],
         Change::Forgiven { .. } => NAMES[28],
         Change::DebtLimitChanged { .. } => NAMES[29],
+        Change::Frozen { .. } => NAMES[30],
+        Change::Thawed => NAMES[31],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 30] = [
+pub(super) const NAMES: [&str; 32] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -467,4 +474,6 @@ pub(super) const NAMES: [&str; 30] = [
     "Charged",
     "Forgiven",
     "DebtLimitChanged",
+    "Frozen",
+    "Thawed",
 ];

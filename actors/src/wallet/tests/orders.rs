@@ -120,7 +120,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     );
 
     // The buyer is on the provider's page meanwhile.
-    let new = handle.rotate(scope, &code, None).await.unwrap().code;
+    let new = handle.rotate(scope, &code, None, true).await.unwrap().code;
     let late = handle.place_order(scope, second, Some(&old), place(second));
     assert_eq!(late.await, Err(Rejection::WalletNotFound.into()));
     let unknown = handle.order(scope, second).await;

@@ -87,7 +87,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
         let placed = handle.place_hold(scope, &old, hold(n, true));
         placed.await.unwrap();
     }
-    let mut rotate = Box::pin(handle.rotate(scope, &code, None));
+    let mut rotate = Box::pin(handle.rotate(scope, &code, None, true));
     let mut between = 0;
     let rotated = loop {
         if let Some(rotated) = rotate.as_mut().now_or_never() {

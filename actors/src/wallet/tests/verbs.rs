@@ -138,7 +138,7 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
     );
 
     house.journal.hold_folds();
-    let new = house.handle.rotate(&house.scope, &code, None).await;
+    let new = house.handle.rotate(&house.scope, &code, None, true).await;
     let new = new.unwrap().code;
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
     assert_eq!(house.handle.read(&house.scope, &address).await, not_found);
@@ -149,7 +149,7 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
     );
 
     house.journal.release_folds();
-    let newer = house.handle.rotate(&house.scope, &new, None).await;
+    let newer = house.handle.rotate(&house.scope, &new, None, true).await;
     let newer = newer.unwrap().code;
     let house = house.restarted().await;
     assert_eq!(house.handle.read(&house.scope, &rotated).await, not_found);
@@ -166,11 +166,17 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     let house = House::new().await;
     let (code, view) = house.handle.create_code(&house.scope).await.unwrap();
     let (one, other) = (key("one"), key("other"));
-    let first = house.handle.rotate(&house.scope, &code, Some(&one)).await;
+    let first = house
+        .handle
+        .rotate(&house.scope, &code, Some(&one), true)
+        .await;
     let first = first.unwrap();
     assert!(!first.replayed && first.code != code);
     house.clock.advance_millis(HOUR);
-    let again = house.handle.rotate(&house.scope, &code, Some(&one)).await;
+    let again = house
+        .handle
+        .rotate(&house.scope, &code, Some(&one), true)
+        .await;
     assert_eq!(
         again.map(|it| (it.code, it.replayed)),
         Ok((first.code.clone(), true))
@@ -179,12 +185,18 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     // The old code without the idempotency key does not give the new code away.
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
     for guessed in [None, Some(&other)] {
-        let guess = house.handle.rotate(&house.scope, &code, guessed).await;
+        let guess = house
+            .handle
+            .rotate(&house.scope, &code, guessed, true)
+            .await;
         assert_eq!(guess, not_found);
     }
     let house = house.restarted().await;
     house.clock.advance_millis(24 * HOUR);
-    let again = house.handle.rotate(&house.scope, &code, Some(&one)).await;
+    let again = house
+        .handle
+        .rotate(&house.scope, &code, Some(&one), true)
+        .await;
     let again = again.unwrap();
     assert_eq!((&again.code, again.replayed), (&first.code, true));
     let address = Address::Code(again.code);
@@ -192,7 +204,10 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     assert_eq!(read.id, view.id);
 
     house.clock.advance_millis(HOUR);
-    let late = house.handle.rotate(&house.scope, &code, Some(&one)).await;
+    let late = house
+        .handle
+        .rotate(&house.scope, &code, Some(&one), true)
+        .await;
     assert_eq!(late, not_found);
 }
 

@@ -15,6 +15,7 @@ use crate::{
         account::{Account, LastFreeGrant},
         corrupt::Corrupt,
         event::{Change, Created, Event},
+        freeze::Freeze,
         holds::{Hold, Holds},
         order::Stage,
         owner::Owner,
@@ -66,6 +67,7 @@ impl Wallet {
             accounts: smallvec::SmallVec::new_const(),
             holds: Holds::new(),
             features: BTreeSet::new(),
+            frozen: None,
             due_at: Timestamp::NEVER,
             commerce: None,
         }
@@ -236,6 +238,15 @@ impl Wallet {
             }
             Change::FeatureRevoked { feature } => {
                 self.features.remove(&feature);
+                Ok(None)
+            }
+            Change::Frozen { reason } => {
+                let since = self.frozen.as_ref().map_or(at, |freeze| freeze.since);
+                self.frozen = Some(Box::new(Freeze { since, reason }));
+                Ok(None)
+            }
+            Change::Thawed => {
+                self.frozen = None;
                 Ok(None)
             }
             Change::SessionsRevoked => {

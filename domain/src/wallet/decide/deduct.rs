@@ -37,7 +37,7 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], or [`Rejection::Insufficient`] if a shortfall is to be
+    /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::Frozen`], or [`Rejection::Insufficient`] if a shortfall is to be
     /// refused.
     pub fn deduct(
         &self,
@@ -57,6 +57,7 @@ impl Wallet {
             });
         }
         let product = command.product.resolve()?;
+        self.refuse_frozen()?;
         let cost = command.amount.get();
         let beside = OfHold::default();
         let coverage = self.cover(product, cost, beside, command.on_shortfall, limits)?;

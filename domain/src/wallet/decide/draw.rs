@@ -28,8 +28,8 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::HoldNotFound`], [`Rejection::KeyReused`], [`Rejection::HoldClosed`] or
-    /// [`Rejection::Insufficient`].
+    /// [`Rejection::HoldNotFound`], [`Rejection::KeyReused`], [`Rejection::HoldClosed`],
+    /// [`Rejection::Frozen`] or [`Rejection::Insufficient`].
     pub fn draw(
         &self,
         command: Draw,
@@ -53,6 +53,7 @@ impl Wallet {
         if hold.status != HoldStatus::Open {
             return Err(Rejection::HoldClosed);
         }
+        self.refuse_frozen()?;
         let needed = amount.get().saturating_sub(hold.left());
         self.afford(hold.product, needed.max(0), amount.get())?;
         Ok(Decision::Accept(Change::HoldDrawn {

@@ -64,6 +64,7 @@ impl Wallet {
             };
         }
         let product = command.product.resolve()?;
+        self.refuse_frozen()?;
         if self.holds().len() >= command.most_open {
             return Err(Rejection::TooManyHolds);
         }

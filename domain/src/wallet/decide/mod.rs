@@ -12,6 +12,7 @@ pub mod deduct;
 pub mod draw;
 pub mod feature;
 pub mod forgive;
+pub mod freeze;
 pub mod hold;
 pub(in crate::wallet) mod instruction;
 pub mod lapse;

@@ -60,10 +60,11 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::AlreadySubscribed`], [`Rejection::AlreadyOwned`], [`Rejection::CurrencyMismatch`],
+    /// [`Rejection::Frozen`], [`Rejection::AlreadySubscribed`], [`Rejection::AlreadyOwned`], [`Rejection::CurrencyMismatch`],
     /// [`Rejection::TooManyPending`], or [`Rejection::BalanceLimit`] for a quantity that has no
     /// [total](Terms::times).
     pub fn check_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
+        self.refuse_frozen()?;
         if terms.recurs() && self.is_subscribed(terms.product) {
             return Err(Rejection::AlreadySubscribed);
         }

@@ -45,7 +45,8 @@ impl Wallet {
     ///
     /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, [`Rejection::KeyReused`] where an
     /// expired hold was settled for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
-    /// would not fit into the balance any more, or [`Rejection::Insufficient`] if a shortfall is to be refused.
+    /// would not fit into the balance any more, [`Rejection::Frozen`] where a frozen wallet would pay more than the hold
+    /// set aside, or [`Rejection::Insufficient`] if a shortfall is to be refused.
     pub fn settle(
         &self,
         command: Settle,
@@ -131,6 +132,9 @@ impl Wallet {
             } else {
                 Err(Rejection::KeyReused)
             };
+        }
+        if amount > 0 {
+            self.refuse_frozen()?;
         }
         if self.room(product) < amount.saturating_neg() {
             return Err(Rejection::BalanceLimit);

@@ -81,7 +81,12 @@ impl Wallet {
         limits: &[DebtLimit],
     ) -> Result<Coverage, Rejection> {
         let needed = cost.saturating_sub(beside.pinned).max(0);
-        let rest = needed.saturating_sub(self.available(product)).max(0);
+        // What a hold set aside may still be charged; nothing else of a frozen wallet.
+        let available = match self.frozen() {
+            Some(_) => 0,
+            None => self.available(product),
+        };
+        let rest = needed.saturating_sub(available).max(0);
         if rest == 0 {
             return Ok(Coverage::full(cost));
         }
@@ -94,6 +99,7 @@ impl Wallet {
             }
             OnShortfall::Drain => 0,
             OnShortfall::Refuse => {
+                self.refuse_frozen()?;
                 self.afford(product, needed, cost)?;
                 0
             }

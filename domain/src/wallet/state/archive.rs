@@ -158,6 +158,7 @@ impl Wallet {
             accounts: accounts.collect(),
             holds: Holds::new(),
             features: std::collections::BTreeSet::new(),
+            frozen: self.frozen.clone(),
             due_at: self.due_at,
             commerce: commerce.map(|commerce| Box::new(commerce.sketch(serial, former))),
         }

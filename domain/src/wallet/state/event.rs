@@ -13,8 +13,8 @@ use crate::{
     metadata::Metadata,
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
-        SubscriptionId,
+        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
+        PaymentId, SubscriptionId,
     },
     time::{Period, Timestamp},
 };
@@ -350,4 +350,11 @@ pub enum Change {
         /// The limit; `None`: the product's.
         limit: Option<i64>,
     },
+    /// The wallet was frozen, or the reason for that changed.
+    Frozen {
+        /// Why, if it was said.
+        reason: Option<FreezeReason>,
+    },
+    /// The wallet is not frozen any more.
+    Thawed,
 }

@@ -8,6 +8,7 @@ pub(in crate::wallet) mod debt;
 pub mod dispute;
 pub mod event;
 mod faults;
+pub(in crate::wallet) mod freeze;
 pub(in crate::wallet) mod holds;
 pub mod instruction;
 pub(in crate::wallet) mod lots;
@@ -35,6 +36,7 @@ pub use corrupt::Corrupt;
 pub use debt::Debt;
 pub use dispute::{Currency, Dispute, DisputeReason};
 pub use event::{Change, Charged, Created, Event};
+pub use freeze::Freeze;
 pub use holds::Hold;
 pub use instruction::{Instruction, InstructionRecord, InstructionStage};
 pub use lots::{CycleTag, Lot};
@@ -78,6 +80,8 @@ pub struct Wallet {
     pub(in crate::wallet) accounts: SmallVec<[Account; 1]>,
     pub(in crate::wallet) holds: Holds,
     pub(in crate::wallet) features: BTreeSet<Feature>,
+    /// Whether its credits are out of reach for now; behind a pointer, because few wallets are frozen.
+    pub(in crate::wallet) frozen: Option<Box<Freeze>>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
     #[serde(skip)]
     pub(in crate::wallet) due_at: Timestamp,

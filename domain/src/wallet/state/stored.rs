@@ -60,6 +60,7 @@ impl PartialEq for Wallet {
             accounts,
             holds,
             features,
+            frozen,
             due_at: _,
             commerce,
         } = self;
@@ -76,6 +77,7 @@ impl PartialEq for Wallet {
             && *accounts == other.accounts
             && *holds == other.holds
             && *features == other.features
+            && *frozen == other.frozen
             && *commerce == other.commerce
     }
 }

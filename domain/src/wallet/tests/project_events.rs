@@ -12,7 +12,7 @@ use crate::{
     id::{OrderSerial, ProductId},
     project_event::{EventCollector, EventData, LowBalance, OrderEvent},
     terms::Terms,
-    text::Feature,
+    text::{Feature, FreezeReason},
     wallet::{
         Currency, Dispute, DisputeReason, OrderStatus, Owner, Reversal,
         SubscriptionStatus::{Canceled, PastDue},
@@ -508,4 +508,15 @@ fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
     let credited = all_news(&teller).into_iter();
     let credited = credited.filter(|it| matches!(it, EventData::Credited { .. }));
     assert_eq!(credited.count(), 2, "what is forgiven is no credit");
+}
+
+#[test]
+fn a_freeze_is_told_with_its_reason_and_so_is_its_end() {
+    let mut teller = Teller::new();
+    teller.set_frozen(true);
+    teller.set_frozen(true);
+    teller.set_frozen(false);
+    let reason = FreezeReason::new("why").ok();
+    let expected = [EventData::Frozen { reason }, EventData::Thawed].map(ExpectedEvent::Other);
+    assert_eq!(told(&teller)[1..], expected);
 }

@@ -232,6 +232,11 @@ impl Run {
                 assert_eq!(real, self.model.set_feature(&slug, grant), "{command:?}");
                 nothing
             }
+            Command::Freeze { frozen } => {
+                let real = self.teller.set_frozen(frozen);
+                assert_eq!(real, self.model.set_frozen(frozen), "{command:?}");
+                nothing
+            }
             Command::Wait { quarters } => {
                 self.teller.now = self.after(quarters);
                 self.model.now = self.teller.now.0;

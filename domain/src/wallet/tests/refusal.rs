@@ -22,6 +22,7 @@ enum Answer {
     Insufficient,
     HoldNotFound,
     HoldClosed,
+    Frozen,
 }
 
 fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
@@ -36,6 +37,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::Insufficient { .. } | Rejection::NoCredit { .. }) => Answer::Insufficient,
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
+        Err(Rejection::Frozen { .. }) => Answer::Frozen,
         Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),
         Err(
             Rejection::OrderNotFound
@@ -186,6 +188,26 @@ fn closing_a_hold_looks_at_the_hold_then_its_outcome_then_funds() {
             Verb::Extend => teller.extend(id, late.plus_seconds(1)),
         };
         assert_eq!(answer(outcome), expected, "case {number}");
+    }
+}
+
+/// A freeze comes after what the key and the product decide, and before funds.
+#[test]
+fn a_frozen_wallet_says_so_in_place_of_looking_at_its_funds() {
+    for (name, product, amount, expected) in KEYED {
+        let expected = match expected {
+            Answer::Insufficient => Answer::Frozen,
+            other => other,
+        };
+        let mut teller = Teller::new();
+        teller.credit(credit("start", 10, None)).unwrap();
+        teller.deduct(deduct("used", 10)).unwrap();
+        teller.set_frozen(true);
+        let command = Deduct {
+            product,
+            ..deduct(name, amount)
+        };
+        assert_eq!(answer(teller.deduct(command)), expected, "{name} {amount}");
     }
 }
 

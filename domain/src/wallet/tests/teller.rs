@@ -8,7 +8,7 @@ use crate::{
     Rejection, Timestamp,
     history::{Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey},
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
-    text::{ExternalUserId, Feature},
+    text::{ExternalUserId, Feature, FreezeReason},
     wallet::{
         Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
         InstructionDecision, InstructionRecord, InstructionStage, Order, Owner, Wallet,
@@ -19,6 +19,7 @@ use crate::{
         draw::Draw,
         feature::FeatureAction,
         forgive::Forgive,
+        freeze::SetFrozen,
         hold::PlaceHold,
         purchase::Purchase,
         refund::Refund,
@@ -235,6 +236,21 @@ impl Teller {
     pub(super) fn set_feature(&mut self, slug: &str, action: FeatureAction) -> bool {
         self.touch();
         let change = self.wallet.set_feature(Feature::new(slug).unwrap(), action);
+        let changed = change.is_some();
+        if let Some(change) = change {
+            self.commit(change);
+        }
+        changed
+    }
+
+    /// Freezes the wallet, or thaws it; whether that changed anything.
+    pub(super) fn set_frozen(&mut self, frozen: bool) -> bool {
+        self.touch();
+        let command = match frozen {
+            true => SetFrozen::Freeze(FreezeReason::new("why").ok()),
+            false => SetFrozen::Thaw,
+        };
+        let change = self.wallet.set_frozen(command);
         let changed = change.is_some();
         if let Some(change) = change {
             self.commit(change);

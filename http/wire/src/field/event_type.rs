@@ -22,7 +22,7 @@ pub struct EventType(&'static str);
 pub struct EventTypes(pub Vec<EventType>);
 
 /// All types of events, in the order of the documentation.
-pub const EVENT_TYPES: [&str; 18] = [
+pub const EVENT_TYPES: [&str; 20] = [
     "order.paid",
     "order.failed",
     "order.expired",
@@ -40,6 +40,8 @@ pub const EVENT_TYPES: [&str; 18] = [
     "wallet.depleted",
     "wallet.owing",
     "wallet.repaid",
+    "wallet.frozen",
+    "wallet.thawed",
     "features.changed",
 ];
 
@@ -64,6 +66,8 @@ impl EventType {
             EventData::Depleted { .. } => "wallet.depleted",
             EventData::Owing { .. } => "wallet.owing",
             EventData::Repaid { .. } => "wallet.repaid",
+            EventData::Frozen { .. } => "wallet.frozen",
+            EventData::Thawed => "wallet.thawed",
             EventData::Features { .. } => "features.changed",
         })
     }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use domain::{
     code::RecoveryCode,
-    id::{DeliveryId, EventId, PriceId, ProductId},
+    id::{DeliveryId, EventId, PriceId, ProductId, WalletId},
 };
 use utoipa::openapi::ObjectBuilder;
 
@@ -51,6 +51,8 @@ pub type EventName = Text<EventId>;
 pub type DeliveryName = Text<DeliveryId>;
 /// A price's identifier as callers send it.
 pub type PriceName = Text<Id<PriceId>>;
+/// A wallet's identifier as callers send it.
+pub type WalletName = Text<Id<WalletId>>;
 /// A recovery code as callers send it.
 pub type CodeText = Text<TypedCode>;
 
@@ -70,6 +72,11 @@ impl Identifier for ProductId {
 impl Identifier for PriceId {
     const NAME: &'static str = "PriceId";
     const EXAMPLE: &'static str = "price_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl Identifier for WalletId {
+    const NAME: &'static str = "WalletId";
+    const EXAMPLE: &'static str = "wal_01jd3v8q6pf6r9x3v1m2k4c5d7";
 }
 
 impl<T: Identifier> FromText for Id<T> {

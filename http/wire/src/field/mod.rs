@@ -25,6 +25,7 @@ pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub use feature_action::FeatureActionText;
 pub use id::{
     CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, TypedCode,
+    WalletName,
 };
 pub use instant::InstantText;
 pub use interval::{GroupByText, IntervalText};

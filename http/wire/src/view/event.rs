@@ -131,6 +131,9 @@ struct WalletData {
     /// The order behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
+    /// Why the wallet is frozen, with `wallet.frozen`, where that was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen_reason: Option<String>,
     /// All features that the wallet unlocks after it, with `features.changed`; left out where they
     /// are more than 12 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,7 +206,11 @@ fn data(project_event: &ProjectEvent, handle: &Handle) -> Data {
                 won: dispute.and_then(|dispute| dispute.won),
             });
         }
-        EventData::WalletCreated => of_wallet(),
+        EventData::WalletCreated | EventData::Thawed => of_wallet(),
+        EventData::Frozen { reason } => WalletData {
+            frozen_reason: reason.as_ref().map(|it| it.as_str().to_owned()),
+            ..of_wallet()
+        },
         EventData::Subscription(_, facts) => WalletData {
             subscription: Some((&**facts).into()),
             ..of_wallet()

@@ -3,6 +3,7 @@
 use actors::WalletView;
 use catalog::ProjectCatalog;
 use domain::{
+    catalog::KeyKind,
     id::ProductId,
     project_event::SubscriptionSnapshot,
     wallet::{self, SubscriptionStatus},
@@ -114,17 +115,29 @@ impl From<&SubscriptionSnapshot> for Subscription {
 
 /// What a wallet holds.
 #[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Holdings {
     balances: Vec<Balance>,
     /// Features that the wallet unlocked.
     features: Vec<String>,
     /// Active and past-due subscriptions.
     subscriptions: Vec<Subscription>,
+    /// Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    frozen: bool,
+    /// Why it is frozen, where that was said; to secret keys only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen_reason: Option<String>,
+    /// Since when it is frozen; to secret keys only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frozen_at: Option<Instant>,
 }
 
 impl Holdings {
-    /// What the wallet answered, with the names that the catalog has.
-    pub fn of(view: &WalletView, project: &ProjectCatalog) -> Self {
+    /// What the wallet answered, with the names that the catalog has, for a caller with a key of this kind.
+    pub fn of(view: &WalletView, project: &ProjectCatalog, kind: KeyKind) -> Self {
+        let freeze = view.frozen.as_ref();
+        let told = freeze.filter(|_| kind == KeyKind::Secret);
         let balances = view.balances.iter().map(|balance| Balance {
             product_id: balance.product.to_string(),
             balance: balance.balance,
@@ -140,6 +153,11 @@ impl Holdings {
             balances: balances.collect(),
             features: view.features.clone(),
             subscriptions: view.subscriptions.iter().map(Subscription::from).collect(),
+            frozen: freeze.is_some(),
+            frozen_reason: told
+                .and_then(|freeze| freeze.reason.as_ref())
+                .map(|reason| reason.as_str().to_owned()),
+            frozen_at: told.map(|freeze| Instant(freeze.since)),
         }
     }
 }
@@ -210,18 +228,18 @@ impl Wallet {
                 .external_user
                 .as_ref()
                 .map(|user| user.as_str().to_owned()),
-            holdings: Holdings::of(view, project),
+            holdings: Holdings::of(view, project, KeyKind::Secret),
         }
     }
 }
 
 impl ExternalWallet {
-    /// The view of this user's wallet.
-    pub fn of(view: &WalletView, user: &str, project: &ProjectCatalog) -> Self {
+    /// The view of this user's wallet, for a caller with a key of this kind.
+    pub fn of(view: &WalletView, user: &str, project: &ProjectCatalog, kind: KeyKind) -> Self {
         Self {
             wallet_id: view.id.to_string(),
             external_user_id: user.to_owned(),
-            holdings: Holdings::of(view, project),
+            holdings: Holdings::of(view, project, kind),
         }
     }
 }

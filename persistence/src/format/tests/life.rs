@@ -16,8 +16,8 @@ use domain::{
     },
     terms::Terms,
     text::{
-        CheckoutId, CustomerId, Email, Feature, IdempotencyKey, InvoiceId, Meta, PaymentId,
-        SubscriptionId,
+        CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
+        PaymentId, SubscriptionId,
     },
     time::Period,
     wallet::{
@@ -243,6 +243,11 @@ impl Life {
         self.tell(Change::FeatureGranted { feature: feature() });
         self.tell(Change::FeatureRevoked { feature: feature() });
         self.tell(Change::SessionsRevoked);
+        self.tell(Change::Frozen { reason: None });
+        self.tell(Change::Thawed);
+        self.tell(Change::Frozen {
+            reason: FreezeReason::new("a stolen card").ok(),
+        });
         let feature = Feature::new("kept").unwrap();
         self.tell(Change::FeatureGranted { feature });
     }
@@ -644,11 +649,13 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::Charged(_) => 27,
         Change::Forgiven { .. } => 28,
         Change::DebtLimitChanged { .. } => 29,
+        Change::Frozen { .. } => 30,
+        Change::Thawed => 31,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 30;
+pub(super) const CHANGES: u8 = 32;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {

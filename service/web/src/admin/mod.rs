@@ -9,6 +9,7 @@ pub mod backups;
 mod cluster;
 mod deliveries;
 pub mod description;
+mod freeze;
 mod keys;
 mod orders;
 mod path;
@@ -72,6 +73,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(wallets::show))
             .routes(routes!(wallets::read_ledger))
             .routes(routes!(wallets::credit))
+            .routes(routes!(freeze::freeze))
             .routes(routes!(orders::list))
             .routes(routes!(orders::show))
             .routes(routes!(unfulfilled::list))

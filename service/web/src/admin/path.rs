@@ -3,17 +3,19 @@
 
 use std::str::FromStr;
 
+use actors::Address;
 use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
+use catalog::ProjectCatalog;
 use domain::{
     id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey},
     text::PaymentId,
 };
 use wire::{Error, ErrorCode};
 
-use crate::http::order_name::OrderName;
+use crate::{admin::App, http::order_name::OrderName};
 
 /// The named segments of a request's path, unread.
 #[derive(Debug)]
@@ -46,6 +48,17 @@ impl Segments {
 
     pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
         self.read("walletRef", ErrorCode::WalletNotFound)
+    }
+
+    /// The wallet that the path names, by its `ref` or its `wal_…`.
+    pub(super) fn wallet_of(&self, app: &App, project: &ProjectCatalog) -> Result<Address, Error> {
+        match self.read("walletRef", ErrorCode::WalletNotFound) {
+            Ok(id) => {
+                let address = app.handle.address_of(id);
+                address.map_err(|error| Error::from_wallet(error, project))
+            }
+            Err(_) => Ok(Address::Stored(self.wallet()?)),
+        }
     }
 
     pub(super) fn payment(&self) -> Result<PaymentId, Error> {

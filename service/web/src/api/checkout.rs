@@ -119,6 +119,7 @@ pub(super) struct CheckoutResult {
     responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",

@@ -84,5 +84,5 @@ pub(super) async fn open_external_wallet(
     } = body.parse()?;
     let view = app.handle.open_external(&key.scope, user.clone()).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&ExternalWallet::of(&view, user.as_str(), &key))
+    respond::json(&ExternalWallet::of(&view, user.as_str(), &key, key.kind()))
 }

@@ -74,6 +74,7 @@ struct DeductExternal {
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "wallet_not_found", "product_not_found", "idempotency_key_reused", "insufficient_credits",
         "too_many_invalid_codes"
     ]))),
@@ -100,6 +101,7 @@ pub(super) async fn deduct(
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "insufficient_credits"
     ]))),

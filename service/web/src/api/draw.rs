@@ -46,6 +46,7 @@ struct DrawHold {
     responses((status = 200, description = "Drawn, now or before", body = DrawnHold)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "secret_key_required", "hold_not_found", "too_many_invalid_codes", "idempotency_key_reused",
         "hold_closed", "insufficient_credits"
     ]))),

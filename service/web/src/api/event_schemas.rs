@@ -103,7 +103,7 @@ fn data(kind: &str) -> (&'static str, &'static [&'static str]) {
     match kind {
         "order.disputed" => ("OrderData", &["dispute"]),
         "order.dispute_closed" => ("OrderData", &["dispute", "won"]),
-        "wallet.created" => ("WalletData", &[]),
+        "wallet.created" | "wallet.frozen" | "wallet.thawed" => ("WalletData", &[]),
         "wallet.credited" => ("WalletData", &["productId", "balance", "delta", "reason"]),
         "wallet.balance_low" | "wallet.depleted" => ("WalletData", &["productId", "balance"]),
         "wallet.owing" | "wallet.repaid" => ("WalletData", &["productId", "balance", "owed"]),

@@ -81,6 +81,7 @@ struct PlaceHoldExternal {
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
     ]))),
@@ -107,6 +108,7 @@ pub(super) async fn place_hold(
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits"
     ]))),

@@ -16,6 +16,7 @@ mod events;
 mod fast_path;
 mod feature;
 mod forgive;
+mod freeze;
 mod hold;
 mod ledger;
 mod me;

@@ -44,7 +44,7 @@ pub(super) async fn read_wallet(
 ) -> Result<Response, Error> {
     let view = app.handle.read(&key.scope, code.address()?).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
-    let holdings = Holdings::of(&view, &key);
+    let holdings = Holdings::of(&view, &key, key.kind());
     respond::json(&CodeWallet::new(code.code()?.reveal(), holdings))
 }
 
@@ -68,5 +68,10 @@ pub(super) async fn read_external_wallet(
     let address = users_wallet(external_user_id, key.session())?;
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&ExternalWallet::of(&view, &address.reveal(), &key))
+    respond::json(&ExternalWallet::of(
+        &view,
+        &address.reveal(),
+        &key,
+        key.kind(),
+    ))
 }

@@ -1,6 +1,7 @@
 //! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
 
 use axum::{extract::State, response::Response};
+use domain::catalog::KeyKind;
 use edge::{AnyKey, body::MaybeBody};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,7 +37,7 @@ pub(super) struct Rotated<'a> {
 ///
 /// The old code stops opening the wallet at once, and open holds that a publishable key placed are
 /// released. With a key, repeating the request within 24 hours answers the same new code, so that a
-/// lost answer loses no wallet. The body may be left out.
+/// lost answer loses no wallet. The body may be left out. The code of a frozen wallet is replaced for a secret key only.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/{code}/rotate",
@@ -50,7 +51,7 @@ pub(super) struct Rotated<'a> {
         headers(("Idempotency-Replayed" = String)),
     )),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
+    extensions(("x-errors" = json!(["wallet_frozen", "wallet_not_found", "too_many_invalid_codes"]))),
 )]
 pub(super) async fn rotate_code(
     State(app): State<App>,
@@ -62,7 +63,10 @@ pub(super) async fn rotate_code(
     let request: Option<Request> = body.parse()?;
     let field = request.and_then(|request| request.idempotency_key);
     let named = header.resolve_optional(field)?;
-    let rotated = app.handle.rotate(&key.scope, code.code()?, named.as_ref());
+    let may = key.kind() == KeyKind::Secret;
+    let rotated = app
+        .handle
+        .rotate(&key.scope, code.code()?, named.as_ref(), may);
     let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
     let answer = Rotated {
         code: rotated.code.reveal(),

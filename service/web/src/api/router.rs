@@ -6,8 +6,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     batch, cancel, checkout, create, credit, debt_limit, deduct, draw, events, feature, forgive,
-    hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate, session,
-    settle, stream, usage,
+    freeze, hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate,
+    session, settle, stream, usage,
 };
 use crate::api::App;
 
@@ -43,6 +43,7 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(credit::credit))
         .routes(routes!(feature::set_feature))
         .routes(routes!(batch::deduct_batch))
+        .routes(routes!(freeze::freeze_wallet))
         // Purchases
         .routes(routes!(checkout::checkout))
         .routes(routes!(order::list_orders))

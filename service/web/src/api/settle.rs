@@ -43,6 +43,7 @@ struct SettleHold {
     responses((status = 200, description = "Settled, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
+        "wallet_frozen",
         "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed",
         "idempotency_key_reused", "balance_limit", "insufficient_credits"
     ]))),

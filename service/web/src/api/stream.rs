@@ -22,6 +22,7 @@ use axum::{
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
+    catalog::KeyKind,
     id::{KeyId, ProjectId},
     session::WalletSession,
 };
@@ -135,6 +136,7 @@ struct BalanceStream {
     /// Not the project itself: streams outlast many versions of it.
     project: ProjectId,
     key: KeyId,
+    kind: KeyKind,
     address: Address,
     watcher: WalletWatcher,
     last_id: i64,
@@ -167,6 +169,7 @@ impl BalanceStream {
             app,
             project: caller.key().project.project.id,
             key: caller.key().key,
+            kind: caller.key().kind,
             address,
             watcher,
             last_id: if is_ours { last_id } else { 0 },
@@ -241,7 +244,8 @@ impl BalanceStream {
         // Also where nothing is to be shown: what wakes a stream often is not read more often either.
         self.not_before = later(PACE);
         // Texts, numbers and lists of them: writing them cannot fail.
-        let data = serde_json::to_string(&Holdings::of(&view, &project)).unwrap_or_default();
+        let data =
+            serde_json::to_string(&Holdings::of(&view, &project, self.kind)).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
         let state = Some(hasher.finish());

@@ -66,6 +66,9 @@ pub(super) enum Command {
         slug: u8,
         grant: bool,
     },
+    Freeze {
+        frozen: bool,
+    },
     Wait {
         quarters: i64,
     },
@@ -130,6 +133,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         2 => hold.clone().prop_map(|hold| Command::Release { hold }),
         1 => (hold, 0..16_i64).prop_map(|(hold, lifetime)| Command::Extend { hold, lifetime }),
         1 => (0..3_u8, any::<bool>()).prop_map(|(slug, grant)| Command::Feature { slug, grant }),
+        2 => proptest::bool::weighted(0.3).prop_map(|frozen| Command::Freeze { frozen }),
         6 => quarters.prop_map(|quarters| Command::Wait { quarters }),
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
@@ -169,6 +173,7 @@ pub(super) fn of_debts() -> impl Strategy<Value = Command> {
             .prop_map(move |(coins, key)| Command::Forgive { product, coins, key }),
         1 => (proptest::option::weighted(0.8, 0..=12_i64), any::<bool>())
             .prop_map(move |(coins, own)| Command::Limit { product, coins, own }),
+        1 => proptest::bool::weighted(0.3).prop_map(|frozen| Command::Freeze { frozen }),
         2 => (0..6_i64).prop_map(|quarters| Command::Wait { quarters }),
         2 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]

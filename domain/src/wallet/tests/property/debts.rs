@@ -89,6 +89,9 @@ impl Model {
             Ok(product) => product,
             Err(refusal) => return Outcome::Refused(refusal),
         };
+        if let Err(refusal) = self.thawed() {
+            return Outcome::Refused(refusal);
+        }
         match self.charge(product, coins, key, short) {
             Ok(parts) => self.met(product, parts, (true, false)),
             Err(refusal) => Outcome::Refused(refusal),
@@ -169,8 +172,15 @@ impl Model {
             }
             _ => return Outcome::Refused(Rejection::HoldClosed),
         }
-        let there = hold.pinned() + self.purse.count(product, None);
+        let free = match self.frozen {
+            true => 0,
+            false => self.purse.count(product, None),
+        };
+        let there = hold.pinned() + free;
         let Some(parts) = self.parts(product, coins, there, short, hold.overrun) else {
+            if let Err(refusal) = self.thawed() {
+                return Outcome::Refused(refusal);
+            }
             let needed = coins - hold.pinned();
             return Outcome::Refused(self.short(product, needed, coins));
         };
@@ -205,6 +215,11 @@ impl Model {
                 Ok(()) => self.met(product, beside([rest, 0, 0]), (true, true)),
                 Err(refusal) => Outcome::Refused(refusal),
             };
+        }
+        if rest > 0
+            && let Err(refusal) = self.thawed()
+        {
+            return Outcome::Refused(refusal);
         }
         let parts = self.charge(product, rest, &hold.key, short).unwrap();
         self.met(product, beside(parts), (true, true))
@@ -242,6 +257,9 @@ impl Model {
         }
         if hold.status != HoldStatus::Open {
             return Outcome::Refused(Rejection::HoldClosed);
+        }
+        if let Err(refusal) = self.thawed() {
+            return Outcome::Refused(refusal);
         }
         let needed = coins - (hold.amount - hold.drawn).max(0);
         if needed > self.purse.count(product, None) {

@@ -14,6 +14,7 @@ use crate::{
     MAX_CREDITS, Rejection,
     history::{HoldStatus, Reason},
     id::ProductId,
+    text::FreezeReason,
     time::Period,
 };
 
@@ -79,6 +80,7 @@ pub(super) struct Model {
     pub(super) free_grants: BTreeMap<ProductId, (i64, Period)>,
     pub(super) holds: BTreeMap<u128, ModelHold>,
     pub(super) features: BTreeSet<String>,
+    pub(super) frozen: bool,
     pub(super) ledgers: HashMap<ProductId, Vec<LedgerRow>>,
     pub(super) purse: ModelCoins,
     pub(super) till: ModelPurchases,
@@ -98,6 +100,7 @@ impl Model {
             free_grants: BTreeMap::new(),
             holds: BTreeMap::new(),
             features: BTreeSet::new(),
+            frozen: false,
             ledgers: HashMap::new(),
             purse: ModelCoins::default(),
             till: ModelPurchases::default(),
@@ -272,6 +275,26 @@ impl Model {
         changed
     }
 
+    pub(super) fn set_frozen(&mut self, frozen: bool) -> bool {
+        self.touch();
+        let changed = self.frozen != frozen;
+        self.frozen = frozen;
+        if changed {
+            self.date(self.now);
+        }
+        changed
+    }
+
+    /// What a frozen wallet says to whoever wants credits.
+    pub(super) fn thawed(&self) -> Result<(), Rejection> {
+        match self.frozen {
+            true => Err(Rejection::Frozen {
+                reason: FreezeReason::new("why").ok(),
+            }),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn used(
         &self,
         operation: Operation,
@@ -311,6 +334,7 @@ impl Model {
 
     fn payer(&self, product: Option<ProductId>, coins: i64) -> Result<ProductId, Rejection> {
         let product = self.named(product)?;
+        self.thawed()?;
         let balance = self.purse.count(product, None);
         if coins <= balance {
             return Ok(product);

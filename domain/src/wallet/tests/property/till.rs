@@ -216,6 +216,9 @@ impl Model {
         if self.till.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
+        if let Err(refusal) = self.thawed() {
+            return Outcome::Refused(refusal);
+        }
         let mut known = self.till.subscriptions.values();
         if ware.starts.is_some() && known.any(ModelSubscription::is_current) {
             return Outcome::Refused(Rejection::AlreadySubscribed);

@@ -9,33 +9,41 @@ use utoipa::{
         schema::{AllOfBuilder, OneOfBuilder, Schema, Type},
     },
 };
-use wire::field::{CodeText, UserText};
+use wire::field::{CodeText, UserText, WalletName};
 
 const USER: &str = "externalUserId";
 const CODE: &str = "code";
 
-/// Adds `externalUserId` and `code` to the schema of the request `T`, which leaves them out: exactly one of them has to
-/// be sent; if `NEEDED` is false, at most one.
-pub(crate) struct WalletChoice<T, const NEEDED: bool = true>(PhantomData<T>);
+const ID: &str = "walletId";
 
-impl<T: ToSchema, const NEEDED: bool> PartialSchema for WalletChoice<T, NEEDED> {
+/// Adds `externalUserId` and `code` to the schema of the request `T`, which leaves them out: exactly one of them has to
+/// be sent; if `NEEDED` is false, at most one. `BY_ID` adds `walletId` as a third.
+pub(crate) struct WalletChoice<T, const NEEDED: bool = true, const BY_ID: bool = false>(
+    PhantomData<T>,
+);
+
+impl<T: ToSchema, const NEEDED: bool, const BY_ID: bool> PartialSchema
+    for WalletChoice<T, NEEDED, BY_ID>
+{
     fn schema() -> RefOr<Schema> {
-        let null = || ObjectBuilder::new().schema_type(Type::Null);
-        let one = |named: &str, by: RefOr<Schema>, other: &str| {
-            ObjectBuilder::new()
-                .property(named, by)
-                .required(named)
-                .property(other, null())
+        let names = [USER, CODE, ID].into_iter().take(if BY_ID { 3 } else { 2 });
+        // All but this one are null or left out.
+        let only = |named: Option<&str>| {
+            let others = names.clone().filter(|name| Some(*name) != named);
+            others.fold(ObjectBuilder::new(), |object, name| {
+                object.property(name, ObjectBuilder::new().schema_type(Type::Null))
+            })
         };
+        let one =
+            |named: &str, by: RefOr<Schema>| only(Some(named)).property(named, by).required(named);
         let mut ways = OneOfBuilder::new()
-            .item(one(USER, refer::<UserText>(), CODE))
-            .item(one(CODE, refer::<CodeText>(), USER));
+            .item(one(USER, refer::<UserText>()))
+            .item(one(CODE, refer::<CodeText>()));
+        if BY_ID {
+            ways = ways.item(one(ID, refer::<WalletName>()));
+        }
         if !NEEDED {
-            ways = ways.item(
-                ObjectBuilder::new()
-                    .property(USER, null())
-                    .property(CODE, null()),
-            );
+            ways = ways.item(only(None));
         }
         let mut request = T::schema();
         let mut description = None;
@@ -50,7 +58,9 @@ impl<T: ToSchema, const NEEDED: bool> PartialSchema for WalletChoice<T, NEEDED> 
     }
 }
 
-impl<T: ToSchema, const NEEDED: bool> ToSchema for WalletChoice<T, NEEDED> {
+impl<T: ToSchema, const NEEDED: bool, const BY_ID: bool> ToSchema
+    for WalletChoice<T, NEEDED, BY_ID>
+{
     fn name() -> Cow<'static, str> {
         T::name()
     }
@@ -58,6 +68,9 @@ impl<T: ToSchema, const NEEDED: bool> ToSchema for WalletChoice<T, NEEDED> {
     fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
         components.push((UserText::name().into_owned(), UserText::schema()));
         components.push((CodeText::name().into_owned(), CodeText::schema()));
+        if BY_ID {
+            components.push((WalletName::name().into_owned(), WalletName::schema()));
+        }
         T::schemas(components);
     }
 }

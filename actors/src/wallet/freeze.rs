@@ -1,0 +1,18 @@
+//! Freezes wallets and thaws them.
+
+use domain::wallet::freeze::SetFrozen;
+
+use super::{Command, Turn, read::view};
+use crate::answer::{Error, WalletView};
+
+impl Command for SetFrozen {
+    /// The wallet as it is then.
+    type Answer = WalletView;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {
+        if let Some(change) = turn.wallet()?.set_frozen(self) {
+            turn.change(change)?;
+        }
+        Ok(view(turn.wallet()?, turn.now()))
+    }
+}

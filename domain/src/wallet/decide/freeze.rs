@@ -1,0 +1,30 @@
+//! Freezing a wallet and thawing it. Whatever takes credits of a frozen wallet is refused: deductions, holds, draws,
+//! checkouts. What was promised before goes on: holds are settled for what they set aside and released, payments under
+//! way are fulfilled, refunds and expiries take what is theirs.
+
+use crate::{
+    text::FreezeReason,
+    wallet::state::{Wallet, event::Change},
+};
+
+/// What to do with a wallet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetFrozen {
+    /// Freeze it, or give another reason for that, which may be left out.
+    Freeze(Option<FreezeReason>),
+    /// Let it be used again.
+    Thaw,
+}
+
+impl Wallet {
+    /// The change, or `None` if it makes no difference.
+    #[must_use]
+    pub fn set_frozen(&self, command: SetFrozen) -> Option<Change> {
+        match (command, self.frozen()) {
+            (SetFrozen::Freeze(reason), Some(freeze)) if freeze.reason == reason => None,
+            (SetFrozen::Freeze(reason), _) => Some(Change::Frozen { reason }),
+            (SetFrozen::Thaw, Some(_)) => Some(Change::Thawed),
+            (SetFrozen::Thaw, None) => None,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Whether a wallet is frozen: its credits stay, and nobody can use them for now.
+
+use serde::{Deserialize, Serialize};
+
+use super::Wallet;
+use crate::{Rejection, text::FreezeReason, time::Timestamp};
+
+/// Since when and why a wallet is frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freeze {
+    /// When it was frozen.
+    pub since: Timestamp,
+    /// Why, as it was said last, if it was.
+    pub reason: Option<FreezeReason>,
+}
+
+impl Wallet {
+    /// Since when and why it is frozen, if it is.
+    #[must_use]
+    pub fn frozen(&self) -> Option<&Freeze> {
+        self.frozen.as_deref()
+    }
+
+    /// Refuses what a frozen wallet does not do.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::Frozen`].
+    pub fn refuse_frozen(&self) -> Result<(), Rejection> {
+        match &self.frozen {
+            None => Ok(()),
+            Some(freeze) => Err(Rejection::Frozen {
+                reason: freeze.reason.clone(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Puts a wallet's credits out of reach, and back.
+
+use axum::{Json, extract::State};
+use edge::{auth::Administrator, body::Body};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::{Error, field::NoteText};
+
+use super::path::Segments;
+use crate::{
+    admin::App,
+    http::freeze::{FrozenWallet, command},
+};
+
+/// Whether a wallet is to be frozen.
+#[derive(Deserialize, ToSchema)]
+struct FreezeWallet {
+    /// True freezes the wallet, false lets it be used again.
+    frozen: bool,
+    /// Why. Whoever tries to use the wallet is told it.
+    reason: Option<NoteText>,
+}
+
+/// Freeze a wallet, or let it be used again. Whatever takes credits of a frozen wallet is refused (`wallet_frozen`), and
+/// so is its checkout; reads, grants, refunds, and what was promised before go on. Repeating a request changes nothing.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/wallets/{walletRef}/freeze",
+    operation_id = "freezeWallet",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
+    ),
+    request_body = FreezeWallet,
+    responses((status = 200, description = "The wallet as it is now.", body = FrozenWallet)),
+    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+)]
+pub(super) async fn freeze(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<FrozenWallet>, Error> {
+    let FreezeWallet { frozen, reason } = body.parse()?;
+    let command = command(frozen, reason)?;
+    let project = app.catalog.project(path.project()?)?;
+    let address = path.wallet_of(&app, &project)?;
+    let view = app.handle.set_frozen(&project.scope, &address, command);
+    let view = view.await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(Json(FrozenWallet::of(&view)))
+}

@@ -1,0 +1,90 @@
+//! `scrip wallet`: what an operator does to one wallet of a running server.
+
+use clap::{Args, Subcommand};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{
+    Failure,
+    project::{Project, ProjectArgs},
+    remote,
+    table::{self, field, list},
+};
+
+/// What to do to a wallet.
+#[derive(Debug, Args)]
+pub(super) struct WalletArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Puts a wallet's credits out of reach; reads, grants, refunds and payments under way go on.
+    Freeze {
+        #[command(flatten)]
+        wallet: NamedWallet,
+        /// Why. Whoever tries to use the wallet is told it.
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Lets a frozen wallet be used again.
+    Thaw {
+        #[command(flatten)]
+        wallet: NamedWallet,
+    },
+}
+
+/// The wallet that a command is about.
+#[derive(Debug, Args)]
+struct NamedWallet {
+    /// A user's id, a recovery code, `wal_…`, or anything else that leads to one wallet.
+    wallet: String,
+    #[command(flatten)]
+    project: ProjectArgs,
+}
+
+pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
+    let (wallet, method, rest, body) = match args.action {
+        Action::Freeze { wallet, reason } => {
+            let body = json!({ "frozen": true, "reason": reason });
+            (wallet, Method::POST, "freeze", body)
+        }
+        Action::Thaw { wallet } => {
+            let body = json!({ "frozen": false });
+            (wallet, Method::POST, "freeze", body)
+        }
+    };
+    remote::wait(async {
+        let (project, path) = wallet.find().await?;
+        let path = format!("{path}/{rest}");
+        let answer = project.remote.call(method, &path, Some(&body)).await?;
+        table::json(&answer.unwrap_or_default());
+        Ok(())
+    })
+}
+
+impl NamedWallet {
+    /// The project, and the path of the one wallet that the text leads to.
+    async fn find(&self) -> Result<(Project, String), Failure> {
+        let project = self.project.open().await?;
+        let wallets = project.path("/wallets");
+        let query = [("query", self.wallet.as_str())];
+        let found: Value = project
+            .remote
+            .get(&remote::with_query(&wallets, &query))
+            .await?;
+        match list(&found, "wallets") {
+            [only] => Ok((project, format!("{wallets}/{}", field(only, "ref")))),
+            [] => Err(Failure::new("there is no such wallet in this project")),
+            several => {
+                let names = several.iter().map(|wallet| field(wallet, "walletId"));
+                let names: Vec<_> = names.collect();
+                Err(Failure(format!(
+                    "this leads to several wallets; name one of them: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
