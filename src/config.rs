@@ -8,10 +8,12 @@ mod environment;
 mod layers;
 mod public_url;
 mod rooms;
+mod rules;
 mod storage;
 mod token;
 
 use std::{
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -20,7 +22,7 @@ use ipnet::IpNet;
 use operations::backups::BackupSettings;
 use outbound::{mail::MailSettings, webhooks::WebhookSettings};
 use serde::Deserialize;
-use toml::Table;
+use toml::{Table, Value};
 use url::Url;
 
 pub use public_url::PublicUrl;
@@ -82,6 +84,9 @@ pub struct Config {
     pub backup: BackupSettings,
     /// Wallets in memory.
     pub actors: Actors,
+    /// Variables of the environment that look like settings and are none.
+    #[serde(skip)]
+    pub unknown_variables: Vec<String>,
 }
 
 /// How log lines look.
@@ -233,7 +238,7 @@ impl Config {
     /// Lays the layers over each other and checks the result.
     fn merge(
         file: Option<(&Path, &str)>,
-        environment: &[(String, std::ffi::OsString)],
+        environment: &[(String, OsString)],
         flags: &Flags,
     ) -> Result<Self, Error> {
         let defaults: Table = DEFAULTS.parse().map_err(|error| {
@@ -252,142 +257,32 @@ impl Config {
             "the environment",
         )?;
         layers::lay(&mut merged, layers::flags(flags)?, "the command line")?;
-        let config: Self = merged.try_into().map_err(|error: toml::de::Error| {
-            Error(format!("configuration: {}", error.message()))
-        })?;
+        let unknown_variables = environment::unknown(&defaults, environment);
+        let mut config: Self = serde_path_to_error::deserialize(Value::Table(merged))
+            .map_err(|error| of_key(&error, environment))?;
         config.check()?;
+        config.unknown_variables = unknown_variables;
         Ok(config)
     }
+}
 
-    /// Checks bounds, and that settings fit together.
-    fn check(&self) -> Result<(), Error> {
-        let rules = [
-            (
-                self.shutdown_seconds <= 3600,
-                "shutdown_seconds is at most 3600",
-            ),
-            (self.http.workers <= 1024, "http.workers is at most 1024"),
-            (
-                self.http.max_connections >= 1,
-                "http.max_connections is at least 1",
-            ),
-            (
-                self.http.max_connections_per_client >= 1,
-                "http.max_connections_per_client is at least 1",
-            ),
-            (
-                self.http.head_timeout_seconds >= 1,
-                "http.head_timeout_seconds is at least 1",
-            ),
-            (
-                self.http.body_timeout_seconds >= 1,
-                "http.body_timeout_seconds is at least 1",
-            ),
-            (
-                self.http.write_timeout_seconds >= 1,
-                "http.write_timeout_seconds is at least 1",
-            ),
-            (
-                self.http.max_body_bytes >= 8192,
-                "http.max_body_bytes is at least 8192",
-            ),
-            (
-                self.http.max_batch_body_bytes >= self.http.max_body_bytes,
-                "http.max_batch_body_bytes is at least http.max_body_bytes",
-            ),
-            (
-                self.http.tls_cert.is_some() == self.http.tls_key.is_some(),
-                "http.tls_cert and http.tls_key are set together or both empty",
-            ),
-            (
-                self.limits.publishable_burst >= 1,
-                "limits.publishable_burst is at least 1",
-            ),
-            (
-                self.limits.publishable_per_second >= 1,
-                "limits.publishable_per_second is at least 1",
-            ),
-            (
-                self.limits.secret_burst.is_some() == self.limits.secret_per_second.is_some(),
-                "limits.secret_burst and limits.secret_per_second are set together or both 0",
-            ),
-            (
-                self.limits.invalid_codes_per_hour >= 1,
-                "limits.invalid_codes_per_hour is at least 1",
-            ),
-            (
-                self.limits.tracked_clients >= 1000,
-                "limits.tracked_clients is at least 1000",
-            ),
-            (
-                (1..=10_000).contains(&self.limits.open_holds),
-                "limits.open_holds is 1 to 10000",
-            ),
-            (
-                (1..=60).contains(&self.webhooks.timeout_seconds),
-                "webhooks.timeout_seconds is 1 to 60",
-            ),
-            (
-                (1..=1_048_576).contains(&self.journal.cache_mb),
-                "journal.cache_mb is 1 to 1048576",
-            ),
-            (
-                self.journal.filter_mb <= 1_048_576,
-                "journal.filter_mb is at most 1048576",
-            ),
-            (
-                self.journal.checkpoint_entries >= 1,
-                "journal.checkpoint_entries is at least 1",
-            ),
-            (
-                self.journal.checkpoint_interval_ms >= 1,
-                "journal.checkpoint_interval_ms is at least 1",
-            ),
-            (
-                self.journal.backlog_limit >= self.journal.checkpoint_entries,
-                "journal.backlog_limit is at least journal.checkpoint_entries",
-            ),
-            (
-                (16..=65_536).contains(&self.journal.backlog_mb),
-                "journal.backlog_mb is 16 to 65536",
-            ),
-            (
-                (1..=16).contains(&self.storage.pipeline),
-                "storage.pipeline is 1 to 16",
-            ),
-            (
-                self.storage.url.is_none()
-                    || self.cluster.address.is_some()
-                    || !self.listen.ip().is_unspecified(),
-                "cluster.address is set where storage.url is and `listen` is every address of this machine",
-            ),
-            (
-                self.backup.every.is_none() || self.backup.to.is_some(),
-                "backup.every needs backup.to",
-            ),
-            (self.actors.max_awake >= 1, "actors.max_awake is at least 1"),
-            (
-                self.actors.idle_seconds >= 1,
-                "actors.idle_seconds is at least 1",
-            ),
-            (
-                self.actors.max_in_flight_per_wallet >= 1,
-                "actors.max_in_flight_per_wallet is at least 1",
-            ),
-            (
-                self.actors.max_in_flight >= u64::from(self.actors.max_in_flight_per_wallet),
-                "actors.max_in_flight is at least actors.max_in_flight_per_wallet",
-            ),
-            (
-                !self.data_dir.as_os_str().is_empty(),
-                "data_dir is not empty",
-            ),
-        ];
-        match rules.into_iter().find(|(holds, _)| !holds) {
-            None => Ok(()),
-            Some((_, rule)) => Err(Error(format!("configuration: {rule}"))),
-        }
-    }
+/// A value that does not fit, by its key, and by the variable that set it where one did. The value is not shown: it
+/// may be a secret.
+fn of_key(
+    error: &serde_path_to_error::Error<toml::de::Error>,
+    environment: &[(String, OsString)],
+) -> Error {
+    let key = error.path().to_string();
+    let variable = format!("SCRIP_{}", key.to_ascii_uppercase().replace('.', "_"));
+    let why = error.inner().message();
+    Error(
+        match environment.iter().any(|(name, _)| *name == variable) {
+            // Some say it themselves.
+            _ if key == "." || why.starts_with(&key) => format!("configuration: {why}"),
+            true => format!("configuration: {variable}: {why}"),
+            false => format!("configuration: {key}: {why}"),
+        },
+    )
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ use web::admin::{
 };
 
 use super::{
-    Failure, print,
+    Failure,
+    admin_token::TokenArgs,
+    print,
     progress::{Bar, with_bar},
     remote::{self, ApiClient},
 };
@@ -46,9 +48,8 @@ pub(super) struct BackupArgs {
     /// configuration].
     #[arg(long, env = "SCRIP_URL")]
     url: Option<Url>,
-    /// The administrator's token, where a server is running.
-    #[arg(long, env = ADMIN_TOKEN_VARIABLE, hide_env_values = true)]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// The data directory [default: as `scrip serve` would use].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -133,7 +134,7 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
 
 /// Has the running server make the backup.
 fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
-    let server = server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
+    let server = server_of(config, args.url.as_ref(), args.token.read()?.as_deref())?;
     let mut body = json!({ "withServerKey": args.with_server_key });
     if let (Some(to), Some(body)) = (to, body.as_object_mut()) {
         let to = to
@@ -175,7 +176,9 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         let made = (|| {
             let key = match with_server_key {
                 true => {
-                    let provided = ProvidedSecrets::from_environment().server_key;
+                    let provided = ProvidedSecrets::from_environment()
+                        .map_err(Failure::new)?
+                        .server_key;
                     let key = secrets::existing_key(&config.data_dir, provided);
                     Some(key.map_err(Failure::new)?)
                 }

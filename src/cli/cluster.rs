@@ -305,7 +305,11 @@ fn split(args: &SplitArgs) -> Result<(), Failure> {
 fn leave(args: LeaveArgs) -> Result<(), Failure> {
     let (config, url) = args.place.read(args.data_dir)?;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
-    let left = compose::leave(config.clone(), url, ProvidedSecrets::from_environment());
+    let left = compose::leave(
+        config.clone(),
+        url,
+        ProvidedSecrets::from_environment().map_err(Failure::new)?,
+    );
     let left = compose::block_on(&config, left).map_err(Failure::new)?;
     left.map_err(Failure::new)?;
     print::line(&format!(

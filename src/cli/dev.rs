@@ -6,7 +6,7 @@ mod demo;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use data_dir::secrets::ProvidedSecrets;
+use data_dir::{environment::secret, secrets::ProvidedSecrets};
 use demo::Demo;
 use uuid::Uuid;
 
@@ -27,13 +27,8 @@ pub(super) struct DevArgs {
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
     data_dir: PathBuf,
     /// Sell through this Stripe account instead of the sandbox: a secret key of its test mode. Nothing
-    /// else has to be set up.
-    #[arg(
-        long,
-        value_name = "SK_TEST",
-        env = "SCRIP_STRIPE_KEY",
-        hide_env_values = true
-    )]
+    /// else has to be set up [default: SCRIP_STRIPE_KEY, or the file that SCRIP_STRIPE_KEY_FILE names].
+    #[arg(long, value_name = "SK_TEST")]
     stripe_key: Option<String>,
     /// Have the sandbox behave like Stripe on an ordinary day: long responses, pages and rate limits.
     #[arg(long)]
@@ -66,11 +61,15 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     // Webhooks may go to this machine.
     config.webhooks.allow_private_networks = true;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
+    let stripe_key = match args.stripe_key {
+        Some(key) => Some(key),
+        None => secret("SCRIP_STRIPE_KEY").map_err(Failure::new)?,
+    };
     let threads = config.clone();
     let served = compose::block_on(&threads, async {
         // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
-        let mut provided = ProvidedSecrets::from_environment();
+        let mut provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
         let admin_token = match provided.admin_token.take() {
             Some(token) => token,
             None => Demo::remembered_token(&data_dir)?,
@@ -80,7 +79,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
             .await
             .map_err(Failure::new)?;
         // The service is closed properly even if the demo could not be set up.
-        match Demo::set_up(&service, &data_dir, admin_token, args.stripe_key).await {
+        match Demo::set_up(&service, &data_dir, admin_token, stripe_key).await {
             Ok(demo) => {
                 let link = service.sign_in_link().map_err(Failure::new)?;
                 print::line(&welcome(&demo, &service, &data_dir, &link));

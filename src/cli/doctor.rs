@@ -10,11 +10,10 @@ mod secrets;
 use std::{path::PathBuf, time::SystemTime};
 
 use clap::Args;
-use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use serde::Serialize;
 use url::Url;
 
-use super::{Failure, print, remote};
+use super::{Failure, admin_token::TokenArgs, print, remote};
 use crate::{
     config::{Config, Flags},
     server::{
@@ -35,14 +34,8 @@ pub(super) struct DoctorArgs {
     /// The running server's address [default: as the configuration says].
     #[arg(long)]
     url: Option<Url>,
-    /// The administrator's token: with it, the projects' providers are called.
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = ADMIN_TOKEN_VARIABLE,
-        hide_env_values = true
-    )]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// Prints JSON, for programs.
     #[arg(long)]
     json: bool,
@@ -153,8 +146,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
             )]);
         }
     };
-    let message = format!("valid; the data is in {}", config.data_dir.display());
-    let mut findings = vec![Finding::ok("configuration", message)];
+    let mut findings = vec![configuration(&config)];
     findings.extend(secrets::examine(&config));
     findings.extend(disk::examine(&config));
     findings.extend(database::examine(&config));
@@ -162,11 +154,24 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));
     remote::wait(async {
-        let seen = outside::examine(&config, args.url.as_ref(), args.admin_token.as_deref());
+        let seen = outside::examine(&config, args.url.as_ref(), args.token.read()?);
         findings.extend(seen.await?);
         Ok(())
     })?;
     Ok(findings)
+}
+
+fn configuration(config: &Config) -> Finding {
+    const CHECK: &str = "configuration";
+    if !config.unknown_variables.is_empty() {
+        let names = config.unknown_variables.join(", ");
+        let advice = "Correct or remove them: config.toml in the source tree shows every key";
+        return Finding::warning(CHECK, format!("{names} set nothing"), advice);
+    }
+    Finding::ok(
+        CHECK,
+        format!("valid; the data is in {}", config.data_dir.display()),
+    )
 }
 
 fn open_files(config: &Config) -> Finding {

@@ -11,7 +11,6 @@ use std::{
 
 use actors::ledger_id;
 use clap::{Args, ValueEnum};
-use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use domain::{
     history::{Entry, Record},
     id::{OrderId, ProjectId, WalletId},
@@ -26,7 +25,7 @@ use url::Url;
 use wire::view::Instant;
 
 use self::copied::BackupCopy;
-use super::{Failure, print, progress::Bar};
+use super::{Failure, admin_token::TokenArgs, print, progress::Bar};
 use crate::config::{Config, Flags};
 
 /// The columns of the CSV form.
@@ -72,14 +71,8 @@ pub(super) struct ExportArgs {
     /// configuration].
     #[arg(long, env = "SCRIP_URL")]
     url: Option<Url>,
-    /// The administrator's token, where a server is running.
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = ADMIN_TOKEN_VARIABLE,
-        hide_env_values = true
-    )]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
     /// The data directory [default: as `scrip serve` would use].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,

@@ -6,6 +6,7 @@ mod forward;
 use std::time::Duration;
 
 use clap::Args;
+use data_dir::environment::secret;
 use forward::Forward;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -33,13 +34,9 @@ pub(super) struct ListenArgs {
     /// Also sends each event to this address, signed as in Standard Webhooks; once, without retries.
     #[arg(long, value_name = "URL")]
     forward_to: Option<Url>,
-    /// The secret that signs forwarded events: `whsec_…` [default: a new one, which is printed].
-    #[arg(
-        long,
-        value_name = "WHSEC",
-        env = "SCRIP_WEBHOOK_SECRET",
-        hide_env_values = true
-    )]
+    /// The secret that signs forwarded events: `whsec_…` [default: SCRIP_WEBHOOK_SECRET, or the file that
+    /// SCRIP_WEBHOOK_SECRET_FILE names, or a new one, which is printed].
+    #[arg(long, value_name = "WHSEC")]
     secret: Option<String>,
     /// Begins with the oldest event that is kept, instead of the next one.
     #[arg(long)]
@@ -88,10 +85,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const RARE: &str = "subscription.past_due";
 
 pub(super) fn run(args: ListenArgs) -> Result<(), Failure> {
+    let own = match &args.secret {
+        Some(own) => Some(own.clone()),
+        None => secret("SCRIP_WEBHOOK_SECRET").map_err(Failure::new)?,
+    };
     let forward = args
         .forward_to
         .clone()
-        .map(|to| Forward::open(to, args.secret.as_deref()))
+        .map(|to| Forward::open(to, own.as_deref()))
         .transpose()?;
     let api = args.key.api(&args.place)?;
     remote::wait(listen(&args, &api, forward.as_ref()))

@@ -1,6 +1,7 @@
 //! The command line: one file a command. A command that fails prints one sentence with the reason on standard
 //! error and exits with 1.
 
+mod admin_token;
 mod api;
 pub mod apply;
 mod backup;

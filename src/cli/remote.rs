@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
+use data_dir::{environment::secret, secrets::ADMIN_TOKEN_VARIABLE};
 use edge::layer::API_PREFIX;
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ use stripe::connect::Kind;
 use url::Url;
 use web::admin;
 
-use super::{Failure, dev, table};
+use super::{Failure, admin_token::TokenArgs, dev, table};
 
 /// How long a response may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -70,14 +70,8 @@ impl From<Error> for Failure {
 pub(super) struct ServerArgs {
     #[command(flatten)]
     pub(super) place: ServerUrlArgs,
-    /// The administrator's token [default: that of `scrip dev` in the data directory].
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = ADMIN_TOKEN_VARIABLE,
-        hide_env_values = true
-    )]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    token: TokenArgs,
 }
 
 /// Options for a server's address.
@@ -94,13 +88,9 @@ pub(super) struct ServerUrlArgs {
 /// Option for a project's secret key.
 #[derive(Debug, Args)]
 pub(super) struct KeyArgs {
-    /// A secret key of the project [default: that of `scrip dev` in the data directory].
-    #[arg(
-        long,
-        value_name = "SECRET_KEY",
-        env = "SCRIP_SECRET_KEY",
-        hide_env_values = true
-    )]
+    /// A secret key of the project [default: SCRIP_SECRET_KEY, or the file that SCRIP_SECRET_KEY_FILE names, or that
+    /// of `scrip dev` in the data directory].
+    #[arg(long, value_name = "SECRET_KEY")]
     key: Option<String>,
 }
 
@@ -129,12 +119,12 @@ impl ServerUrlArgs {
 impl ServerArgs {
     /// A client for the server's admin API.
     pub(super) fn administration(&self) -> Result<ApiClient, Failure> {
-        let explicit = self.admin_token.clone().filter(|token| !token.is_empty());
+        let explicit = self.token.read()?;
         let token = explicit.or_else(|| Some(self.place.dev()?.admin_token));
         let token = token.ok_or_else(|| {
             Failure(format!(
-                "no administrator token: set {ADMIN_TOKEN_VARIABLE} or pass --admin-token. `scrip serve` \
-                 printed it at its first start; that of `scrip dev` is looked for in {}",
+                "no administrator token: pass --token-file, or set {ADMIN_TOKEN_VARIABLE}. `scrip serve` \
+                 wrote it down at its first start; that of `scrip dev` is looked for in {}",
                 self.place.data_dir().display()
             ))
         })?;
@@ -146,7 +136,10 @@ impl ServerArgs {
 impl KeyArgs {
     /// A client for the server's public API, with the project's secret key.
     pub(super) fn api(&self, place: &ServerUrlArgs) -> Result<ApiClient, Failure> {
-        let explicit = self.key.clone().filter(|key| !key.is_empty());
+        let explicit = match self.key.clone().filter(|key| !key.is_empty()) {
+            Some(key) => Some(key),
+            None => secret("SCRIP_SECRET_KEY").map_err(Failure::new)?,
+        };
         let key = explicit.or_else(|| Some(place.dev()?.secret_key));
         let key = key.ok_or_else(|| {
             Failure(format!(

@@ -84,7 +84,9 @@ fn print_summary(restored: &RestoreSummary, config: &Config) -> Result<(), Failu
             ));
         }
     }
-    let provided = ProvidedSecrets::from_environment().server_key;
+    let provided = ProvidedSecrets::from_environment()
+        .map_err(Failure::new)?
+        .server_key;
     let key = KeyState::of(&config.data_dir, provided.as_deref()).map_err(Failure::new)?;
     print::line(&match key {
         KeyState::Fits => "the server key matches the backup".into(),

@@ -1,9 +1,13 @@
 //! `scrip serve`: runs the server until a signal ends it.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    io::{self, IsTerminal as _},
+    net::SocketAddr,
+    path::PathBuf,
+};
 
 use clap::Args;
-use data_dir::secrets::ProvidedSecrets;
+use data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
 
 use super::{Failure, print};
 use crate::{
@@ -34,6 +38,10 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
     };
     let config = Config::read(&flags).map_err(Failure::new)?;
     compose::log_to_stderr(&config).map_err(Failure::new)?;
+    if !config.unknown_variables.is_empty() {
+        let names = config.unknown_variables.join(", ");
+        tracing::warn!("{names} set nothing: no setting has such a name");
+    }
     let threads = config.clone();
     let served = compose::block_on(&threads, async {
         if let Some(url) = config.storage.url.clone() {
@@ -41,7 +49,8 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
         }
         // Before recovery, which may take long: a signal must end it.
         let signals = Signals::listen().map_err(Failure::new)?;
-        let service = Service::start(config, ProvidedSecrets::from_environment())
+        let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
+        let service = Service::start(config, provided)
             .await
             .map_err(Failure::new)?;
         introduce(&service).map_err(Failure::new)?;
@@ -61,13 +70,21 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
 /// Prints what the operator should know of a service that answers now.
 fn introduce(service: &Service) -> Result<(), catalog::Error> {
     if let Some(token) = service.new_admin_token() {
+        let file = service.app().config.data_dir.join(NEW_TOKEN_FILE);
         print::line(&format!(
-            "administrator token, shown only this once: {token}"
+            "a new administrator token is in {}: keep it elsewhere, and delete the file",
+            file.display()
         ));
-        let link = service.sign_in_link()?;
-        print::line(&format!(
-            "dashboard, by a link that signs in once within 15 minutes: {link}"
-        ));
+        // What is not a terminal keeps it: a journal, a container's log.
+        if io::stdout().is_terminal() {
+            print::line(&format!(
+                "administrator token, shown only this once: {token}"
+            ));
+            let link = service.sign_in_link()?;
+            print::line(&format!(
+                "dashboard, by a link that signs in once within 15 minutes: {link}"
+            ));
+        }
     }
     for project in service.catalog().current().projects() {
         if project.sandbox().is_some() {
@@ -84,7 +101,7 @@ fn introduce(service: &Service) -> Result<(), catalog::Error> {
 /// Serves as one of several processes that share a log.
 async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(Failure::new)?;
-    let provided = ProvidedSecrets::from_environment();
+    let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
     let (scheme, http) = (compose::scheme(&config), config.http.clone());
     let process = ClusterProcess::join(config, url, provided).await;
     let listening = |address| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn env(pairs: &[(&str, &str)]) -> Vec<(String, std::ffi::OsString)> {
+fn env(pairs: &[(&str, &str)]) -> Vec<(String, OsString)> {
     pairs
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).into()))
@@ -231,6 +231,75 @@ fn variables_of_others_are_passed_over() {
         ("PATH", "/"),
     ];
     assert!(merged("", &pairs, &Flags::default()).is_ok());
+}
+
+#[test]
+fn a_variable_that_sets_nothing_is_told() {
+    let pairs = [
+        ("SCRIP_TRUSTED_PROXY", "10.0.0.1"),
+        ("SCRIP_LOG_FILE", "x"),
+        // Set by platforms, or read elsewhere.
+        ("SCRIP_PORT_8787_TCP_ADDR", "10.0.0.1"),
+        ("SCRIP_SERVICE_HOST", "10.0.0.1"),
+        ("SCRIP_SERVER_KEY_FILE", "/run/key"),
+        ("SCRIP_CHECKPOINT_ENTRIES", "300"),
+    ];
+    let config = merged("", &pairs, &Flags::default()).unwrap();
+    let unknown = ["SCRIP_TRUSTED_PROXY", "SCRIP_LOG_FILE"];
+    assert_eq!(config.unknown_variables, unknown);
+}
+
+#[test]
+fn a_secret_may_lie_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("smtp");
+    std::fs::write(&file, "smtps://ann:p@mx.example\n").unwrap();
+    let in_file = ("SCRIP_MAIL_SMTP_URL_FILE", file.to_str().unwrap());
+    let url = |pairs: &[_]| {
+        let mail = merged("[mail]\nsmtp_url = \"\"", pairs, &Flags::default());
+        mail.map(|config| config.mail.smtp_url.unwrap().reveal().to_owned())
+    };
+    assert_eq!(url(&[in_file]).unwrap(), "smtps://ann:p@mx.example");
+    let both = [in_file, ("SCRIP_MAIL_SMTP_URL", "smtps://b:p@mx.example")];
+    let said = url(&both).unwrap_err().0;
+    assert!(
+        said.contains("SCRIP_MAIL_SMTP_URL and SCRIP_MAIL_SMTP_URL_FILE"),
+        "{said}"
+    );
+    for name in ["SCRIP_METRICS_TOKEN_FILE", "SCRIP_STORAGE_URL_FILE"] {
+        let said = refused("", &[(name, "/nowhere")]);
+        assert!(said.starts_with(&format!("{name}: /nowhere")), "{said}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_refused_by_its_key_and_by_the_variable_that_set_it() {
+    for (file, pairs, said) in [
+        ("listen = \"localhost\"", vec![], "configuration: listen: "),
+        (
+            "[http]\nworkers = -1",
+            vec![],
+            "configuration: http.workers: ",
+        ),
+        (
+            "",
+            vec![("SCRIP_LISTEN", "0.0.0.0")],
+            "configuration: SCRIP_LISTEN: ",
+        ),
+        (
+            "",
+            vec![("SCRIP_HTTP_WORKERS", "-1")],
+            "configuration: SCRIP_HTTP_WORKERS: ",
+        ),
+        (
+            "",
+            vec![("SCRIP_LOG_FORMAT", "xml")],
+            "configuration: SCRIP_LOG_FORMAT: ",
+        ),
+    ] {
+        let refused = refused(file, &pairs);
+        assert!(refused.starts_with(said), "{refused}");
+    }
 }
 
 #[test]

@@ -187,6 +187,48 @@ async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
     }
 }
 
+#[tokio::test]
+async fn a_server_and_its_commands_take_secrets_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, format!("{text}\n")).unwrap();
+        file
+    };
+    let token = put("token", kit::launch::ADMIN_TOKEN);
+    let launch = Launch::default()
+        .without_token()
+        .env("SCRIP_ADMIN_TOKEN_FILE", &token)
+        .env("SCRIP_SERVER_KEY_FILE", put("key", &"07".repeat(32)))
+        .env(
+            "SCRIP_METRICS_TOKEN_FILE",
+            put("metrics", "metrics-token-0001"),
+        );
+    let server = Server::launch(launch).await;
+    assert!(!server.data_dir().join("server.key").exists());
+    let scraper = server.instance().client("metrics-token-0001");
+    assert_eq!(scraper.get("/metrics").await.status, 200);
+    let list = || {
+        let mut command = server.command(&["api", "GET", "/projects"]);
+        command.env_remove("SCRIP_ADMIN_TOKEN");
+        command
+    };
+    assert!(!list().output().unwrap().status.success());
+    kit::tool::run(list().arg("--token-file").arg(&token));
+    kit::tool::run(list().env("SCRIP_ADMIN_TOKEN_FILE", &token));
+    let both = list()
+        .env("SCRIP_ADMIN_TOKEN", kit::launch::ADMIN_TOKEN)
+        .env("SCRIP_ADMIN_TOKEN_FILE", &token)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&both.stderr).into_owned();
+    assert!(!both.status.success());
+    assert!(
+        said.contains("SCRIP_ADMIN_TOKEN and SCRIP_ADMIN_TOKEN_FILE"),
+        "{said}"
+    );
+}
+
 fn refused(config: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("scrip.toml");

@@ -53,7 +53,7 @@ fn a_bad_configuration_is_refused_by_its_key() {
 }
 
 #[tokio::test]
-async fn a_token_is_made_once_and_printed_once() {
+async fn a_token_is_made_once_and_put_into_a_file_instead_of_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (token, base) = first_start(&data).await;
@@ -62,6 +62,8 @@ async fn a_token_is_made_once_and_printed_once() {
         .await;
     assert_eq!(reply.status, 200);
     let mut first = base.0;
+    let said = first.output().join("\n");
+    assert!(!said.contains(&token) && !said.contains("link="), "{said}");
     first.terminate();
     assert!(first.wait(kit::deadline::SOON).await.success());
     let key = std::fs::metadata(data.join("server.key")).unwrap();
@@ -84,11 +86,14 @@ async fn a_token_is_made_once_and_printed_once() {
 
 async fn first_start(data: &Path) -> (String, (Process, String)) {
     let mut process = begin(data);
-    let token = process.hears("the token", |line| {
-        let (_, token) = line.split_once("administrator token, shown only this once: ")?;
-        Some(token.to_owned())
+    let file = process.hears("where the token is", |line| {
+        let (_, rest) = line.split_once("a new administrator token is in ")?;
+        Some(rest.split_once(": keep it")?.0.to_owned())
     });
-    let token = token.await;
+    let file = file.await;
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let token = std::fs::read_to_string(file).unwrap().trim().to_owned();
     let base = process.hears("the address", listening).await;
     (token, (process, base))
 }

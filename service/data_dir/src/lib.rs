@@ -11,6 +11,7 @@ use std::{
 
 use rustix::fs::Mode;
 
+pub mod environment;
 pub mod private_file;
 pub mod secrets;
 pub mod verified;
@@ -19,13 +20,14 @@ pub mod verified;
 pub const OTHERS: u32 = 0o077;
 /// What Scrip makes in a data directory. Nothing else is touched: it may be a folder with other
 /// things. The server key is not listed: one that others could read is refused, not closed.
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "lock",
     "watermark",
     "sled",
     "sled.new",
     "mail",
     "admin-token.sha256",
+    secrets::NEW_TOKEN_FILE,
     "server.key.check",
     "dev.json",
     "dev.json.new",

@@ -11,7 +11,7 @@ use catalog::sha256;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use subtle::ConstantTimeEq as _;
 
-use crate::private_file;
+use crate::{environment::secret, private_file};
 
 /// The administrator's token, if the operator chooses it.
 pub const ADMIN_TOKEN_VARIABLE: &str = "SCRIP_ADMIN_TOKEN";
@@ -20,6 +20,8 @@ pub const SERVER_KEY_VARIABLE: &str = "SCRIP_SERVER_KEY";
 
 /// The file with the hash of a token that was generated.
 const ADMIN_FILE: &str = "admin-token.sha256";
+/// The file with that token itself, from the first start until the operator has taken it from there.
+pub const NEW_TOKEN_FILE: &str = "admin-token";
 /// The file with the key that was generated.
 pub const KEY_FILE: &str = "server.key";
 /// The file with a hash of the key that the data was written under, so that another key is refused
@@ -34,6 +36,12 @@ const TOKEN_LENGTH: usize = 40;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
+
+impl Error {
+    pub(crate) const fn new(why: String) -> Self {
+        Self(why)
+    }
+}
 
 /// The secrets of a running server.
 pub struct Secrets {
@@ -61,18 +69,18 @@ pub struct ProvidedSecrets {
 }
 
 impl ProvidedSecrets {
-    /// Reads the environment of this process. An empty variable counts as none.
-    #[must_use]
-    pub fn from_environment() -> Self {
-        let read = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        Self {
-            admin_token: read(ADMIN_TOKEN_VARIABLE),
-            server_key: read(SERVER_KEY_VARIABLE),
-        }
+    /// Reads the environment of this process, and the files that it names.
+    ///
+    /// # Errors
+    ///
+    /// As for [`environment::secret`](crate::environment::secret).
+    pub fn from_environment() -> Result<Self, Error> {
+        Ok(Self {
+            admin_token: secret(ADMIN_TOKEN_VARIABLE)?,
+            server_key: secret(SERVER_KEY_VARIABLE)?,
+        })
     }
-}
 
-impl ProvidedSecrets {
     /// `Err` where one of the two would have to be made here: others share the data, and have made theirs.
     ///
     /// # Errors
@@ -221,6 +229,8 @@ fn admin_token(
     }
     let token = catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
     let hash = sha256(token.as_bytes());
+    // The hash last: where that fails, a token is made anew.
+    write(&data_dir.join(NEW_TOKEN_FILE), &token)?;
     write(&path, &HEXLOWER.encode(&hash))?;
     Ok((hash, Some(token)))
 }
@@ -335,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_made_once_and_only_its_hash_is_kept() {
+    fn the_token_is_made_once_and_put_into_a_file_to_be_taken_away() {
         let dir = tempfile::tempdir().unwrap();
         let first = open(dir.path());
         let token = first.new_admin_token.unwrap();
@@ -343,6 +353,13 @@ mod tests {
         let again = open(dir.path());
         assert_eq!(again.new_admin_token, None);
         assert_eq!(again.admin_token_sha256, first.admin_token_sha256);
+        let file = dir.path().join(NEW_TOKEN_FILE);
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_to_string(&file).unwrap().trim(), token);
+        fs::remove_file(file).unwrap();
+        let hash = open(dir.path()).admin_token_sha256;
+        assert_eq!(hash, first.admin_token_sha256);
         for file in fs::read_dir(dir.path()).unwrap() {
             let text = fs::read_to_string(file.unwrap().path()).unwrap();
             assert!(!text.contains(&token));

@@ -34,7 +34,7 @@ const UNUSUAL_SECONDS: u64 = 5;
 pub(super) async fn examine(
     config: &Config,
     url: Option<&Url>,
-    token: Option<&str>,
+    token: Option<String>,
 ) -> Result<Vec<Finding>, Failure> {
     let base = match url {
         Some(url) => url.as_str().trim_end_matches('/').to_owned(),
@@ -44,7 +44,6 @@ pub(super) async fn examine(
     // The token of `scrip dev` is used only for a server on this machine.
     let dev = Kind::of(&place).is_loopback();
     let dev = dev.then(|| dev::known(&config.data_dir)).flatten();
-    let token = token.map(str::to_owned).filter(|token| !token.is_empty());
     let token = token.or_else(|| Some(dev?.admin_token));
     let (answers, ready) = running(&client(&place)?, &base).await;
     let mut findings = ready;

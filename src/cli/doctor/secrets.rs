@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use data_dir::{
-    OTHERS,
+    OTHERS, environment,
     secrets::{KEY_FILE, SERVER_KEY_VARIABLE},
 };
 
@@ -47,8 +47,15 @@ fn directory(dir: &Path, mode: u32, mine: bool) -> Finding {
 
 fn key(dir: &Path) -> Finding {
     const CHECK: &str = "server key";
-    if std::env::var_os(SERVER_KEY_VARIABLE).is_some_and(|value| !value.is_empty()) {
-        return Finding::ok(CHECK, format!("from {SERVER_KEY_VARIABLE}"));
+    match environment::secret(SERVER_KEY_VARIABLE) {
+        Ok(None) => {}
+        Ok(Some(_)) => {
+            return Finding::ok(CHECK, "from the environment, or the file that it names");
+        }
+        Err(error) => {
+            let advice = "The server will not start before it can be read";
+            return Finding::failure(CHECK, error.to_string(), advice);
+        }
     }
     let path = dir.join(KEY_FILE);
     let shown = path.display();

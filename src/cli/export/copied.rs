@@ -24,7 +24,7 @@ pub(super) struct BackupCopy {
 impl BackupCopy {
     /// Has the server that uses the data directory make the copy.
     pub(super) fn make(args: &ExportArgs, config: &Config) -> Result<Self, Failure> {
-        let server = backup::server_of(config, args.url.as_ref(), args.admin_token.as_deref())?;
+        let server = backup::server_of(config, args.url.as_ref(), args.token.read()?.as_deref())?;
         let folder = scratch(args);
         let unusable = |error| Failure(format!("cannot use {}: {error}", folder.display()));
         // Absolute, as the server has another working directory.
