@@ -159,17 +159,17 @@ impl Service {
         Secrets {
             admin_token_sha256,
             new_admin_token,
-            server_key,
+            server_keys,
         }: Secrets,
         cluster: Option<Arc<ClusterPart>>,
     ) -> Result<(Arc<AppState>, Option<String>), Error> {
-        let handle = wallets(store, clock.clone(), &server_key, config).await?;
-        let cipher = Cipher::new(&server_key, "scrip/provider/1");
+        let handle = wallets(store, clock.clone(), &server_keys, config).await?;
+        let cipher = Cipher::new(&server_keys, "scrip/provider/1");
         notes::refuse_unknown(&handle, &note_kinds())?;
         let cell = cluster.as_ref().map(|part| part.cell());
         let cell = catalog::own_cell(&handle, cell).await?;
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
-        let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_key)?;
+        let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
         let providers = Arc::clone(&accounts);
@@ -178,7 +178,7 @@ impl Service {
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
         let folder = (folder.as_path(), cell);
-        let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_key);
+        let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
         let mut metrics = Metrics::new();
         if let Some(part) = &cluster {
             metrics.add_cluster(Arc::clone(part));

@@ -17,6 +17,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use persistence::EventNumber;
 use sha2::{Digest as _, Sha256};
 
+use crate::ServerKeys;
+
 /// One word a line, upper case, 4 to 6 letters.
 static WORDS: &str = include_str!("words.txt");
 
@@ -27,7 +29,11 @@ pub const SESSION_PREFIX: &str = "pay_ws_";
 
 /// Encrypts small secrets for storage.
 #[derive(Clone)]
-pub struct Cipher(XChaCha20Poly1305);
+pub struct Cipher {
+    newest: XChaCha20Poly1305,
+    /// Those before it, the latest first.
+    earlier: Vec<XChaCha20Poly1305>,
+}
 
 impl fmt::Debug for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,30 +42,37 @@ impl fmt::Debug for Cipher {
 }
 
 impl Cipher {
-    /// Derives a key for one purpose, which `label` names, from the server key.
+    /// Derives keys for one purpose, which `label` names, from the server keys.
     #[must_use]
-    pub fn new(server_key: &[u8; 32], label: &str) -> Self {
-        let key = derive(server_key, label.as_bytes());
-        Self(XChaCha20Poly1305::new(&Key::from(key)))
+    pub fn new(server_keys: impl Into<ServerKeys>, label: &str) -> Self {
+        let keys: ServerKeys = server_keys.into();
+        let derived = |key| XChaCha20Poly1305::new(&Key::from(derive(key, label.as_bytes())));
+        Self {
+            newest: derived(keys.newest()),
+            earlier: keys.all().rev().skip(1).map(derived).collect(),
+        }
     }
 
     /// Encrypts bytes under a random nonce, which comes first in the result.
     #[must_use]
     pub fn cipher(&self, plain: &[u8]) -> Box<[u8]> {
         let nonce: [u8; NONCE_BYTES] = rand::random();
-        let sealed = self.0.encrypt(&XNonce::from(nonce), plain);
+        let sealed = self.newest.encrypt(&XNonce::from(nonce), plain);
         // Encrypting some bytes in memory cannot fail; an empty result would not decrypt.
         let mut bytes = nonce.to_vec();
         bytes.extend(sealed.unwrap_or_default());
         bytes.into()
     }
 
-    /// Decrypts what [`Cipher::cipher`] returned; `None` if it was sealed under another key.
+    /// Decrypts what [`Cipher::cipher`] returned, under an earlier key, too; `None` if it was sealed under a foreign
+    /// one.
     #[must_use]
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
         let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
-        self.0.decrypt(&XNonce::from(nonce), body).ok()
+        std::iter::once(&self.newest)
+            .chain(&self.earlier)
+            .find_map(|key| key.decrypt(&XNonce::from(nonce), body).ok())
     }
 }
 
@@ -82,17 +95,19 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// Derives all keys from the server key.
+    /// Derives all keys from the server keys. Sessions are sealed and opened under the newest alone: whoever has an
+    /// earlier one could make them.
     #[must_use]
-    pub fn new(server_key: &[u8; 32]) -> Self {
-        let code_key = derive(server_key, b"scrip/code-hash/1");
+    pub fn new(server_keys: impl Into<ServerKeys>) -> Self {
+        let keys: ServerKeys = server_keys.into();
+        let (first, newest) = (keys.first(), keys.newest());
         Self {
-            code_mac: mac(&code_key),
-            order_mac: mac(&derive(server_key, b"scrip/order/1")),
-            rotation_mac: mac(&derive(server_key, b"scrip/rotation/1")),
-            event_mac: mac(&derive(server_key, b"scrip/event/1")),
-            cipher: Cipher::new(server_key, "scrip/code-seal/1"),
-            session_cipher: Cipher::new(server_key, "scrip/session/1"),
+            code_mac: mac(&derive(first, b"scrip/code-hash/1")),
+            order_mac: mac(&derive(first, b"scrip/order/1")),
+            rotation_mac: mac(&derive(newest, b"scrip/rotation/1")),
+            event_mac: mac(&derive(first, b"scrip/event/1")),
+            session_cipher: Cipher::new(newest, "scrip/session/1"),
+            cipher: Cipher::new(keys, "scrip/code-seal/1"),
             words: WORDS.lines().collect(),
         }
     }
@@ -298,6 +313,37 @@ mod tests {
         let (one, two) = (ProjectId(1), ProjectId(2));
         assert_eq!(keyring.code_hash(one, &code), keyring.code_hash(one, &code));
         assert_ne!(keyring.code_hash(one, &code), keyring.code_hash(two, &code));
+    }
+
+    #[test]
+    fn a_key_that_was_replaced_still_opens_codes_and_makes_nothing_new() {
+        let (old, new) = (
+            Keyring::new(&[7; 32]),
+            ServerKeys::new([7; 32], vec![[8; 32]]),
+        );
+        let replaced = Keyring::new(&new);
+        let (code, project) = (old.draw_code(), ProjectId(1));
+        assert_eq!(
+            old.code_hash(project, &code),
+            replaced.code_hash(project, &code)
+        );
+        assert_eq!(replaced.unseal(&old.cipher(&code)), Some(code.clone()));
+        let sealed = replaced.cipher(&code);
+        assert_eq!(replaced.unseal(&sealed), Some(code.clone()));
+        assert_eq!(old.unseal(&sealed), None);
+        let session = WalletSession {
+            project,
+            wallet: WalletKey([2; 16]),
+            epoch: 3,
+            can: Permissions::ALL,
+            expires_at: Timestamp(4),
+            owner: SessionOwner::User(ExternalUserId::new("ann").unwrap()),
+        };
+        let forged = old.seal_session(&session);
+        assert_eq!(replaced.open_session(forged.as_bytes()), None);
+        let key = IdempotencyKey::new("k").unwrap();
+        let rotated = |keys: &Keyring| keys.rotated_code(project, &code, &key, 1);
+        assert_ne!(rotated(&old), rotated(&replaced));
     }
 
     #[test]

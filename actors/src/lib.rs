@@ -13,6 +13,7 @@ mod handle;
 mod keyring;
 mod options;
 mod registry;
+mod server_keys;
 mod supervisor;
 mod wallet;
 mod watches;
@@ -28,6 +29,7 @@ pub use handle::{
 };
 pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
+pub use server_keys::ServerKeys;
 pub use wallet::{
     AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
 };

@@ -5,7 +5,10 @@ use std::{path::PathBuf, time::Duration};
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
-use data_dir::secrets::{self, ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets};
+use data_dir::{
+    secrets::{ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
+    server_key,
+};
 use operations::backups::name_at;
 use persistence::backup::BackUp;
 use serde_json::{Value, json};
@@ -179,7 +182,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
                     let provided = ProvidedSecrets::from_environment()
                         .map_err(Failure::new)?
                         .server_key;
-                    let key = secrets::existing_key(&config.data_dir, provided);
+                    let key = server_key::existing(&config.data_dir, provided);
                     Some(key.map_err(Failure::new)?)
                 }
                 false => None,

@@ -21,6 +21,7 @@ mod project;
 mod reconcile;
 mod remote;
 mod restore;
+mod secrets;
 mod serve;
 mod table;
 mod trigger;
@@ -73,6 +74,10 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Restores a backup into an empty data directory.
     Restore(restore::RestoreArgs),
+    /// Replaces the administrator's token.
+    AdminToken(secrets::AdminTokenArgs),
+    /// Replaces the key that recovery codes and providers' secrets are encrypted under.
+    ServerKey(secrets::ServerKeyArgs),
     /// Writes ledgers as JSON Lines or CSV, with or without a running server.
     Export(export::ExportArgs),
     /// Imports what your users have elsewhere, each item once however often it is run: balances from a CSV
@@ -125,6 +130,8 @@ pub fn run() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Restore(args) => restore::run(args),
+        Command::AdminToken(args) => secrets::admin_token(args),
+        Command::ServerKey(args) => secrets::server_key(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Openapi(args) => openapi::run(&args),

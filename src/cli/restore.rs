@@ -4,7 +4,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use data_dir::secrets::{KeyState, ProvidedSecrets, SERVER_KEY_VARIABLE};
+use data_dir::{
+    secrets::{ProvidedSecrets, SERVER_KEY_VARIABLE},
+    server_key::KeyState,
+};
 use persistence::backup::{self, Restore, RestoreSummary};
 use wire::view::Instant;
 

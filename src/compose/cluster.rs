@@ -15,7 +15,10 @@ use actors::{
 };
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 use connections::{self as server, Server, descriptors, signals::Signals};
-use data_dir::secrets::{self, ProvidedSecrets, Secrets};
+use data_dir::{
+    secrets::{self, ProvidedSecrets, Secrets},
+    server_key,
+};
 use domain::Timestamp;
 use operations::cluster::{ClusterPart, Ending, FrontCounts};
 use parking_lot::Mutex;
@@ -114,7 +117,7 @@ impl ClusterProcess {
             max_under_way: config.http.max_connections_per_client.saturating_sub(64),
             tls: None,
         };
-        let forwarder = Forwarder::new(&secrets.server_key, settings)
+        let forwarder = Forwarder::new(secrets.server_keys.newest(), settings)
             .map_err(|error| std::io::Error::other(error.to_string()))?;
         // What the front has counted is known once there is one, and the front needs who answers the metrics.
         let switch = Switch::default();
@@ -127,7 +130,7 @@ impl ClusterProcess {
             part: Arc::clone(&part),
             tokens: Arc::new(tokens(&config, &secrets)),
         };
-        let find = find_routing_key(Keyring::new(&secrets.server_key));
+        let find = find_routing_key(Keyring::new(&secrets.server_keys));
         let router = local(&leader).merge(figures.router());
         let (front, made) = Front::new(router, forwarder, cell, find);
         drop(switch.set(made.clone()));
@@ -350,7 +353,7 @@ pub(super) fn member(
                     provided.check_shared(&data_dir).map_err(unusable)?;
                 }
                 let opened = Secrets::open(&data_dir, provided.clone()).map_err(unusable)?;
-                let fingerprint = secrets::fingerprint(&opened.server_key).to_vec();
+                let fingerprint = server_key::fingerprints(&opened.server_keys);
                 *secrets.lock() = Some(opened);
                 Ok(fingerprint)
             }

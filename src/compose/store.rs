@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
-use actors::{Handle, Keyring, clock::Clock};
+use actors::{Handle, Keyring, ServerKeys, clock::Clock};
 use catalog::{OwnCellNote, ProjectCellNote};
 use notes::ErasedKind;
 use operations::{audit::PageNote, wallet_notes::RemarkNote};
@@ -87,7 +87,7 @@ fn abort(why: &persistence::Error) {
     });
 }
 
-/// Starts the wallets over a store. Recovery codes are encrypted under the server key.
+/// Starts the wallets over a store. Recovery codes are encrypted under the newest server key.
 ///
 /// # Errors
 ///
@@ -95,7 +95,7 @@ fn abort(why: &persistence::Error) {
 pub async fn wallets(
     store: Store,
     clock: Arc<dyn Clock>,
-    server_key: &[u8; 32],
+    server_keys: &ServerKeys,
     config: &Config,
 ) -> Result<Handle, Error> {
     let settings = &config.actors;
@@ -108,7 +108,7 @@ pub async fn wallets(
         sweep_interval: Duration::from_secs(1),
         idle_sweeps: settings.idle_seconds,
     };
-    Ok(Handle::start(store, clock, Keyring::new(server_key), options).await?)
+    Ok(Handle::start(store, clock, Keyring::new(server_keys), options).await?)
 }
 
 /// Connections that streams may take.

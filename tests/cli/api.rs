@@ -131,7 +131,7 @@ async fn what_cannot_be_done_says_what_would_do() {
     let output = stranger.env_remove("SCRIP_ADMIN_TOKEN").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("set SCRIP_ADMIN_TOKEN or pass --admin-token"),
+        said.contains("pass --token-file, or set SCRIP_ADMIN_TOKEN"),
         "{said}"
     );
     let mut nowhere = Command::new(binary());

@@ -25,6 +25,7 @@ mod listen;
 mod openapi;
 mod pages;
 mod reconcile;
+mod secrets;
 mod trigger;
 mod verify;
 mod wallet;

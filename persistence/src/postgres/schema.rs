@@ -106,6 +106,20 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
     }))
 }
 
+/// Notes that a newer server key is behind those that were known. Does nothing where another process did.
+pub(super) async fn note_key(
+    connection: &Connection,
+    known: &[u8],
+    now: &[u8],
+) -> Result<(), DatabaseError> {
+    let keys: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&known, &now];
+    let statement = "UPDATE scrip.meta SET key_check = $2 WHERE key_check = $1";
+    let noted = connection.client().execute(statement, &keys);
+    within(ANSWER_WITHIN, async { Ok(noted.await?) })
+        .await
+        .map(drop)
+}
+
 /// Reads where a log begins and who was said to lead it; `None` where there is none.
 pub(super) async fn cell(
     connection: &Connection,

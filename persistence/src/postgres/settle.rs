@@ -138,7 +138,17 @@ pub(super) async fn settle(
     }
     let (cluster, cells) =
         found.ok_or_else(|| Error::Unreachable("it has lost its tables".into()))?;
-    if cluster.key_check != key_check {
+    // A newer key behind those that the cluster knows is noted before anything is written under it.
+    let is_replaced = key_check.len() > cluster.key_check.len();
+    if is_replaced && key_check.starts_with(&cluster.key_check) {
+        schema::note_key(&connection, &cluster.key_check, &key_check).await?;
+    } else if cluster.key_check.len() > key_check.len() && cluster.key_check.starts_with(&key_check)
+    {
+        return Err(Error::Unusable(
+            "the server key of this cluster was replaced, and this process has only the former one"
+                .into(),
+        ));
+    } else if cluster.key_check != key_check {
         return Err(Error::Unusable(
             "the server key is another one than the cluster's: give each process the same SCRIP_SERVER_KEY or server.key"
                 .into(),

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use ::sandbox::Sandbox;
-use actors::Handle;
+use actors::{Handle, ServerKeys};
 use catalog::{CatalogStore, ProjectCatalog};
 use data_encoding::HEXLOWER;
 use domain::{
@@ -72,11 +72,11 @@ impl Accounts {
         handle: &Handle,
         catalog: Arc<CatalogStore>,
         place: ProviderEnvironment,
-        server_key: &[u8; 32],
+        server_keys: &ServerKeys,
     ) -> Result<Self, notes::Error> {
         // HMAC takes a key of any length.
-        let sandbox_mac =
-            Hmac::new_from_slice(server_key).unwrap_or_else(|_| Hmac::new(&Default::default()));
+        let sandbox_mac = Hmac::new_from_slice(server_keys.newest())
+            .unwrap_or_else(|_| Hmac::new(&Default::default()));
         Ok(Self {
             handle: handle.clone(),
             catalog,

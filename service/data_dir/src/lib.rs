@@ -14,6 +14,7 @@ use rustix::fs::Mode;
 pub mod environment;
 pub mod private_file;
 pub mod secrets;
+pub mod server_key;
 pub mod verified;
 
 /// The mode bits of everybody but the owner.

@@ -5,17 +5,21 @@
 //! To be called only while the data directory is locked: two first starts at once must not make two
 //! keys.
 
-use std::{fmt, fs, io, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fmt, fs, io, path::Path};
 
+use actors::ServerKeys;
 use catalog::sha256;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use subtle::ConstantTimeEq as _;
 
-use crate::{environment::secret, private_file};
+use crate::{
+    environment::secret,
+    private_file,
+    server_key::{self, KEY_CHECK_FILE},
+};
 
 /// The administrator's token, if the operator chooses it.
 pub const ADMIN_TOKEN_VARIABLE: &str = "SCRIP_ADMIN_TOKEN";
-/// The server key, if the operator keeps it elsewhere: 64 hexadecimal digits.
+/// The server key, if the operator keeps it elsewhere: 64 hexadecimal digits; with commas between, where it was replaced.
 pub const SERVER_KEY_VARIABLE: &str = "SCRIP_SERVER_KEY";
 
 /// The file with the hash of a token that was generated.
@@ -24,9 +28,6 @@ const ADMIN_FILE: &str = "admin-token.sha256";
 pub const NEW_TOKEN_FILE: &str = "admin-token";
 /// The file with the key that was generated.
 pub const KEY_FILE: &str = "server.key";
-/// The file with a hash of the key that the data was written under, so that another key is refused
-/// rather than silently opening no code.
-const KEY_CHECK_FILE: &str = "server.key.check";
 
 /// A token that can be guessed gives everything away.
 const MIN_TOKEN_LENGTH: usize = 16;
@@ -49,8 +50,8 @@ pub struct Secrets {
     pub admin_token_sha256: [u8; 32],
     /// The token itself where it was made just now, to be printed once.
     pub new_admin_token: Option<String>,
-    /// The key under which recovery codes are hashed and encrypted.
-    pub server_key: [u8; 32],
+    /// The keys under which recovery codes are hashed and encrypted.
+    pub server_keys: ServerKeys,
 }
 
 impl fmt::Debug for Secrets {
@@ -113,11 +114,11 @@ impl Secrets {
     /// others, or the server key is missing or not the one of the data.
     pub fn open(data_dir: &Path, provided: ProvidedSecrets) -> Result<Self, Error> {
         let (admin_token_sha256, new_admin_token) = admin_token(data_dir, provided.admin_token)?;
-        let server_key = server_key(data_dir, provided.server_key)?;
+        let server_keys = server_key::open(data_dir, provided.server_key)?;
         Ok(Self {
             admin_token_sha256,
             new_admin_token,
-            server_key,
+            server_keys,
         })
     }
 }
@@ -143,70 +144,43 @@ impl BackupSecrets {
     /// # Errors
     ///
     /// A file cannot be read, or no server ever used this data directory.
-    pub fn read(data_dir: &Path, server_key: Option<&[u8; 32]>) -> Result<Self, Error> {
+    pub fn read(data_dir: &Path, server_keys: Option<&ServerKeys>) -> Result<Self, Error> {
         let line = |text: &str| format!("{text}\n").into_bytes();
         let mut files = Vec::new();
         if let Some(hash) = read(&data_dir.join(ADMIN_FILE))? {
             files.push((ADMIN_FILE.to_owned(), line(&hash)));
         }
         let check = read(&data_dir.join(KEY_CHECK_FILE))?;
-        let owner = check.ok_or_else(|| {
+        let check = check.ok_or_else(|| {
             Error(format!(
                 "no server has used {} yet: there is nothing to back up",
                 data_dir.display()
             ))
         })?;
-        files.push((KEY_CHECK_FILE.to_owned(), line(&owner)));
-        if let Some(key) = server_key {
-            files.push((KEY_FILE.to_owned(), line(&HEXLOWER.encode(key))));
+        files.push((KEY_CHECK_FILE.to_owned(), line(&check)));
+        if let Some(keys) = server_keys {
+            files.push((KEY_FILE.to_owned(), line(&server_key::text(keys))));
         }
+        // It stays the same when a key is replaced.
+        let owner = check.lines().next().unwrap_or_default().to_owned();
         Ok(Self { owner, files })
     }
 }
 
-/// Whether the server key that a data directory needs is there.
-#[derive(Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// It was provided, or is in the directory.
-    Fits,
-    /// There is none. Has the first digits of the hash in `server.key.check`.
-    Missing(String),
-    /// There is another key. Has the same digits.
-    Other(String),
-}
-
-impl KeyState {
-    /// Looks for the key, and changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read.
-    pub fn of(data_dir: &Path, provided: Option<&str>) -> Result<Self, Error> {
-        let needed = read(&data_dir.join(KEY_CHECK_FILE))?.unwrap_or_default();
-        let lies_there = read(&data_dir.join(KEY_FILE))?;
-        let short = needed.chars().take(12).collect();
-        let Some(text) = provided.map(str::to_owned).or(lies_there) else {
-            return Ok(Self::Missing(short));
-        };
-        let known = from_hex(text.as_bytes()).map(|key| fingerprint(&key));
-        let fits = known.is_some_and(|known| from_hex(needed.as_bytes()) == Some(known));
-        Ok(if fits { Self::Fits } else { Self::Other(short) })
-    }
-}
-
-/// The server key of a data directory that no server is using.
+/// Makes a new administrator's token of a data directory, which the next start takes in place of the former one; writes
+/// it to [`NEW_TOKEN_FILE`] there.
 ///
 /// # Errors
 ///
-/// There is none, or it is not the one that the data was made with.
-pub fn existing_key(data_dir: &Path, provided: Option<String>) -> Result<[u8; 32], Error> {
-    if provided.is_none() && !data_dir.join(KEY_FILE).exists() {
+/// No server has used the directory, or a file cannot be written.
+pub fn replace_admin_token(data_dir: &Path) -> Result<(), Error> {
+    if !data_dir.join(KEY_CHECK_FILE).exists() {
         return Err(Error(format!(
-            "the server key is not in {}: set {SERVER_KEY_VARIABLE} to include it",
+            "no server has used {} yet",
             data_dir.display()
         )));
     }
-    server_key(data_dir, provided)
+    make_admin_token(data_dir).map(drop)
 }
 
 fn admin_token(
@@ -227,82 +201,19 @@ fn admin_token(
         let hash = from_hex(text.as_bytes()).ok_or_else(|| damaged(&path))?;
         return Ok((hash, None));
     }
+    make_admin_token(data_dir)
+}
+
+fn make_admin_token(data_dir: &Path) -> Result<([u8; 32], Option<String>), Error> {
     let token = catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
     let hash = sha256(token.as_bytes());
     // The hash last: where that fails, a token is made anew.
     write(&data_dir.join(NEW_TOKEN_FILE), &token)?;
-    write(&path, &HEXLOWER.encode(&hash))?;
+    write(&data_dir.join(ADMIN_FILE), &HEXLOWER.encode(&hash))?;
     Ok((hash, Some(token)))
 }
 
-fn server_key(data_dir: &Path, provided: Option<String>) -> Result<[u8; 32], Error> {
-    let path = data_dir.join(KEY_FILE);
-    let check = data_dir.join(KEY_CHECK_FILE);
-    let written_under = read(&check)?;
-    let key = match (provided, read(&path)?) {
-        (Some(text), _) => from_hex(text.as_bytes()).ok_or_else(|| {
-            Error(format!(
-                "{SERVER_KEY_VARIABLE} is not 64 hexadecimal digits"
-            ))
-        })?,
-        (None, Some(text)) => {
-            refuse_open_permissions(&path)?;
-            from_hex(text.as_bytes()).ok_or_else(|| damaged(&path))?
-        }
-        (None, None) if written_under.is_some() => {
-            return Err(Error(format!(
-                "{} is missing, and the recovery codes in this data directory cannot be read \
-                 without it: put it back, or set {SERVER_KEY_VARIABLE}",
-                path.display()
-            )));
-        }
-        (None, None) => {
-            let mut key = [0; 32];
-            getrandom::fill(&mut key).map_err(|e| Error(format!("no random bytes: {e}")))?;
-            write(&path, &HEXLOWER.encode(&key))?;
-            key
-        }
-    };
-    let fingerprint = fingerprint(&key);
-    match written_under {
-        None => write(&check, &HEXLOWER.encode(&fingerprint))?,
-        Some(text) => {
-            let known = from_hex(text.as_bytes()).ok_or_else(|| damaged(&check))?;
-            if !bool::from(known.ct_eq(&fingerprint)) {
-                return Err(Error(
-                    "the server key is not the one that this data directory was made with: its \
-                     recovery codes could not be read"
-                        .into(),
-                ));
-            }
-        }
-    }
-    Ok(key)
-}
-
-/// A hash that tells whether a key is the same, and nothing else about it.
-#[must_use]
-pub fn fingerprint(key: &[u8; 32]) -> [u8; 32] {
-    let mut text = b"scrip/server-key-check/1".to_vec();
-    text.extend_from_slice(key);
-    sha256(&text)
-}
-
-fn refuse_open_permissions(path: &Path) -> Result<(), Error> {
-    let mode = fs::metadata(path)
-        .map_err(|error| unusable(path, &error))?
-        .permissions()
-        .mode();
-    if mode & 0o077 == 0 {
-        return Ok(());
-    }
-    let path = path.display();
-    Err(Error(format!(
-        "{path} can be read by others: chmod 600 {path}"
-    )))
-}
-
-fn read(path: &Path) -> Result<Option<String>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text.trim().to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -320,16 +231,16 @@ pub fn write(path: &Path, text: &str) -> Result<(), Error> {
         .map_err(|error| unusable(path, &error))
 }
 
-fn unusable(path: &Path, error: &io::Error) -> Error {
+pub(crate) fn unusable(path: &Path, error: &io::Error) -> Error {
     Error(format!("{} cannot be used: {error}", path.display()))
 }
 
 /// Exactly 64 digits, in either case, and nothing else.
-fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
+pub(crate) fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
     HEXLOWER_PERMISSIVE.decode(text).ok()?.try_into().ok()
 }
 
-fn damaged(path: &Path) -> Error {
+pub(crate) fn damaged(path: &Path) -> Error {
     Error(format!(
         "{} is damaged: it does not hold 64 hexadecimal digits",
         path.display()
@@ -338,7 +249,10 @@ fn damaged(path: &Path) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+    use crate::server_key::KeyState;
 
     fn open(dir: &Path) -> Secrets {
         Secrets::open(dir, ProvidedSecrets::default()).unwrap()
@@ -388,13 +302,13 @@ mod tests {
     #[test]
     fn the_key_is_kept_for_its_owner_alone() {
         let dir = tempfile::tempdir().unwrap();
-        let key = open(dir.path()).server_key;
+        let key = open(dir.path()).server_keys;
         let path = dir.path().join(KEY_FILE);
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
-        assert_eq!(open(dir.path()).server_key, key);
+        assert_eq!(open(dir.path()).server_keys, key);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let said = Secrets::open(dir.path(), ProvidedSecrets::default())
             .unwrap_err()
@@ -405,7 +319,7 @@ mod tests {
     #[test]
     fn data_is_not_opened_without_its_key_or_under_another() {
         let dir = tempfile::tempdir().unwrap();
-        let key = open(dir.path()).server_key;
+        let key = open(dir.path()).server_keys;
         fs::remove_file(dir.path().join(KEY_FILE)).unwrap();
         assert!(Secrets::open(dir.path(), ProvidedSecrets::default()).is_err());
         let with = |hex: String| {
@@ -417,7 +331,7 @@ mod tests {
                 },
             )
         };
-        assert_eq!(with(HEXLOWER.encode(&key)).unwrap().server_key, key);
+        assert_eq!(with(server_key::text(&key)).unwrap().server_keys, key);
         assert!(with("00".repeat(32)).is_err());
         assert!(with("not hex".into()).is_err());
     }
@@ -426,14 +340,14 @@ mod tests {
     fn a_backup_has_the_key_only_where_it_is_asked_for() {
         let dir = tempfile::tempdir().unwrap();
         assert!(BackupSecrets::read(dir.path(), None).is_err());
-        let key = open(dir.path()).server_key;
+        let key = open(dir.path()).server_keys;
         let names = |beside: &BackupSecrets| -> Vec<_> {
             let names = beside.files.iter().map(|(name, _)| name.clone());
             names.collect()
         };
         let without = BackupSecrets::read(dir.path(), None).unwrap();
         assert_eq!(names(&without), [ADMIN_FILE, KEY_CHECK_FILE]);
-        let digits = HEXLOWER.encode(&key).into_bytes();
+        let digits = server_key::text(&key).into_bytes();
         let all = without.files.iter().map(|(_, bytes)| bytes);
         assert!(all.into_iter().all(|it| !it.starts_with(&digits)));
         let with = BackupSecrets::read(dir.path(), Some(&key)).unwrap();
@@ -448,7 +362,55 @@ mod tests {
         let short: String = without.owner.chars().take(12).collect();
         assert_eq!(state(None), KeyState::Missing(short.clone()));
         assert_eq!(state(Some(&"00".repeat(32))), KeyState::Other(short));
-        assert_eq!(state(Some(&HEXLOWER.encode(&key))), KeyState::Fits);
+        assert_eq!(state(Some(&server_key::text(&key))), KeyState::Fits);
+    }
+
+    #[test]
+    fn a_replaced_key_is_needed_from_the_next_start_on_and_the_first_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = open(dir.path()).server_keys;
+        let former = fs::read_to_string(dir.path().join(KEY_FILE)).unwrap();
+        server_key::replace(dir.path(), None, None).unwrap();
+        // Not used yet: a backup of before fits.
+        assert_eq!(
+            KeyState::of(dir.path(), Some(former.trim())).unwrap(),
+            KeyState::Fits
+        );
+        let keys = open(dir.path()).server_keys;
+        assert_eq!(keys.first(), first.first());
+        assert_ne!(keys.newest(), first.newest());
+        assert_eq!(open(dir.path()).server_keys, keys);
+        let provided = |text: &str| ProvidedSecrets {
+            admin_token: None,
+            server_key: Some(text.to_owned()),
+        };
+        let said = Secrets::open(dir.path(), provided(former.trim())).unwrap_err();
+        assert!(said.to_string().contains("was replaced"), "{said}");
+        let newest = HEXLOWER.encode(keys.newest());
+        assert!(Secrets::open(dir.path(), provided(&newest)).is_err());
+        // As a variable has them.
+        let both = server_key::text(&keys).replace('\n', ",");
+        let again = Secrets::open(dir.path(), provided(&both)).unwrap();
+        assert_eq!(again.server_keys, keys);
+        let backup = BackupSecrets::read(dir.path(), Some(&keys)).unwrap();
+        assert_eq!(backup.owner.len(), 64);
+        // Where the environment has them, the new one goes where it is told.
+        let elsewhere = dir.path().join("elsewhere");
+        assert!(server_key::replace(dir.path(), Some(both.clone()), None).is_err());
+        server_key::replace(dir.path(), Some(both), Some(&elsewhere)).unwrap();
+        assert_eq!(fs::read_to_string(elsewhere).unwrap().lines().count(), 3);
+    }
+
+    #[test]
+    fn a_replaced_token_is_the_only_one() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(replace_admin_token(dir.path()).is_err());
+        let first = open(dir.path());
+        replace_admin_token(dir.path()).unwrap();
+        let second = open(dir.path());
+        assert_ne!(first.admin_token_sha256, second.admin_token_sha256);
+        let token = fs::read_to_string(dir.path().join(NEW_TOKEN_FILE)).unwrap();
+        assert_eq!(second.admin_token_sha256, sha256(token.trim().as_bytes()));
     }
 
     #[test]

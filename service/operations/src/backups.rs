@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actors::{Handle, clock::Clock};
+use actors::{Handle, ServerKeys, clock::Clock};
 use data_dir::secrets::BackupSecrets;
 use domain::Timestamp;
 use parking_lot::Mutex;
@@ -87,7 +87,7 @@ pub struct Backups {
     data_dir: PathBuf,
     /// The cell whose books these are.
     cell: i16,
-    server_key: [u8; 32],
+    server_keys: ServerKeys,
     settings: BackupSettings,
     status: Arc<Mutex<Status>>,
 }
@@ -106,7 +106,7 @@ impl Backups {
         clock: Arc<dyn Clock>,
         settings: BackupSettings,
         (data_dir, cell): (&Path, i16),
-        key: &[u8; 32],
+        keys: &ServerKeys,
     ) -> Self {
         let newest = settings.to.as_deref().map(backup::newest);
         let last_good = match newest.transpose() {
@@ -126,7 +126,7 @@ impl Backups {
             clock,
             data_dir: data_dir.to_owned(),
             cell,
-            server_key: *key,
+            server_keys: keys.clone(),
             settings,
             status: Arc::new(Mutex::new(status)),
         }
@@ -262,7 +262,7 @@ impl Backups {
         let Some(running) = running else {
             return Err("it did not start".into());
         };
-        let key = order.with_server_key.then_some(&self.server_key);
+        let key = order.with_server_key.then_some(&self.server_keys);
         let BackupSecrets { owner, files } =
             BackupSecrets::read(&self.data_dir, key).map_err(|error| error.to_string())?;
         // All cells have one server key, and none may remove another's backups.

@@ -1,0 +1,114 @@
+//! `scrip admin-token replace` and `scrip server-key replace`: take the place of secrets that were lost or have leaked.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use data_dir::{
+    secrets::{self, NEW_TOKEN_FILE, ProvidedSecrets},
+    server_key,
+};
+
+use super::{Failure, print};
+use crate::config::{Config, Flags};
+
+/// Options of `scrip admin-token`.
+#[derive(Debug, Args)]
+pub(super) struct AdminTokenArgs {
+    #[command(subcommand)]
+    command: AdminTokenCommand,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum AdminTokenCommand {
+    /// Makes a new token and writes it to a file in the data directory. The server takes it, and refuses the former one,
+    /// from its next start on.
+    Replace,
+}
+
+/// Options of `scrip server-key`.
+#[derive(Debug, Args)]
+pub(super) struct ServerKeyArgs {
+    #[command(subcommand)]
+    command: ServerKeyCommand,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServerKeyCommand {
+    /// Puts a new key behind the others of a data directory that no server is using. From the next start on all that is
+    /// new is encrypted under it, and wallet sessions made under the former one end. What is stored is read with the
+    /// former ones.
+    Replace(ReplaceKeyArgs),
+}
+
+#[derive(Debug, Args)]
+struct ReplaceKeyArgs {
+    /// Where to write the keys, if they come from SCRIP_SERVER_KEY or SCRIP_SERVER_KEY_FILE: a file that does not exist
+    /// [default: server.key in the data directory].
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct PlaceArgs {
+    /// The data directory [default: as `scrip serve` would use].
+    #[arg(long, value_name = "DIR", global = true)]
+    data_dir: Option<PathBuf>,
+    /// A configuration file [default: ./config.toml, if there is one].
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+impl PlaceArgs {
+    fn data_dir(self) -> Result<PathBuf, Failure> {
+        let flags = Flags {
+            config: self.config,
+            listen: None,
+            data_dir: self.data_dir,
+        };
+        Ok(Config::read(&flags).map_err(Failure::new)?.data_dir)
+    }
+}
+
+pub(super) fn admin_token(args: AdminTokenArgs) -> Result<(), Failure> {
+    let AdminTokenCommand::Replace = args.command;
+    let dir = args.place.data_dir()?;
+    let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
+    if provided.admin_token.is_some() {
+        return Err(Failure(
+            "the token comes from SCRIP_ADMIN_TOKEN or SCRIP_ADMIN_TOKEN_FILE: put a new one there, and restart the \
+             server"
+                .into(),
+        ));
+    }
+    secrets::replace_admin_token(&dir).map_err(Failure::new)?;
+    print::line(&format!(
+        "the new administrator token is in {}: keep it elsewhere, and delete the file. Restart the server: it refuses the \
+         former one then, and nobody is signed in any more",
+        dir.join(NEW_TOKEN_FILE).display()
+    ));
+    Ok(())
+}
+
+pub(super) fn server_key(args: ServerKeyArgs) -> Result<(), Failure> {
+    let ServerKeyCommand::Replace(ReplaceKeyArgs { to }) = args.command;
+    let dir = args.place.data_dir()?;
+    if persistence::is_in_use(&dir).map_err(Failure::new)? {
+        return Err(Failure(format!(
+            "a server is using {}: stop it first",
+            dir.display()
+        )));
+    }
+    let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
+    server_key::replace(&dir, provided.server_key, to.as_deref()).map_err(Failure::new)?;
+    let file = to.unwrap_or_else(|| dir.join(secrets::KEY_FILE));
+    print::line(&format!(
+        "a new server key stands behind the others in {}, which all are needed from now on: keep a copy of the file apart \
+         from the data",
+        file.display()
+    ));
+    Ok(())
+}
