@@ -29,7 +29,10 @@ use connections::{
 use data_dir::secrets::{ProvidedSecrets, Secrets};
 use edge::EdgeState;
 use limits::Limits;
-use operations::{audit::AuditLog, backups::Backups, cluster::ClusterPart, metrics::Metrics};
+use operations::{
+    audit::AuditLog, backups::Backups, cluster::ClusterPart, metrics::Metrics,
+    outstanding::OutstandingCredits,
+};
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
@@ -199,6 +202,7 @@ impl Service {
         let app = AppState {
             started_at: edge.clock.now(),
             edge: Arc::new(edge),
+            outstanding: OutstandingCredits::new(handle.clone(), Arc::clone(&catalog)),
             handle,
             catalog,
             payments,

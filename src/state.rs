@@ -8,7 +8,10 @@ use catalog::CatalogStore;
 use dashboard::{DashboardState, Sessions, Site};
 use domain::Timestamp;
 use edge::EdgeState;
-use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
+use operations::{
+    backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
+    wallet_notes::WalletNotes,
+};
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 use web::{admin::AdminState, api::ApiState, health::HealthState};
@@ -37,6 +40,8 @@ pub struct AppState {
     pub mailer: Mailer,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// Credits that were not used yet.
+    pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
@@ -87,6 +92,7 @@ impl AppState {
             accounts: Arc::clone(&self.accounts),
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
+            outstanding: Arc::clone(&self.outstanding),
             wallet_notes: WalletNotes::new(self.handle.clone()),
             cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),

@@ -13,6 +13,7 @@ use domain::{
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
     project_event::ProjectEvent,
+    wallet::Wallet,
 };
 use parking_lot::{Mutex, RwLock};
 
@@ -204,6 +205,11 @@ impl Books for SledJournal {
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let books = self.books()?;
         caught(|| books.folded.load(key))
+    }
+
+    fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.wallets_after(after, limit))
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {

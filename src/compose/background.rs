@@ -12,6 +12,7 @@ pub(super) struct Background {
     endpoints: accounts::Endpoints,
     scheduled: Option<JoinHandle<()>>,
     deliveries: outbound::webhooks::Running,
+    outstanding: JoinHandle<()>,
 }
 
 impl Background {
@@ -21,11 +22,13 @@ impl Background {
             endpoints: app.accounts.maintain_endpoints(),
             scheduled: app.backups.keep_schedule(),
             deliveries: app.webhooks.start(),
+            outstanding: app.outstanding.keep_counting(),
         }
     }
 
     pub(super) async fn stop(self, app: &AppState, grace: Duration) {
         drop((self.rounds, self.endpoints));
+        self.outstanding.abort();
         tokio::join!(self.deliveries.stop(grace), app.mailer.shut_down(grace));
         if let Some(scheduled) = self.scheduled {
             scheduled.abort();

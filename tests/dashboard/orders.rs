@@ -257,7 +257,7 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         let page = browser.get(&format!("{base}{range}")).await;
         page.shows("<p>Credits granted</p><b>1,116</b>")
             .shows("<p>Credits spent</p><b>9</b>")
-            .shows("5.00 EUR")
+            .shows("<p>Revenue, less refunds</p><b>5.00 EUR</b>")
             .shows("<td>draw</td>")
             .shows("<p>Active wallets</p><b>1</b>")
             .shows("with their current status: 2 in all")
@@ -278,7 +278,11 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
         browser.submit(&refund, &form).await;
         browser.get(&base).await.shows(kept).shows(&after);
     }
-    browser.get(&base).await.shows("after 5.00 EUR returned");
+    browser
+        .get(&base)
+        .await
+        .shows("<p>Refunded</p><b>5.00 EUR</b>")
+        .shows("of 5.00 EUR that was paid");
     service.clock.advance_millis(2 * 86_400_000);
     service.balance("bea").await;
     let browser = Browser::signed_in(&service).await;
@@ -331,4 +335,97 @@ async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
         .await;
     assert_eq!(page.status, 204);
     assert_eq!(page.headers["hx-redirect"], "/dashboard/sign-in");
+}
+
+#[tokio::test]
+async fn the_overview_compares_with_the_period_before_and_takes_any_days() {
+    let (service, browser, base) = open().await;
+    let price = service.add_price(1000).await;
+    // At 11:06 on the 18th of November 2026.
+    for user in ["ann", "bea"] {
+        buy(&service, json!({"externalUserId": user, "priceId": price})).await;
+    }
+    browser
+        .get(&base)
+        .await
+        .shows("0.00 EUR in the period before");
+    service.clock.advance_millis(35 * 86_400_000);
+    buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    let browser = Browser::signed_in(&service).await;
+    browser
+        .get(&base)
+        .await
+        .shows("<p>Revenue, less refunds</p><b>5.00 EUR</b>")
+        .shows("10.00 EUR in the period before: −50 %");
+    let days = format!("{base}?from=2026-11-18&to=2026-11-19");
+    browser
+        .get(&days)
+        .await
+        .shows("<p>Revenue, less refunds</p><b>10.00 EUR</b>")
+        .shows("value=\"2026-11-18\"");
+    let none = format!("{base}?from=2026-11-19&to=2026-11-20");
+    browser
+        .get(&none)
+        .await
+        .shows("<p>Revenue, less refunds</p><b>0.00 EUR</b>")
+        .shows("10.00 EUR in the period before: −100 %");
+    let years = format!("{base}?from=2020-01-01&to=2026-12-31");
+    browser.get(&years).await.shows("<b>15.00 EUR</b>");
+    for wrong in [
+        "from=x",
+        "from=2026-11-19&to=2026-11-18",
+        "from=2030-01-01",
+        "from=0001-01-01",
+    ] {
+        let page = browser.get(&format!("{base}?{wrong}")).await;
+        assert!(
+            [200, 400].contains(&page.status),
+            "{wrong}: {}",
+            page.status
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_overview_says_what_was_sold_and_not_used_at_its_own_price() {
+    let (service, browser, base) = open().await;
+    let price = service.add_price(1000).await;
+    let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
+    service.grant("ann", 50).await;
+    service.grant("cyd", 16).await;
+    let path = "/api/v1/wallets/external/deduct";
+    let body = json!({"externalUserId": "ann", "amount": 250, "idempotencyKey": "d"});
+    service.secret.post(path, &body).await.expect(200);
+    service.handle.fold_all().await.unwrap();
+    let count = format!("{base}/outstanding");
+    // 750 of 1,000 credits for 5.00 EUR are left.
+    browser
+        .submit(&count, &[])
+        .await
+        .shows("Outstanding credits were counted")
+        .shows("<b>3.75 EUR</b>")
+        .shows("750 sold, 66 given");
+    let refund = format!("{base}/orders/{order}/refund");
+    let form = [
+        ("amount", "5"),
+        ("idempotencyKey", "r"),
+        ("confirmed", "on"),
+    ];
+    browser.submit(&refund, &form).await;
+    service.handle.fold_all().await.unwrap();
+    browser
+        .submit(&count, &[])
+        .await
+        .shows("Nothing")
+        .shows("0 sold, 66 given");
+}
+
+#[tokio::test]
+async fn the_overview_says_what_needs_a_person() {
+    let (_service, browser, base) = open().await;
+    browser
+        .get(&base)
+        .await
+        .shows("Needs you")
+        .shows("There is no backup");
 }

@@ -9,6 +9,7 @@ use domain::{
     id::{HoldId, OrderId, WalletId, WalletKey},
     text::{CheckoutId, Email, ExternalUserId},
     time::Span,
+    wallet::Wallet,
 };
 
 use super::{Address, Handle, Scope, orders::unreadable};
@@ -110,5 +111,19 @@ impl Handle {
         Ok(matches
             .filter_map(SubscriptionDetail::from_record)
             .collect())
+    }
+
+    /// At most `limit` wallets of all projects after `after`, in the order of their keys and as they were some seconds
+    /// ago. Reads the books: not for a thread of the runtime.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn wallets_after(
+        &self,
+        after: Option<&WalletKey>,
+        limit: usize,
+    ) -> Result<Vec<Wallet>, persistence::Error> {
+        self.books().wallets_after(after, limit)
     }
 }

@@ -54,7 +54,7 @@ use self::{
     retire::FoldReport,
     slices::Slices,
     slot::{Slot, Slots},
-    store::{Store, damaged},
+    store::{Store, damaged, io},
     wallet_record::WalletRecord,
 };
 use crate::{
@@ -213,6 +213,48 @@ impl FoldedState {
             wallet,
             history: slot,
         }))
+    }
+
+    /// At most `limit` wallets after `after`, as they were when they were last folded.
+    pub(crate) fn wallets_after(
+        &self,
+        after: Option<&WalletKey>,
+        limit: usize,
+    ) -> Result<Vec<Wallet>, Error> {
+        let from = after.map_or([0; 16], |after| after.0);
+        let stored = self.store().wallets.range(from..);
+        let mut wallets = Vec::new();
+        for key in stored.keys() {
+            if wallets.len() >= limit {
+                break;
+            }
+            let key = key.map_err(io)?;
+            let key = key.first_chunk().map(|key| WalletKey(*key));
+            let key = key.ok_or_else(|| damaged("a wallet is stored under a short key".into()))?;
+            if after != Some(&key) {
+                wallets.extend(self.read_folded(&key)?);
+            }
+        }
+        Ok(wallets)
+    }
+
+    /// Reads a wallet. A fold may replace what the record names meanwhile: then the newer record is read.
+    fn read_folded(&self, key: &WalletKey) -> Result<Option<Wallet>, Error> {
+        let mut version_read = 0;
+        loop {
+            let Some(record) = WalletRecord::read(self.store(), key)? else {
+                return Ok(None);
+            };
+            if let Some(wallet) = record.wallet(self.store(), key)? {
+                return Ok(wallet);
+            }
+            if record.head.version == version_read {
+                return Err(damaged(format!(
+                    "{key:?}: a part of its snapshot is missing"
+                )));
+            }
+            version_read = record.head.version;
+        }
     }
 
     /// Reads a wallet and publishes its record to the slot. A fold may replace what the record

@@ -84,6 +84,10 @@ pub trait Books: Send + Sync + 'static {
     /// The wallet stored under `key`.
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error>;
 
+    /// At most `limit` wallets after `after`, in the order of their keys and as they were when they were last folded:
+    /// for a look at all of them that need not be of one moment. Fewer than `limit`: there are no more.
+    fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error>;
+
     /// The history of a wallet that was just created and has nothing stored.
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History>;
 

@@ -125,6 +125,21 @@ impl MemoryBooks {
         self.wallets.get(key).map(|(wallet, _)| wallet)
     }
 
+    pub(super) fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Vec<Wallet> {
+        let all = self
+            .wallets
+            .iter()
+            .map(|(key, (wallet, _))| (key.0, wallet));
+        let all: BTreeMap<[u8; 16], &Wallet> = all.collect();
+        let later = all
+            .into_iter()
+            .filter(|(key, _)| after.is_none_or(|after| *key > after.0));
+        later
+            .take(limit)
+            .map(|(_, wallet)| wallet.clone())
+            .collect()
+    }
+
     pub(super) fn records(&self, key: &WalletKey) -> &[Record] {
         self.wallets.get(key).map_or(&[], |(_, records)| records)
     }

@@ -18,6 +18,7 @@ use domain::{
     history::Record,
     id::{ProductId, ProjectId, WalletKey},
     project_event::ProjectEvent,
+    wallet::Wallet,
 };
 use parking_lot::{Condvar, Mutex};
 
@@ -390,6 +391,10 @@ impl Books for MemoryJournal {
             wallet: wallet.clone(),
             history: self.new_history(key),
         }))
+    }
+
+    fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
+        Ok(self.state.lock().books.wallets_after(after, limit))
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {

@@ -40,8 +40,9 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 22] = [
+const DONE: [(&str, &str); 23] = [
     ("deleted", "Deleted."),
+    ("counted", "Outstanding credits were counted."),
     ("sent", "It will be sent again."),
     ("saved", "Saved."),
     ("made", "Created."),

@@ -6,6 +6,7 @@
 
 mod actions;
 mod assets;
+mod attention;
 mod audit;
 mod catalog;
 mod cluster;
@@ -23,9 +24,11 @@ mod order_refresh;
 mod orders;
 mod overview;
 mod page_request;
+mod period;
 mod prices;
 mod projects;
 mod remarks;
+mod revenue;
 mod sandbox;
 mod session;
 mod settings;
@@ -77,6 +80,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             get(time_zone_page::show).post(time_zone_page::save),
         )
         .route(PROJECT, get(overview::show))
+        .route(&of_project("/outstanding"), post(overview::count))
         .route(
             &of_project("/settings"),
             get(settings::show).post(settings::save),

@@ -1,4 +1,4 @@
-//! A project's overview: credits and orders of a day, a month or a year, and the current rate of deductions.
+//! A project's overview: what needs a person, money, orders, credits, and the current rate of deductions.
 
 use std::collections::BTreeMap;
 
@@ -8,58 +8,37 @@ use axum::{
 };
 use domain::{Timestamp, catalog::Product, wallet::OrderStatus};
 use maud::{Markup, html};
-use persistence::usage::{Count, DistinctCount, Interval, Sales, Usage, Wallets};
-use wire::{Error, ErrorCode, view::Instant};
+use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
+use wire::{Error, ErrorCode};
 
 use super::{
-    layout::{Tab, base},
-    money::{grouped, money},
+    attention,
+    form::Form,
+    layout::{self, Tab, base},
+    money::grouped,
     orders::badge,
-    page_request::PageRequest,
+    page_request::{FormPost, PageRequest},
+    period::Period,
+    revenue::{self, SalesByInterval},
 };
 use crate::state::App;
 
 /// Features that are listed, the most used first.
 const FEATURES: usize = 10;
 
-/// A time range that the page can show.
-struct Range {
-    name: &'static str,
-    text: &'static str,
-    interval: Interval,
-    buckets: usize,
-}
-
-const RANGES: [Range; 3] = [
-    Range {
-        name: "day",
-        text: "Day",
-        interval: Interval::Hour,
-        buckets: 24,
-    },
-    Range {
-        name: "month",
-        text: "Month",
-        interval: Interval::Day,
-        buckets: 30,
-    },
-    Range {
-        name: "year",
-        text: "Year",
-        interval: Interval::Month,
-        buckets: 12,
-    },
-];
-
 /// `GET …/{project}`: the overview.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let query = request.query();
-    let [_, month, _] = &RANGES;
-    let named = RANGES
-        .iter()
-        .find(|range| range.name == query.text("range"));
-    let range = named.unwrap_or(month);
+    let now = app.handle.now_in(&project.scope);
+    let period = match Period::of(query, now) {
+        Ok(period) => period,
+        Err(error) => {
+            let body = html! { h1 { "Overview" } p.alert { (error.message()) } p { a href=(base(&project)) { "Show the last 30 days" } } };
+            let form = Form::new(query, Some(&error));
+            return Ok(form.response(Tab::Overview.page(&request, &project, "Overview", &body)));
+        }
+    };
     let product = query.parsed("productId", "a product")?;
     let holding: Vec<&Product> = project.products().filter(|it| it.holds_credits()).collect();
     let product = holding
@@ -67,67 +46,59 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         .find(|it| Some(it.id) == product)
         .or(holding.first())
         .copied();
-    let starts = starts(range, app.handle.now_in(&project.scope))?;
-    let since = starts.first().copied().unwrap_or(Timestamp(0));
     let ids: Vec<_> = project.products().map(|product| product.id).collect();
-    let within = (since, Timestamp(i64::MAX));
-    let read = app.handle.usage_of(ids.clone(), range.interval, within);
+    let within = (period.first_before(), period.end);
+    let read = app.handle.usage_of(ids.clone(), period.interval, within);
     let read = read.await;
     let all = read.map_err(|error| Error::from_wallet(error, &project))?;
-    let mut sales = Sales::default();
+    let mut sales = SalesByInterval::new();
     let mut usage = BTreeMap::new();
     for (id, found) in ids.into_iter().zip(all) {
-        found.iter().for_each(|(_, used)| sales.merge(&used.sales));
+        for (start, used) in &found {
+            sales.entry(*start).or_default().merge(&used.sales);
+        }
         if Some(id) == product.map(|it| it.id) {
-            usage = found.into_iter().collect();
+            let shown = found.into_iter().filter(|(at, _)| *at >= period.start());
+            usage = shown.collect();
         }
     }
+    let path = base(&project);
+    let outstanding = app.outstanding.of(project.project.id);
     let body = html! {
         div.head {
             h1 { "Overview" }
-            nav.ranges aria-label="Time" { @for one in &RANGES {
-                a href={ (base(&project)) "?range=" (one.name) @if let Some(product) = product { "&productId=" (product.id) } }
-                    aria-current=[(one.name == range.name).then_some("true")] { (one.text) }
-            } }
+            (period.choice(&path, query, &["productId"]))
         }
+        (attention::card(&app, &project))
+        (revenue::part(&sales, &period))
+        (orders_card(&revenue::total(&sales, &period.starts)))
+        (revenue::outstanding(&request, &project, outstanding.as_ref()))
         (live(&app, None))
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {
-                a href={ (base(&project)) "?range=" (range.name) "&productId=" (one.id) }
+                a href={ (path) "?" (period.query(query)) "productId=" (one.id) }
                     aria-current=[(Some(one.id) == product.map(|it| it.id)).then_some("true")] { (one.name) }
             } }
         }
         @match product {
-            Some(product) => (credits(product, &starts, &usage, range)),
-            None => p.empty { "No product holds credits yet. " a href={ (base(&project)) "/catalog/new" } { "Create one" } },
+            Some(product) => (credits(product, &period, &usage)),
+            None => p.empty { "No product holds credits yet. " a href={ (path) "/catalog/new" } { "Create one" } },
         }
-        (orders_card(&sales))
     };
     Ok(Tab::Overview.page(&request, &project, "Overview", &body))
 }
 
-/// The first instants of a range's buckets, oldest first; the last bucket is the current one.
-fn starts(range: &Range, now: Timestamp) -> Result<Vec<Timestamp>, Error> {
-    let mut starts = Vec::with_capacity(range.buckets);
-    let mut at = now;
-    while starts.len() < range.buckets {
-        let span = range
-            .interval
-            .span(at)
-            .ok_or(Error::new(ErrorCode::InternalError))?;
-        starts.push(span.start);
-        at = Timestamp(span.start.0.saturating_sub(1));
-    }
-    starts.reverse();
-    Ok(starts)
+/// `POST …/{project}/outstanding`: counts outstanding credits anew.
+pub(super) async fn count(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+    let project = posted.request.project(&app)?;
+    app.outstanding.count().await.map_err(|error| {
+        tracing::error!(%error, "Outstanding credits cannot be counted");
+        Error::new(ErrorCode::InternalError)
+    })?;
+    Ok(layout::done(&base(&project), "counted"))
 }
 
-fn credits(
-    product: &Product,
-    starts: &[Timestamp],
-    usage: &BTreeMap<Timestamp, Usage>,
-    range: &Range,
-) -> Markup {
+fn credits(product: &Product, period: &Period, usage: &BTreeMap<Timestamp, Usage>) -> Markup {
     let mut total = Count::default();
     let mut active = Wallets::default();
     let mut features: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
@@ -148,15 +119,16 @@ fn credits(
     let mut features: Vec<_> = features.into_iter().collect();
     features.sort_by_key(|(_, (credits, _))| std::cmp::Reverse(*credits));
     features.truncate(FEATURES);
-    let labels: Vec<String> = starts.iter().map(|start| label(*start, range)).collect();
+    let labels = period.labels();
     let none = Usage::default();
-    let parts: Vec<&Usage> = starts
+    let parts: Vec<&Usage> = period
+        .starts
         .iter()
         .map(|start| usage.get(start).unwrap_or(&none))
         .collect();
     let counts: Vec<Count> = parts.iter().map(|part| part.count).collect();
     let chart = serde_json::json!({
-        "kind": range.text,
+        "kind": period.unit(),
         "labels": labels,
         "series": [
             {"name": "Spent", "values": counts.iter().map(|count| count.deducted).collect::<Vec<_>>()},
@@ -206,16 +178,6 @@ fn tile(name: &str, figure: &str) -> Markup {
     html! { div.tile { p { (name) } b { (figure) } } }
 }
 
-fn label(start: Timestamp, range: &Range) -> String {
-    let text = Instant(start).to_string();
-    let (from, to) = match range.interval {
-        Interval::Hour => (11, 16),
-        Interval::Day => (5, 10),
-        Interval::Month => (0, 7),
-    };
-    text.get(from..to).unwrap_or_default().to_owned()
-}
-
 fn distinct(DistinctCount { count, is_exact }: DistinctCount) -> String {
     let count = grouped(i64::try_from(count).unwrap_or(i64::MAX));
     if is_exact {
@@ -239,13 +201,6 @@ fn orders_card(sales: &Sales) -> Markup {
                 p.hint { "Placed in this period, with their current status: " (grouped(sales.placed)) " in all." }
                 dl {
                     @for (status, count) in states { @if count != 0 { div { dt { (badge(status)) } dd { (grouped(count)) } } } }
-                    @for (currency, sum) in &sales.money { div {
-                        dt { "Revenue, less refunds" }
-                        dd {
-                            (money(sum.paid.saturating_sub(sum.returned), currency))
-                            @if sum.returned > 0 { span.hint { " after " (money(sum.returned, currency)) " returned" } }
-                        }
-                    } }
                 }
             }
         }

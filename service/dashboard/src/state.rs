@@ -7,7 +7,10 @@ use actors::Handle;
 use catalog::CatalogStore;
 use domain::Timestamp;
 use edge::{BehindEdge, EdgeState};
-use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
+use operations::{
+    backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
+    wallet_notes::WalletNotes,
+};
 use outbound::Webhooks;
 use payments::Payments;
 
@@ -35,6 +38,8 @@ pub struct DashboardState {
     pub backups: Arc<Backups>,
     /// What operators write down about wallets.
     pub wallet_notes: WalletNotes,
+    /// Credits that were not used yet.
+    pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.

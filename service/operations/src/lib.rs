@@ -6,5 +6,6 @@ pub mod backups;
 pub mod cells;
 pub mod cluster;
 pub mod metrics;
+pub mod outstanding;
 pub mod provider_change;
 pub mod wallet_notes;

@@ -10,6 +10,7 @@ use domain::{
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
     project_event::ProjectEvent,
+    wallet::Wallet,
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
@@ -115,6 +116,14 @@ impl Books for Front {
         }
         drop(stuck);
         self.journal.load(key)
+    }
+
+    fn wallets_after(
+        &self,
+        after: Option<&WalletKey>,
+        limit: usize,
+    ) -> Result<Vec<Wallet>, StoreError> {
+        self.journal.wallets_after(after, limit)
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {

@@ -106,6 +106,7 @@ impl Wallet {
         let bought = LotOrigin {
             order: paid.order,
             cycle: order.cycle_tag(&key),
+            price: order.lot_price(),
         };
         let commerce = self.commerce_mut();
         commerce.customer = paid.customer.or(commerce.customer.take());
@@ -176,6 +177,7 @@ impl Wallet {
         let bought = LotOrigin {
             order: serial,
             cycle: order.cycle_tag(&key),
+            price: order.lot_price(),
         };
         let account = self.account_mut(product);
         if credits < 0 {

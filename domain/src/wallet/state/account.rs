@@ -4,7 +4,7 @@
 use super::{
     corrupt::Corrupt,
     debt::Debt,
-    lots::{CycleTag, Lot, Lots},
+    lots::{CycleTag, Lot, LotPrice, Lots},
 };
 use crate::{
     amount::MAX_CREDITS,
@@ -34,11 +34,12 @@ pub struct NextExpiry {
     pub at: Timestamp,
 }
 
-/// Which order brought a lot, and which cycle it ends with.
+/// Which order brought a lot, which cycle it ends with, and what was paid for it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::wallet) struct LotOrigin {
     pub(in crate::wallet) order: OrderSerial,
     pub(in crate::wallet) cycle: Option<CycleTag>,
+    pub(in crate::wallet) price: Option<LotPrice>,
 }
 
 /// The lot that the last of some credits came from.
@@ -230,6 +231,7 @@ impl Account {
                 expires_at,
                 order: bought.map(|bought| bought.order),
                 cycle: bought.and_then(|bought| bought.cycle),
+                price: bought.and_then(|bought| bought.price).map(Box::new),
             });
         }
         Ok(number)

@@ -48,7 +48,7 @@ pub struct Dispute {
 }
 
 /// A currency: ISO 4217, in capitals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "[u8; 3]")]
 pub struct Currency([u8; 3]);
 

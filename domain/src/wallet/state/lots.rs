@@ -17,6 +17,7 @@ use crate::{
     id::{OrderSerial, WalletKey},
     text::SubscriptionId,
     time::Timestamp,
+    wallet::state::dispute::Currency,
 };
 
 /// Credits that came together and expire together.
@@ -36,6 +37,29 @@ pub struct Lot {
     pub order: Option<OrderSerial>,
     /// The subscription whose cycle they end with.
     pub cycle: Option<CycleTag>,
+    /// What was paid for the credits that the order brought; `None`: nothing.
+    pub price: Option<Box<LotPrice>>,
+}
+
+/// What was paid for a lot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LotPrice {
+    /// What was charged, in the currency's minor unit.
+    pub amount_cents: i64,
+    /// The currency that was charged.
+    pub currency: Currency,
+    /// The credits that this bought.
+    pub credits: i64,
+}
+
+impl LotPrice {
+    /// The part of the price that so many of the credits stand for, rounded down.
+    #[must_use]
+    pub fn share(&self, credits: i64) -> i64 {
+        let share = i128::from(self.amount_cents).saturating_mul(credits.into());
+        let share = share.checked_div(self.credits.into()).unwrap_or(0);
+        i64::try_from(share).unwrap_or(i64::MAX)
+    }
 }
 
 /// A subscription's short name within its wallet: a keyed hash of the provider's name for it.

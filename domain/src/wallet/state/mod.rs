@@ -13,6 +13,7 @@ pub(in crate::wallet) mod holds;
 pub mod instruction;
 pub(in crate::wallet) mod lots;
 pub mod order;
+pub mod outstanding;
 pub(in crate::wallet) mod owner;
 mod stored;
 pub mod subscription;
@@ -39,7 +40,7 @@ pub use event::{Change, Charged, Created, Event};
 pub use freeze::Freeze;
 pub use holds::Hold;
 pub use instruction::{Instruction, InstructionRecord, InstructionStage};
-pub use lots::{CycleTag, Lot};
+pub use lots::{CycleTag, Lot, LotPrice};
 pub use order::{
     ArchivedOrder, Order, OrderKind, OrderStatus, PendingRefunds, ProviderKind, Receipt, Reversal,
     Stage,

@@ -4,7 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{dispute::Dispute, lots::CycleTag};
+use super::{
+    dispute::{Currency, Dispute},
+    lots::{CycleTag, LotPrice},
+};
 use crate::{
     Quantity,
     catalog::Interval,
@@ -250,6 +253,16 @@ impl Order {
         let subscription = self.subscription.as_ref();
         let subscription = subscription.filter(|_| !self.terms.rollover)?;
         Some(CycleTag::of(wallet, subscription))
+    }
+
+    /// What was paid for the credits that it brought.
+    pub(in crate::wallet) fn lot_price(&self) -> Option<LotPrice> {
+        let price = LotPrice {
+            amount_cents: self.amount_cents,
+            currency: Currency::new(&self.terms.currency)?,
+            credits: self.granted_credits,
+        };
+        (price.amount_cents > 0 && price.credits > 0).then_some(price)
     }
 
     /// Credits that a reversal takes in total, in proportion to the money.

@@ -7,6 +7,7 @@ use domain::{
     catalog::Document,
     id::{ProductId, ProjectId, WalletKey},
     project_event::ProjectEvent,
+    wallet::Wallet,
 };
 
 use crate::{
@@ -78,6 +79,10 @@ impl Books for Shelf {
 
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         self.folded.load(key)
+    }
+
+    fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
+        self.folded.wallets_after(after, limit)
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {

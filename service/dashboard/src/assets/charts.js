@@ -4,13 +4,14 @@
 (() => {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const draw = (place) => {
-    const { labels, series, kind } = JSON.parse(place.dataset.chart);
+    const { labels, series, kind, decimals = 0 } = JSON.parse(place.dataset.chart);
     const grid = { stroke: style('--line'), width: 1 };
     const axis = { stroke: style('--soft'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
     const colours = [style('--accent'), style('--good-line'), style('--wait')];
     const isBars = series.length === 1;
     const bars = uPlot.paths.bars({ size: [0.7, 48] });
-    // All figures are whole.
+    // All figures are whole; of money they are in the minor unit.
+    const unit = 10 ** decimals;
     const steps = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
     const options = {
       width: place.clientWidth,
@@ -19,7 +20,7 @@
       scales: { x: { time: false, range: (_, low, high) => (isBars ? [low - 0.5, high + 0.5] : [low, high]) }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
       axes: [
         { ...axis, grid: { show: false }, incrs: steps, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 64 },
-        { ...axis, size: 64, incrs: steps, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v)) },
+        { ...axis, size: 64, incrs: steps, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v / unit)) },
       ],
       series: [
         { label: kind, value: (_, i) => labels[i] ?? '' },
@@ -30,7 +31,7 @@
           fill: isBars ? `${colours[i]}33` : undefined,
           paths: isBars ? bars : undefined,
           points: { show: !isBars && labels.length < 40 },
-          value: (_, v) => (v === null ? '' : v.toLocaleString('en')),
+          value: (_, v) => (v === null ? '' : (v / unit).toLocaleString('en', { minimumFractionDigits: decimals })),
         })),
       ],
     };

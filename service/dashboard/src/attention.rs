@@ -1,0 +1,80 @@
+//! What a project waits for a person to do, at the top of its overview.
+
+use catalog::ProjectCatalog;
+use domain::catalog::EndpointStatus;
+use maud::{Markup, html};
+use operations::backups::FinishedBackup;
+
+use super::layout::{self, base};
+use crate::state::App;
+
+/// A backup that is older than this is too old, in seconds.
+const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
+
+/// One thing to do, with the page where it is done.
+struct Task {
+    path: String,
+    text: Markup,
+}
+
+/// The card; nothing where nobody is needed.
+pub(super) fn card(app: &App, project: &ProjectCatalog) -> Markup {
+    let tasks = tasks(app, project);
+    html! {
+        @if !tasks.is_empty() {
+            section.card.attention {
+                h2 { "Needs you" }
+                ul { @for task in &tasks { li { a href=(task.path) { (task.text) } } } }
+            }
+        }
+    }
+}
+
+fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
+    let base = base(project);
+    let id = project.project.id;
+    let mut tasks = Vec::new();
+    let mut add = |path: String, text: Markup| tasks.push(Task { path, text });
+    let unfulfilled = app.payments.unfulfilled().count(Some(id));
+    if unfulfilled > 0 {
+        let text = html! { (unfulfilled) @if unfulfilled == 1 { " payment that no order was found for" } @else { " payments that no order was found for" } };
+        add(format!("{base}/unfulfilled-payments"), text);
+    }
+    let proof = app.payments.reconciliations().status(id);
+    let differs = proof.last.as_ref().filter(|last| !last.adds_up());
+    if let Some(last) = differs {
+        let text = html! { "The daily reconciliation found " (last.differences) " differences" };
+        add(format!("{base}/unfulfilled-payments"), text);
+    } else if proof.error.is_some() {
+        let text = html! { "The daily reconciliation failed" };
+        add(format!("{base}/unfulfilled-payments"), text);
+    }
+    for endpoint in project.endpoints() {
+        let why = match endpoint.status {
+            EndpointStatus::Failing => "accepted nothing for days",
+            EndpointStatus::Gone => "answered 410 Gone",
+            EndpointStatus::Active | EndpointStatus::Off | EndpointStatus::Deleted => continue,
+        };
+        let text = html! { "Webhooks to " bdi { (endpoint.url) } " are switched off: it " (why) };
+        add(format!("{base}/webhooks/{}", endpoint.id), text);
+    }
+    let backups = app.backups.status();
+    let system = || "/dashboard/system".to_owned();
+    if let Some(FinishedBackup { result: Err(_), .. }) = &backups.last {
+        add(system(), html! { "The last backup failed" });
+    }
+    match (backups.last_good, app.backups.age_seconds()) {
+        (Some(at), Some(age)) if age > BACKUP_SECONDS => {
+            add(
+                system(),
+                html! { "The last backup is of " (layout::when(at)) },
+            );
+        }
+        (None, _) => add(system(), html! { "There is no backup" }),
+        _ => {}
+    }
+    if !app.payments.missing_permissions().is_empty() {
+        add(system(), html! { "A provider's key lacks permissions" });
+    }
+    tasks
+}

@@ -1,0 +1,209 @@
+//! The stretch of time that the overview shows: a usual one up to now, or days that were entered; and the one before it.
+
+use domain::Timestamp;
+use maud::{Markup, html};
+use persistence::usage::Interval;
+use wire::{Error, ErrorCode, view::Instant};
+
+use super::{
+    fields::Fields,
+    form::{FieldLabel, Form},
+};
+
+/// Most intervals of a period: longer ones count by the next larger interval.
+const MOST: usize = 92;
+
+/// A period up to now that a link names.
+struct Preset {
+    name: &'static str,
+    text: &'static str,
+    interval: Interval,
+    buckets: usize,
+}
+
+const PRESETS: [Preset; 3] = [
+    Preset {
+        name: "day",
+        text: "24 hours",
+        interval: Interval::Hour,
+        buckets: 24,
+    },
+    Preset {
+        name: "month",
+        text: "30 days",
+        interval: Interval::Day,
+        buckets: 30,
+    },
+    Preset {
+        name: "year",
+        text: "12 months",
+        interval: Interval::Month,
+        buckets: 12,
+    },
+];
+
+/// A stretch of time, in intervals of the UTC calendar.
+pub(super) struct Period {
+    /// The preset's name; `None`: days that were entered.
+    preset: Option<&'static str>,
+    pub(super) interval: Interval,
+    /// The first instants of its intervals, oldest first.
+    pub(super) starts: Vec<Timestamp>,
+    /// The first instant after it.
+    pub(super) end: Timestamp,
+    /// The first instants of as many intervals before it.
+    pub(super) before: Vec<Timestamp>,
+}
+
+impl Period {
+    /// The period that a query asks for.
+    ///
+    /// # Errors
+    ///
+    /// A day cannot be read, or there is none between them.
+    pub(super) fn of(query: &Fields, now: Timestamp) -> Result<Self, Error> {
+        let (from, to) = (query.day("from")?, query.day_end("to")?);
+        if let Some(from) = from {
+            let end = to.unwrap_or(now).min(now);
+            if end <= from {
+                return Err(Error::invalid(
+                    "to",
+                    "The last day is before the first, or the first is yet to come.",
+                ));
+            }
+            return Self::between(from, end);
+        }
+        let [_, usual, _] = &PRESETS;
+        let name = query.text("range");
+        let preset = PRESETS.iter().find(|preset| preset.name == name);
+        let preset = preset.unwrap_or(usual);
+        let starts = last_starts(preset.interval, preset.buckets, now)?;
+        let last = starts.last().copied().unwrap_or(now);
+        let end = span(preset.interval, last)?.1;
+        Self::new(Some(preset.name), preset.interval, starts, end)
+    }
+
+    fn between(from: Timestamp, end: Timestamp) -> Result<Self, Error> {
+        let last = Timestamp(end.0.saturating_sub(1));
+        for interval in [Interval::Hour, Interval::Day, Interval::Month] {
+            let most = if interval == Interval::Hour { 48 } else { MOST };
+            let most = if interval == Interval::Month {
+                1000
+            } else {
+                most
+            };
+            let mut starts = Vec::new();
+            let mut at = span(interval, from)?.0;
+            while at <= last && starts.len() <= most {
+                starts.push(at);
+                at = span(interval, at)?.1;
+            }
+            if starts.len() <= most {
+                return Self::new(None, interval, starts, at);
+            }
+        }
+        Err(Error::invalid("from", "That is too long ago."))
+    }
+
+    fn new(
+        preset: Option<&'static str>,
+        interval: Interval,
+        starts: Vec<Timestamp>,
+        end: Timestamp,
+    ) -> Result<Self, Error> {
+        let first = starts.first().copied().unwrap_or(end);
+        let just_before = Timestamp(first.0.saturating_sub(1));
+        let before = last_starts(interval, starts.len(), just_before)?;
+        Ok(Self {
+            preset,
+            interval,
+            starts,
+            end,
+            before,
+        })
+    }
+
+    /// The first instant of the period before it.
+    pub(super) fn first_before(&self) -> Timestamp {
+        let first = self.before.first().or(self.starts.first());
+        first.copied().unwrap_or(self.end)
+    }
+
+    /// The first instant.
+    pub(super) fn start(&self) -> Timestamp {
+        self.starts.first().copied().unwrap_or(self.end)
+    }
+
+    /// What an interval is called.
+    pub(super) const fn unit(&self) -> &'static str {
+        match self.interval {
+            Interval::Hour => "Hour",
+            Interval::Day => "Day",
+            Interval::Month => "Month",
+        }
+    }
+
+    /// The names of its intervals, for a chart.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let (from, to) = match self.interval {
+            Interval::Hour => (5, 16),
+            Interval::Day => (5, 10),
+            Interval::Month => (0, 7),
+        };
+        let label = |start: &Timestamp| {
+            let text = Instant(*start).to_string();
+            let label = text.get(from..to).unwrap_or_default();
+            label.replace('T', " ")
+        };
+        self.starts.iter().map(label).collect()
+    }
+
+    /// The links to the usual periods, and the form for others; `kept` begins the query of each.
+    pub(super) fn choice(&self, path: &str, query: &Fields, kept: &[&str]) -> Markup {
+        let form = Form::new(query, None).called("period-");
+        html! {
+            nav.ranges aria-label="Time" {
+                @for preset in &PRESETS {
+                    a href={ (path) "?" (query.query(kept)) "range=" (preset.name) }
+                        aria-current=[(self.preset == Some(preset.name)).then_some("true")] { (preset.text) }
+                }
+            }
+            details open[self.preset.is_none()] {
+                summary { "Other days" }
+                form.row method="get" action=(path) {
+                    @for name in kept { @if let Some(value) = query.some(name) { input type="hidden" name=(name) value=(value); } }
+                    (form.day(&FieldLabel("from", "From", "")))
+                    (form.day(&FieldLabel("to", "To and including", "")))
+                    button type="submit" { "Show" }
+                }
+            }
+        }
+    }
+
+    /// The period as fields, for links.
+    pub(super) fn query(&self, query: &Fields) -> String {
+        query.query(&["range", "from", "to"])
+    }
+}
+
+fn span(interval: Interval, at: Timestamp) -> Result<(Timestamp, Timestamp), Error> {
+    let span = interval.span(at);
+    let span = span.ok_or(Error::invalid("from", "That is not a day of our calendar."))?;
+    Ok((span.start, span.end))
+}
+
+/// The first instants of so many intervals up to the one of `now`, oldest first.
+fn last_starts(interval: Interval, count: usize, now: Timestamp) -> Result<Vec<Timestamp>, Error> {
+    let mut starts = Vec::with_capacity(count);
+    let mut at = now;
+    while starts.len() < count {
+        let (start, _) = interval
+            .span(at)
+            .map(|span| (span.start, span.end))
+            .ok_or(Error::new(ErrorCode::InternalError))?;
+        starts.push(start);
+        at = Timestamp(start.0.saturating_sub(1));
+    }
+    starts.reverse();
+    Ok(starts)
+}

@@ -1,0 +1,143 @@
+//! Credits that were sold or given and not used yet, and what was paid for them: an accountant's deferred revenue. All
+//! wallets are gone through in the background, slowly; each result says when that was.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use actors::Handle;
+use catalog::CatalogStore;
+use domain::{
+    Timestamp,
+    id::{ProductId, ProjectId, WalletKey},
+    wallet::outstanding::Outstanding,
+};
+use parking_lot::Mutex;
+use tokio::task::JoinHandle;
+
+/// Wallets that are read at once.
+const AT_ONCE: usize = 500;
+/// After each step it rests for this many times as long as the step took: others have the processor and the disk.
+const REST: u32 = 4;
+/// The least time between two counts.
+const PAUSE: Duration = Duration::from_mins(10);
+
+/// The sums of a project.
+#[derive(Debug, Clone, Default)]
+pub struct ProjectOutstanding {
+    /// When the count began.
+    pub as_of: Timestamp,
+    /// The sums of each product.
+    pub products: BTreeMap<ProductId, Outstanding>,
+}
+
+impl ProjectOutstanding {
+    /// The sums of all products.
+    #[must_use]
+    pub fn total(&self) -> Outstanding {
+        let mut total = Outstanding::default();
+        self.products.values().for_each(|it| total.merge(it));
+        total
+    }
+}
+
+/// Counts outstanding credits.
+pub struct OutstandingCredits {
+    handle: Handle,
+    catalog: Arc<CatalogStore>,
+    last: Mutex<Option<BTreeMap<ProjectId, ProjectOutstanding>>>,
+    /// Held while a count goes on.
+    counting: tokio::sync::Mutex<()>,
+}
+
+impl std::fmt::Debug for OutstandingCredits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutstandingCredits").finish_non_exhaustive()
+    }
+}
+
+impl OutstandingCredits {
+    /// Nothing is counted yet.
+    #[must_use]
+    pub fn new(handle: Handle, catalog: Arc<CatalogStore>) -> Arc<Self> {
+        Arc::new(Self {
+            handle,
+            catalog,
+            last: Mutex::default(),
+            counting: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A project's sums by the last count; `None` before the first.
+    #[must_use]
+    pub fn of(&self, project: ProjectId) -> Option<ProjectOutstanding> {
+        let last = self.last.lock();
+        Some(last.as_ref()?.get(&project).cloned().unwrap_or_default())
+    }
+
+    /// Counts now, after a count that is under way.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub async fn count(&self) -> Result<(), persistence::Error> {
+        let _one_at_a_time = self.counting.lock().await;
+        let projects = Arc::clone(&self.catalog.current());
+        let clocks = projects
+            .projects()
+            .map(|it| (it.project.id, self.handle.now_in(&it.scope)));
+        let clocks: BTreeMap<ProjectId, Timestamp> = clocks.collect();
+        let begun = clocks.iter().map(|(project, now)| {
+            let nothing = ProjectOutstanding {
+                as_of: *now,
+                products: BTreeMap::new(),
+            };
+            (*project, nothing)
+        });
+        let mut sums: BTreeMap<ProjectId, ProjectOutstanding> = begun.collect();
+        let mut after: Option<WalletKey> = None;
+        loop {
+            let (handle, from) = (self.handle.clone(), after);
+            let began = Instant::now();
+            let read = move || handle.wallets_after(from.as_ref(), AT_ONCE);
+            let read = tokio::task::spawn_blocking(read).await;
+            let wallets = read.map_err(|error| persistence::Error::Io(error.to_string()))??;
+            for wallet in &wallets {
+                let Some((sum, now)) = sums
+                    .get_mut(&wallet.project)
+                    .zip(clocks.get(&wallet.project))
+                else {
+                    continue;
+                };
+                for account in wallet.accounts() {
+                    let product = sum.products.entry(account.product).or_default();
+                    product.merge(&account.outstanding(*now));
+                }
+            }
+            after = wallets.last().map(|wallet| wallet.key);
+            if wallets.len() < AT_ONCE {
+                break;
+            }
+            tokio::time::sleep(began.elapsed().saturating_mul(REST)).await;
+        }
+        *self.last.lock() = Some(sums);
+        Ok(())
+    }
+
+    /// Counts again and again, until the task is aborted.
+    #[must_use]
+    pub fn keep_counting(self: &Arc<Self>) -> JoinHandle<()> {
+        let own = Arc::clone(self);
+        tokio::spawn(async move {
+            loop {
+                let began = Instant::now();
+                if let Err(error) = own.count().await {
+                    tracing::warn!(%error, "Outstanding credits cannot be counted");
+                }
+                tokio::time::sleep(PAUSE.max(began.elapsed())).await;
+            }
+        })
+    }
+}
