@@ -78,6 +78,7 @@ impl AppState {
             backups: Arc::clone(&self.backups),
             cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
+            mailer: self.mailer.clone(),
         }
     }
 

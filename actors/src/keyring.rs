@@ -149,11 +149,36 @@ impl Keyring {
         key: &IdempotencyKey,
         hour: i64,
     ) -> Option<RecoveryCode> {
+        // No code contains a colon.
+        self.derived_code(project, old.reveal().as_bytes(), key, hour)
+    }
+
+    /// The same for a wallet that is not named by its code: its code after so many rotations.
+    pub(crate) fn replaced_code(
+        &self,
+        project: ProjectId,
+        (wallet, rotations): (&WalletKey, u32),
+        key: &IdempotencyKey,
+        hour: i64,
+    ) -> Option<RecoveryCode> {
+        // No code has this length or these letters.
+        let mut of = b"wallet ".to_vec();
+        of.extend(wallet.0);
+        of.extend(rotations.to_be_bytes());
+        self.derived_code(project, &of, key, hour)
+    }
+
+    fn derived_code(
+        &self,
+        project: ProjectId,
+        of: &[u8],
+        key: &IdempotencyKey,
+        hour: i64,
+    ) -> Option<RecoveryCode> {
         let mut mac = self.rotation_mac.clone();
         mac.update(&project.0.to_be_bytes());
         mac.update(&hour.to_be_bytes());
-        // No code contains a colon.
-        mac.update(old.reveal().as_bytes());
+        mac.update(of);
         mac.update(b":");
         mac.update(key.as_str().as_bytes());
         let random = u128::from_be_bytes(first_half(&mac.finalize().into_bytes().into()));

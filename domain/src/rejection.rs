@@ -25,6 +25,9 @@ pub enum Rejection {
     /// The key was used for the same operation with another product, order or amount.
     #[error("This idempotency key was used before with another product, order or amount.")]
     KeyReused,
+    /// The wallet is a user's: no recovery code opens it.
+    #[error("This wallet is opened by its user's id: it has no recovery code.")]
+    NoRecoveryCode,
     /// The wallet is frozen: its credits cannot be used.
     #[error("This wallet is frozen.")]
     Frozen {

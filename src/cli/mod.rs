@@ -52,7 +52,7 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Sends one request to a running server's admin API and prints the answer: wallets, orders, keys, projects.
     Api(api::ApiArgs),
-    /// Freezes and thaws a wallet of a running server.
+    /// Freezes or thaws a wallet of a running server, or replaces its code.
     Wallet(wallet::WalletArgs),
     /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
     Reconcile(reconcile::ReconcileArgs),

@@ -28,6 +28,17 @@ enum Action {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
+    /// Replaces a wallet's recovery code, whoever knows the present one, and prints the new one.
+    ReplaceCode {
+        #[command(flatten)]
+        wallet: NamedWallet,
+        /// Mails the new code to the buyer of the wallet's newest paid order, and does not print it.
+        #[arg(long)]
+        mail: bool,
+        /// Names this call: repeating it within a day answers the same code.
+        #[arg(long, value_name = "KEY")]
+        idempotency_key: Option<String>,
+    },
     /// Lets a frozen wallet be used again.
     Thaw {
         #[command(flatten)]
@@ -49,6 +60,14 @@ pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
         Action::Freeze { wallet, reason } => {
             let body = json!({ "frozen": true, "reason": reason });
             (wallet, Method::POST, "freeze", body)
+        }
+        Action::ReplaceCode {
+            wallet,
+            mail,
+            idempotency_key,
+        } => {
+            let body = json!({ "mail": mail, "idempotencyKey": idempotency_key });
+            (wallet, Method::POST, "replace-code", body)
         }
         Action::Thaw { wallet } => {
             let body = json!({ "frozen": false });

@@ -257,3 +257,116 @@ async fn a_wallet_is_frozen_by_its_ref_or_its_id_in_its_own_project_alone() {
     let reply = post(&admin, &freeze(&own, &ann["ref"]), &json!({})).await;
     assert_invalid(&reply, "frozen");
 }
+
+/// The path of the one wallet that a text leads to.
+async fn path_of(server: &Server, text: &str) -> String {
+    let wallet = found(server, text).await.remove(0);
+    format!(
+        "{}/wallets/{}",
+        project(server),
+        wallet["ref"].as_str().unwrap()
+    )
+}
+
+#[tokio::test]
+async fn a_code_is_replaced_also_after_a_thief_replaced_it() {
+    let server = Server::start().await;
+    let wallet = server.browser().post("/api/v1/wallets", &Value::Null).await;
+    let code = wallet.expect(200)["code"].as_str().unwrap().to_owned();
+    let wallet = path_of(&server, &code).await;
+    let session = json!({"code": code});
+    let session = server.client().post("/api/v1/sessions", &session).await;
+    let session = server
+        .instance()
+        .client(session.expect(200)["token"].as_str().unwrap());
+    let stolen = format!("/api/v1/wallets/{code}/rotate");
+    let stolen = server.browser().post(&stolen, &Value::Null).await;
+    let stolen = stolen.expect(200)["code"].as_str().unwrap().to_owned();
+
+    let replace = format!("{wallet}/replace-code");
+    let body = json!({"idempotencyKey": "r1"});
+    let first = post(&server.admin(), &replace, &body).await.expect(200);
+    let again = post(&server.admin(), &replace, &body).await;
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.expect(200), first);
+    let new = first["code"].as_str().unwrap();
+    let open = |code: &str| format!("/api/v1/wallets/{code}");
+    server.browser().get(&open(new)).await.expect(200);
+    for old in [&code, &stolen] {
+        let reply = server.browser().get(&open(old)).await;
+        assert_eq!((reply.status, reply.code()), (404, "wallet_not_found"));
+    }
+    assert_eq!(session.get("/api/v1/wallets/code").await.status, 401);
+    // Without a key each call makes another code, and an old key no longer knows the present one.
+    let other = post(&server.admin(), &replace, &Value::Null).await;
+    assert_ne!(other.expect(200)["code"], new);
+    let third = post(&server.admin(), &replace, &body).await.expect(200);
+    assert_ne!(
+        third["code"], new,
+        "a code that was replaced never comes back"
+    );
+}
+
+#[tokio::test]
+async fn only_a_wallet_with_a_code_and_a_buyer_gets_one_by_mail() {
+    let server = Server::start().await;
+    server.grant("ann", 1, "g1").await;
+    let ann = format!("{}/replace-code", path_of(&server, "ann").await);
+    for body in [json!({}), json!({"mail": true})] {
+        let reply = post(&server.admin(), &ann, &body).await;
+        assert_eq!((reply.status, reply.code()), (409, "no_recovery_code"));
+    }
+    let wallet = server.browser().post("/api/v1/wallets", &Value::Null).await;
+    let code = wallet.expect(200)["code"].as_str().unwrap().to_owned();
+    let path = format!("{}/replace-code", path_of(&server, &code).await);
+    let reply = post(&server.admin(), &path, &json!({"mail": true})).await;
+    assert_eq!((reply.status, reply.code()), (409, "no_purchase"));
+    server
+        .browser()
+        .get(&format!("/api/v1/wallets/{code}"))
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn the_buyer_of_the_newest_paid_order_is_mailed_the_new_code() {
+    let service = Service::start().await;
+    let admin = kit::Client::new(&service.base, kit::service::ADMIN_TOKEN);
+    let path = format!("/api/admin/v1/projects/{}", service.project.id);
+    let provider = admin
+        .request(reqwest::Method::PATCH, &path)
+        .json(&json!({"provider": {"kind": "sandbox"}}));
+    kit::Client::send(provider).await.unwrap().expect(200);
+    let price = service.add_price(100).await;
+    let buy = json!({"priceId": price, "customerEmail": "Buyer@mail.example"});
+    let begun = service.secret.post("/api/v1/checkout", &buy).await;
+    let begun = begun.expect(200);
+    let page = begun["url"].as_str().unwrap();
+    let pay = page.strip_prefix(&service.base).expect("a page of its own");
+    admin
+        .post(&format!("{pay}/pay"), &json!({}))
+        .await
+        .expect(200);
+    service.advance(1).await;
+    let order = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let paid = service.secret.get(&order).await.expect(200);
+    let wallet = paid["walletId"].as_str().unwrap();
+    let replace = format!("{path}/wallets/{wallet}/replace-code");
+    let body = json!({"mail": true, "idempotencyKey": "m"});
+    let answer = admin.post(&replace, &body).await.expect(200);
+    let expected = json!({"code": null, "mailedTo": "Buyer@mail.example"});
+    assert_eq!(answer, expected);
+    let now = service.secret.get(&order).await.expect(200);
+    assert_ne!(now["code"], paid["code"]);
+    service
+        .mailer
+        .shut_down(std::time::Duration::from_secs(30))
+        .await;
+    let files = std::fs::read_dir(service.mails.path().join("mail")).unwrap();
+    let mails: Vec<_> = files
+        .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
+        .collect();
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].contains("Buyer@mail.example"), "{}", mails[0]);
+    assert!(mails[0].contains(now["code"].as_str().unwrap()));
+}

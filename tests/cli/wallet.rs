@@ -26,3 +26,22 @@ async fn a_wallet_is_frozen_and_thawed_by_whatever_leads_to_it() {
     let nobody = complains(&server, &["wallet", "thaw", "bea"]);
     assert!(nobody.contains("no such wallet"), "{nobody}");
 }
+
+#[tokio::test]
+async fn a_leaked_code_is_replaced_by_any_name_of_its_wallet() {
+    let server = Server::start().await;
+    let made = server.browser().post("/api/v1/wallets", &Value::Null).await;
+    let code = made.expect(200)["code"].as_str().unwrap().to_owned();
+    let words = ["replace-code", &code, "--idempotency-key", "k"];
+    let new = wallet(&server, &words)["code"].as_str().unwrap().to_owned();
+    let open = |code: &str| format!("/api/v1/wallets/{code}");
+    server.browser().get(&open(&new)).await.expect(200);
+    assert_eq!(server.browser().get(&open(&code)).await.status, 404);
+    assert_eq!(
+        wallet(&server, &["replace-code", &new, "--idempotency-key", "k"])["code"],
+        new
+    );
+    server.grant("ann", 1, "g").await;
+    let said = complains(&server, &["wallet", "replace-code", "ann"]);
+    assert!(said.contains("it has no recovery code"), "{said}");
+}

@@ -97,7 +97,7 @@ pub(super) struct Records {
     wallet: (WalletId, WalletKey),
     pub(super) matches: Vec<Record>,
     /// The number below which the next page begins; `None`: this is the last one.
-    next: Option<u64>,
+    pub(super) next: Option<u64>,
 }
 
 impl Records {

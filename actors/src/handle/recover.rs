@@ -1,17 +1,21 @@
 //! Finds the recovery codes of buyers who lost them, by their email address.
 
-use domain::{Rejection, code::RecoveryCode, text::Email};
+use std::sync::Arc;
 
-use super::{Handle, Scope, orders::unreadable};
+use domain::{Rejection, code::RecoveryCode, history::Record, text::Email, wallet::OrderStatus};
+
+use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
     answer::Error,
-    wallet::{Caller, FindBuyersCode, RecentBuyer},
+    wallet::{Caller, FindBuyersCode, RecentBuyer, RecordQuery},
 };
 
 /// Records of a wallet that are scanned for an order of the buyer's, the newest first.
 const MAX_SCAN: usize = 50_000;
 /// Records that are read at once.
 const PAGE: usize = 500;
+/// How many times [`MAX_SCAN`] records are scanned for the newest buyer.
+const MAX_PAGES: usize = 20;
 /// The first records of a wallet, scanned in any case: the order that created it is among them.
 const FIRST: u64 = 64;
 
@@ -26,6 +30,38 @@ pub struct BoughtCode {
 }
 
 impl Handle {
+    /// The email address of a wallet's newest paid order that has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn newest_buyer(
+        &self,
+        scope: &Scope,
+        address: &Address,
+    ) -> Result<Option<Email>, Error> {
+        let mut before = None;
+        for page in 0..=MAX_PAGES {
+            // Of a longer history the first records are looked at: the order that created the wallet is among them.
+            let query = RecordQuery {
+                before: if page == MAX_PAGES {
+                    Some(FIRST)
+                } else {
+                    before
+                },
+                limit: 1,
+                wants: Arc::new(|record| paid_by(record).is_some()),
+            };
+            let records = self.records(scope, address, query).await?;
+            let found = records.matches.first().and_then(paid_by);
+            if found.is_some() || records.next.is_none() {
+                return Ok(found.cloned());
+            }
+            before = records.next;
+        }
+        Ok(None)
+    }
+
     /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets.
     /// For a wallet that was only topped up under this address, its code must still be the one that it was
     /// topped up with.
@@ -62,6 +98,13 @@ impl Handle {
         }
         Ok(codes)
     }
+}
+
+/// The email address of a paid order.
+fn paid_by(record: &Record) -> Option<&Email> {
+    let order = &record.order()?.order;
+    let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
+    order.email.as_ref().filter(|_| paid)
 }
 
 /// The buyer's address and the encrypted code.

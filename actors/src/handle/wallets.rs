@@ -1,5 +1,7 @@
 //! Operations on wallets: creating, reading, granting, deducting, features, recovery codes.
 
+use std::sync::Arc;
+
 use domain::{
     Rejection,
     code::RecoveryCode,
@@ -21,7 +23,10 @@ use super::{Address, Handle, Scope, born, created};
 use crate::{
     answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{Caller, CheckCaller, CreateCode, Grant, LimitDebt, Open, Read, Rotate, SetFeature},
+    wallet::{
+        Caller, CheckCaller, CreateCode, Grant, LimitDebt, Open, Read, ReplaceCode, Rotate,
+        SetFeature,
+    },
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -230,6 +235,28 @@ impl Handle {
             }
         }
         Err(Rejection::WalletNotFound.into())
+    }
+
+    /// Replaces the code of a wallet, whoever knows the present one; that stops working at once, sessions end, and holds
+    /// that publishable keys placed are released. With a key, the same call returns the same new code for 24 hours, as
+    /// long as that code opens the wallet.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`], [`Rejection::NoRecoveryCode`] for a user's wallet; else see [`Error`].
+    pub async fn replace_code(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Rotation, Error> {
+        let hour = self.now().0.div_euclid(HOUR_MILLIS);
+        let replace = ReplaceCode {
+            keyring: Arc::clone(&self.inner.keyring),
+            key: key.cloned(),
+            hours: hour.saturating_sub(ANSWERED_HOURS)..=hour,
+        };
+        self.ask_at(scope, address, replace).await
     }
 
     /// Draws a code for a wallet that its first payment makes. Only the order shows it.

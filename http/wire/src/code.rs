@@ -124,6 +124,12 @@ codes! {
         "This wallet is already subscribed to the product.";
     /// The wallet has bought all that the price unlocks.
     AlreadyOwned = CONFLICT "already_owned" "This wallet has bought all of this already.";
+    /// A user's wallet has no code that could be replaced; administration only.
+    NoRecoveryCode = CONFLICT "no_recovery_code"
+        "This wallet is opened by its user's id: it has no recovery code.";
+    /// The server is not set up to send mail; administration only.
+    MailNotConfigured = CONFLICT "mail_not_configured"
+        "No mail server is set (mail.smtp_url). Nothing was done.";
     /// The provider does not know the wallet's owner.
     NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
     /// The project has no payment provider, so nothing can be sold yet.

@@ -81,6 +81,7 @@ impl Error {
             Rejection::AlreadyRefunded { refundable_cents } => {
                 Self::already_refunded(refundable_cents)
             }
+            Rejection::NoRecoveryCode => Self::new(ErrorCode::NoRecoveryCode),
             Rejection::Frozen { reason } => Self::frozen(reason.map(|it| it.as_str().to_owned())),
             Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),
             Rejection::AlreadySubscribed => Self::new(ErrorCode::AlreadySubscribed),

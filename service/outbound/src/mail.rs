@@ -137,6 +137,12 @@ impl Mailer {
         self.queue.expect()
     }
 
+    /// Whether mails go anywhere.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        !matches!(self.post.way, Way::Nowhere)
+    }
+
     /// Mails queued and not yet sent or given up, reserved places included.
     #[must_use]
     pub fn under_way(&self) -> usize {

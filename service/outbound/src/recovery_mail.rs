@@ -25,24 +25,46 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
         "Somebody asked {project} for the codes that were bought with this address. If it was not \
          you, ignore this mail: it was sent to nobody else."
     );
+    mail(&project, to, codes, (codes_are, &how, &ignore))
+}
+
+/// Tells the buyer the code that replaces a former one; `project` is the project's name.
+#[must_use]
+pub fn replacement_mail(project: &str, to: Email, code: RecoveryCode) -> Mail {
+    let project = one_line(project);
+    let how = format!(
+        "Enter it where {project} asks for a recovery code, and your credits are back. Whoever has a code can spend \
+         its credits: keep it to yourself."
+    );
+    let former = format!("{project} replaced your former code, which does not work any more.");
+    let is = ("Your new recovery code is", how.as_str(), former.as_str());
+    mail(&project, to, &[code], is)
+}
+
+fn mail(
+    project: &str,
+    to: Email,
+    codes: &[RecoveryCode],
+    (codes_are, how, why): (&str, &str, &str),
+) -> Mail {
     Mail {
         subject: format!("Your recovery code for {project}"),
-        text: text(codes_are, codes, &how, &ignore),
-        html: Some(html(codes_are, codes, &how, &ignore)),
+        text: text(codes_are, codes, how, why),
+        html: Some(html(codes_are, codes, how, why)),
         to,
     }
 }
 
-fn text(codes_are: &str, codes: &[RecoveryCode], how: &str, ignore: &str) -> String {
+fn text(codes_are: &str, codes: &[RecoveryCode], how: &str, why: &str) -> String {
     let mut lines = format!("{codes_are}:\n\n");
     for code in codes {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(lines, "    {}", code.reveal());
     }
-    format!("{lines}\n{how}\n\n{ignore}\n")
+    format!("{lines}\n{how}\n\n{why}\n")
 }
 
-fn html(codes_are: &str, codes: &[RecoveryCode], how: &str, ignore: &str) -> String {
+fn html(codes_are: &str, codes: &[RecoveryCode], how: &str, why: &str) -> String {
     const CODE: &str = "font:600 20px/1.6 ui-monospace,Menlo,Consolas,monospace;\
                         letter-spacing:.04em;margin:0";
     let page = html! {
@@ -59,7 +81,7 @@ fn html(codes_are: &str, codes: &[RecoveryCode], how: &str, ignore: &str) -> Str
                         @for code in codes { p style=(CODE) { (code.reveal()) } }
                     }
                     p { (how) }
-                    p style="opacity:.7;font-size:14px" { (ignore) }
+                    p style="opacity:.7;font-size:14px" { (why) }
                 }
             }
         }

@@ -38,7 +38,9 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
         Err(Rejection::Frozen { .. }) => Answer::Frozen,
-        Err(Rejection::WalletNotFound) => panic!("a wallet does not refuse itself"),
+        Err(Rejection::WalletNotFound | Rejection::NoRecoveryCode) => {
+            panic!("a wallet does not refuse itself")
+        }
         Err(
             Rejection::OrderNotFound
             | Rejection::AlreadySubscribed

@@ -31,6 +31,17 @@ fn it_has_every_code_and_says_what_to_do() {
 }
 
 #[test]
+fn a_new_code_is_told_as_one_that_replaces_another() {
+    let mail = replacement_mail("Shop", to(), code("APPLE-0000-1111-2222"));
+    for text in [&mail.text, &mail.html.unwrap()] {
+        assert!(text.contains("APPLE-0000-1111-2222"));
+        assert!(text.contains("Your new recovery code is:"));
+        assert!(text.contains("Shop replaced your former code"));
+        assert!(!text.contains("ignore this mail"));
+    }
+}
+
+#[test]
 fn the_subject_has_no_code() {
     let mail = recovery_mail("Shop", to(), &[code("APPLE-0000-1111-2222")]);
     assert!(!mail.subject.contains("APPLE"));

@@ -18,6 +18,7 @@ mod products;
 pub mod projects;
 pub mod provider;
 pub mod reconciliation;
+mod replace_code;
 mod sandbox;
 mod state;
 mod unfulfilled;
@@ -74,6 +75,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(wallets::read_ledger))
             .routes(routes!(wallets::credit))
             .routes(routes!(freeze::freeze))
+            .routes(routes!(replace_code::replace_code))
             .routes(routes!(orders::list))
             .routes(routes!(orders::show))
             .routes(routes!(unfulfilled::list))

@@ -7,7 +7,7 @@ use actors::Handle;
 use catalog::CatalogStore;
 use edge::{BehindEdge, EdgeState};
 use operations::{backups::Backups, cluster::ClusterPart};
-use outbound::Webhooks;
+use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
 
 /// What the administration's handlers share.
@@ -34,6 +34,8 @@ pub struct AdminState {
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
+    /// What sends mails.
+    pub mailer: Mailer,
 }
 
 impl BehindEdge for AdminState {

@@ -1,0 +1,111 @@
+//! Replaces a wallet's recovery code, whoever knows the present one.
+
+use axum::{extract::State, response::Response};
+use edge::{auth::Administrator, body::MaybeBody};
+use outbound::recovery_mail::replacement_mail;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::{Error, ErrorCode, field::KeyText, respond};
+
+use super::path::Segments;
+use crate::{admin::App, http::idempotency::KeyHeader};
+
+/// Who is told the new code. The body may be left out.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReplaceCode {
+    /// Whether it is mailed to the buyer of the wallet's newest paid order, in place of being answered.
+    mail: Option<bool>,
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    idempotency_key: Option<KeyText>,
+}
+
+/// The code that opens the wallet from now on.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReplacedCode<'a> {
+    /// The new recovery code, shown here alone; null where it is mailed.
+    #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
+    code: Option<&'a str>,
+    /// The address that it is mailed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mailed_to: Option<&'a str>,
+}
+
+/// Replace the recovery code of a wallet, whichever it is: also where a thief replaced it first. Former codes open
+/// nothing any more, sessions end, and open holds that publishable keys placed are released. With `mail` the new code is
+/// mailed and not shown. With a key, repeating the request within 24 hours answers, or mails, the same code.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/wallets/{walletRef}/replace-code",
+    operation_id = "replaceCode",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
+    ),
+    request_body = Option<ReplaceCode>,
+    responses((
+        status = 200,
+        description = "The new code.",
+        body = ReplacedCode,
+        headers(("Idempotency-Replayed" = String)),
+    )),
+    extensions(("x-errors" = json!([
+        "project_not_found", "wallet_not_found", "no_recovery_code", "no_purchase", "mail_not_configured"
+    ])))
+)]
+pub(super) async fn replace_code(
+    _: Administrator,
+    State(app): State<App>,
+    path: Segments,
+    header: KeyHeader,
+    body: MaybeBody,
+) -> Result<Response, Error> {
+    let request: Option<ReplaceCode> = body.parse()?;
+    let ReplaceCode {
+        mail,
+        idempotency_key,
+    } = request.unwrap_or_default();
+    let key = header.resolve_optional(idempotency_key)?;
+    let project = app.catalog.project(path.project()?)?;
+    let address = path.wallet_of(&app, &project)?;
+    let refused = |error| Error::from_wallet(error, &project);
+    // Everything that mailing it needs comes first: else nobody would know the new code.
+    let (to, place) = if mail == Some(true) {
+        let view = app.handle.read(&project.scope, &address).await;
+        if view.map_err(refused)?.external_user.is_some() {
+            return Err(Error::new(ErrorCode::NoRecoveryCode));
+        }
+        let buyer = app.handle.newest_buyer(&project.scope, &address).await;
+        let buyer = buyer.map_err(refused)?;
+        let to = buyer.ok_or_else(|| {
+            let error = Error::new(ErrorCode::NoPurchase);
+            error.saying("No paid order of this wallet has an address to mail a code to.")
+        })?;
+        if !app.mailer.is_configured() {
+            return Err(Error::new(ErrorCode::MailNotConfigured));
+        }
+        let place = app.mailer.expect();
+        let place = place.ok_or_else(|| Error::new(ErrorCode::Overloaded))?;
+        (Some(to), Some(place))
+    } else {
+        (None, None)
+    };
+    let replaced = app
+        .handle
+        .replace_code(&project.scope, &address, key.as_ref());
+    let replaced = replaced.await.map_err(refused)?;
+    if let Some(to) = to.clone() {
+        drop(place);
+        let mail = replacement_mail(&project.project.name, to, replaced.code.clone());
+        if !app.mailer.enqueue(mail) {
+            return Err(Error::new(ErrorCode::Unavailable));
+        }
+    }
+    let answer = ReplacedCode {
+        code: to.is_none().then(|| replaced.code.reveal()),
+        mailed_to: to.as_ref().map(|to| to.as_str()),
+    };
+    respond::replayable(&answer, replaced.replayed)
+}
