@@ -35,6 +35,7 @@ use operations::{
 };
 use outbound::{Webhooks, mail::Mailer};
 use payments::Payments;
+use people::People;
 use persistence::Store;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
@@ -178,6 +179,7 @@ impl Service {
         let providers = Arc::clone(&accounts);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers)?;
         let audit = AuditLog::load(handle.clone())?;
+        let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
         let folder = (folder.as_path(), cell);
@@ -195,6 +197,7 @@ impl Service {
             limits: Arc::new(Limits::new(config.into())),
             bodies: (&config.http).into(),
             metrics,
+            people,
             audit,
             admin_token_sha256,
             metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),
@@ -212,7 +215,6 @@ impl Service {
             backups: Arc::new(backups),
             cluster,
             webhooks,
-            dashboard: Arc::default(),
             config: Arc::new(config.clone()),
         };
         Ok((Arc::new(app), new_admin_token))
@@ -249,7 +251,12 @@ impl Service {
     ///
     /// [`catalog::Error::Randomness`] when the system has no random bytes.
     pub fn sign_in_link(&self) -> Result<String, catalog::Error> {
-        let link = self.app.dashboard.link(self.app.edge.clock.now())?;
+        let link = self
+            .app
+            .edge
+            .people
+            .sessions
+            .link(self.app.edge.clock.now())?;
         let base = match &self.config.public_url {
             Some(url) => url.to_string(),
             None => format!("{}://{}", self.scheme(), server::reachable(self.address)),

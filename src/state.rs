@@ -5,7 +5,7 @@ use std::sync::Arc;
 use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
-use dashboard::{DashboardState, Sessions, Site};
+use dashboard::{DashboardState, Site};
 use domain::Timestamp;
 use edge::EdgeState;
 use operations::{
@@ -46,8 +46,6 @@ pub struct AppState {
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
-    /// Who is signed in to the dashboard.
-    pub dashboard: Arc<Sessions>,
     /// The operator's configuration.
     pub config: Arc<Config>,
     /// When the service started.
@@ -97,7 +95,6 @@ impl AppState {
             wallet_notes: WalletNotes::new(self.handle.clone()),
             cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
-            sessions: Arc::clone(&self.dashboard),
             site: Site {
                 public_url: config.public_url.as_ref().map(ToString::to_string),
                 speaks_tls: config.http.tls_cert.is_some(),

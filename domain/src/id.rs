@@ -123,6 +123,10 @@ id!(/// A webhook endpoint of a project.
     EndpointId, "wh_");
 id!(/// A delivery of one event to one endpoint.
     DeliveryId, "dlv_");
+id!(/// A person who works with the dashboard.
+    UserId, "usr_");
+id!(/// A session of the dashboard.
+    SessionId, "ses_");
 id!(/// A ledger entry.
     LedgerId, "led_");
 

@@ -8,7 +8,7 @@ use std::{
 use actors::{Keyring, SESSION_PREFIX};
 use axum::{
     Json, Router,
-    extract::{ConnectInfo, State},
+    extract::State,
     http::{HeaderMap, Uri},
     response::Response,
     routing::get,
@@ -23,6 +23,7 @@ use operations::{
     cluster::ClusterPart,
 };
 use parking_lot::Mutex;
+use people::Authority;
 use web::{
     admin::{AdminState, projects, view::Projects},
     api::FastPath,
@@ -167,13 +168,12 @@ async fn audit(State(asked): State<Arc<InternalState>>) -> Result<Json<AuditPage
 
 async fn session(
     State(asked): State<Arc<InternalState>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-) -> Result<(), Error> {
-    match dashboard::is_signed_in(&asked.dashboard, &headers, peer.ip().into()) {
-        true => Ok(()),
-        false => Err(Error::new(ErrorCode::MissingApiKey)),
-    }
+) -> Result<Json<Authority>, Error> {
+    let signed_in = dashboard::signed_in(&asked.dashboard, &headers);
+    signed_in
+        .map(Json)
+        .ok_or(Error::new(ErrorCode::MissingApiKey))
 }
 
 #[cfg(test)]

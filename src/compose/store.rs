@@ -140,5 +140,11 @@ pub(crate) fn note_kinds() -> Vec<ErasedKind> {
         ErasedKind::of::<PageNote>(),
         ErasedKind::of::<RemarkNote>(),
     ];
-    [payments::NOTE_KINDS, webhooks::NOTE_KINDS, &OTHERS].concat()
+    [
+        payments::NOTE_KINDS,
+        webhooks::NOTE_KINDS,
+        &people::NOTE_KINDS,
+        &OTHERS,
+    ]
+    .concat()
 }

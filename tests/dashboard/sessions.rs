@@ -11,8 +11,11 @@ const NAME: [(&str, &str); 2] = [("name", "Mine"), ("mode", "credit_codes")];
 async fn a_session_ends_after_half_a_day() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
-    service.clock.advance_millis(12 * 3_600_000 - 1);
-    assert_eq!(browser.get("/dashboard").await.status, 200);
+    for _ in 0..11 {
+        service.clock.advance_millis(3_600_000);
+        assert_eq!(browser.get("/dashboard").await.status, 200);
+    }
+    service.clock.advance_millis(3_600_000 - 1);
     let token = browser.token().await;
     service.clock.advance_millis(1);
     assert_eq!(browser.get("/dashboard").await.status, 303);
@@ -51,25 +54,40 @@ async fn made_up_and_foreign_cookies_open_nothing() {
 }
 
 #[tokio::test]
-async fn a_cookie_that_was_stolen_opens_nothing_from_another_machine() {
+async fn a_session_goes_on_when_the_address_changes() {
     let service = Service::with(|config| {
         config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     })
     .await;
     let browser = Browser::signed_in(&service).await;
-    let from = |address: &'static str| {
+    let url = format!("{}/dashboard", service.base);
+    let request = kit::client::unled_http().get(url);
+    let page = browser.send(request, &[("x-forwarded-for", "203.0.113.9")]);
+    assert_eq!(page.await.status, 200);
+}
+
+#[tokio::test]
+async fn a_session_outlives_a_restart_and_ends_when_nobody_uses_it() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let service = service.again(|_| {}).await;
+    let mut again = Browser::new(&service.base);
+    let host = service.base.replace("http://", "");
+    let known = browser.base.replace("http://", "");
+    again.cookie = browser.cookie.clone();
+    let opens = async |host: &str| {
         let url = format!("{}/dashboard", service.base);
         let request = kit::client::unled_http().get(url);
-        let browser = &browser;
-        async move {
-            browser
-                .send(request, &[("x-forwarded-for", address)])
-                .await
-                .status
-        }
+        again.send(request, &[("host", host)]).await.status
     };
-    assert_eq!(from("203.0.113.9").await, 303);
-    assert_eq!(browser.get("/dashboard").await.status, 200);
+    assert_eq!(opens(&host).await, 303, "it is of another port");
+    assert_eq!(opens(&known).await, 200);
+    for _ in 0..5 {
+        service.clock.advance_millis(2 * 3_600_000 - 1);
+        assert_eq!(opens(&known).await, 200);
+    }
+    service.clock.advance_millis(2 * 3_600_000);
+    assert_eq!(opens(&known).await, 303);
 }
 
 #[tokio::test]

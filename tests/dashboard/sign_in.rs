@@ -15,7 +15,7 @@ async fn the_administrators_token_opens_a_session_and_signing_out_ends_it() {
     let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
     assert_eq!((page.status, page.location()), (303, "/dashboard"));
     let cookie = page.headers["set-cookie"].to_str().unwrap();
-    let rest = "; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200";
+    let rest = "; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200";
     assert!(
         cookie.starts_with("scrip_dashboard=") && cookie.ends_with(rest),
         "{cookie}"

@@ -78,6 +78,8 @@ codes! {
     /// The project has external users only.
     AnonymousWalletsDisabled = FORBIDDEN "anonymous_wallets_disabled"
         "This project has no anonymous wallets.";
+    /// The role of whoever asks does not allow it; administration only.
+    RoleForbidden = FORBIDDEN "role_forbidden" "Your role does not allow this.";
     /// No such wallet in this project.
     WalletNotFound = NOT_FOUND "wallet_not_found" "No such wallet.";
     /// No such product in this project.
@@ -102,6 +104,13 @@ codes! {
     DeliveryNotFound = NOT_FOUND "delivery_not_found" "No such delivery.";
     /// No such unfulfilled payment in this project; administration only.
     PaymentNotFound = NOT_FOUND "payment_not_found" "No such unfulfilled payment.";
+    /// No such user; administration only.
+    UserNotFound = NOT_FOUND "user_not_found" "No such user.";
+    /// No such session, or it has ended; administration only.
+    SessionNotFound = NOT_FOUND "session_not_found" "No such session, or it has ended.";
+    /// An invitation that was used, has expired or never was; administration only.
+    InvitationNotFound = NOT_FOUND "invitation_not_found"
+        "This invitation was used before, has expired, or was replaced by another one.";
     /// Nothing is served under this path.
     RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
     /// The path is served, but not with this method.
@@ -165,6 +174,13 @@ codes! {
     /// run at a time.
     ReconciliationRunning = CONFLICT "reconciliation_running"
         "This project's books are being reconciled.";
+    /// Another user has this e-mail address; administration only.
+    EmailTaken = CONFLICT "email_taken" "Another user has this e-mail address.";
+    /// There are as many users as there may be; administration only.
+    TooManyUsers = CONFLICT "too_many_users" "There are too many users.";
+    /// What is to be saved was changed since it was read; administration only.
+    ChangedMeanwhile = PRECONDITION_FAILED "changed_meanwhile"
+        "This was changed since you read it. Read it again.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
     /// Too many recovery codes that opened nothing.
@@ -210,6 +226,8 @@ mod tests {
             (403, "wallet_frozen"),
             (403, "redirect_not_allowed"),
             (403, "anonymous_wallets_disabled"),
+            (403, "role_forbidden"),
+            (412, "changed_meanwhile"),
             (404, "wallet_not_found"),
             (404, "product_not_found"),
             (404, "price_not_found"),

@@ -12,6 +12,7 @@ use domain::{
         ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction, shortfall::OnShortfall,
     },
 };
+use edge::Support;
 use maud::{Markup, html};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -115,21 +116,21 @@ fn feature_form(request: &PageRequest, page_path: &str, form: Form<'_>) -> Marku
 }
 
 /// `POST …/wallets/{wallet}/grant`: grants credits.
-pub(super) async fn grant(app: State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn grant(app: State<App>, posted: FormPost<Support>) -> Result<Response, Error> {
     move_credits(app, posted, Way::Grant).await
 }
 
 /// `POST …/wallets/{wallet}/deduct`: deducts credits.
-pub(super) async fn deduct(app: State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn deduct(app: State<App>, posted: FormPost<Support>) -> Result<Response, Error> {
     move_credits(app, posted, Way::Deduct).await
 }
 
 async fn move_credits(
     State(app): State<App>,
-    posted: FormPost,
+    posted: FormPost<Support>,
     way: Way,
 ) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let (scope, page_path) = (&project.scope, path(&project, wallet));
@@ -238,8 +239,11 @@ fn reason(fields: &Fields) -> Result<String, Error> {
 }
 
 /// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.
-pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn feature(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let (scope, page_path) = (&project.scope, path(&project, wallet));
@@ -290,8 +294,11 @@ pub(super) async fn feature(State(app): State<App>, posted: FormPost) -> Result<
 }
 
 /// `POST …/wallets/{wallet}/release`: releases a hold.
-pub(super) async fn release(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn release(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let hold = fields.parsed("holdId", "a hold")?;

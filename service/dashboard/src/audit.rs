@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::Timestamp;
+use edge::Manage;
 use maud::html;
 use operations::audit::AuditEntry;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use wire::{Error, ErrorCode};
 use super::{
     elsewhere,
     layout::{self, At},
-    page_request::PageRequest,
+    page_request::PageFor,
 };
 use crate::{DashboardState, state::App};
 
@@ -55,7 +56,8 @@ fn numbers(app: &DashboardState) -> Vec<i16> {
     part.map(|part| part.others().numbers()).unwrap_or_default()
 }
 
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Result<Response, Error> {
+    let request = page.request;
     let page = request.query().parsed("page", "a page's number")?;
     let cell: Option<i16> = request.query().parsed("cell", "a cell's number")?;
     let mut read = newest(&app, page).await?;

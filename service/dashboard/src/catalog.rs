@@ -8,6 +8,7 @@ use domain::{
     id::ProductId,
     time::Period,
 };
+use edge::Manage;
 use maud::{Markup, html};
 use wire::{Error, ErrorCode};
 
@@ -90,8 +91,11 @@ pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Resul
 }
 
 /// `POST …/catalog`: creates a product.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
     let made: Result<Response, Error> = async {
@@ -112,8 +116,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/catalog/{product}`: changes a product.
-pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let id = project.project.id;

@@ -3,9 +3,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use catalog::is_loopback;
+use people::SESSION_SECONDS;
 use url::Url;
-
-use super::session::SESSION_SECONDS;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// With the `__Host-` prefix browsers accept the cookie only over TLS, from this host and for all its paths.
@@ -63,7 +62,7 @@ impl Transport {
             Self::Tls => (SECURE_COOKIE, "; Secure"),
             Self::Loopback => (PLAIN_COOKIE, ""),
         };
-        let rest = format!("; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+        let rest = format!("; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
         HeaderValue::from_str(&format!("{name}={value}{rest}")).ok()
     }
 }
@@ -206,12 +205,12 @@ mod tests {
         let secure = Transport::Tls.cookie("abc").unwrap();
         assert_eq!(
             secure,
-            "__Host-scrip_dashboard=abc; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure"
+            "__Host-scrip_dashboard=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure"
         );
         let plain = Transport::Loopback.cookie("abc").unwrap();
         assert_eq!(
             plain,
-            "scrip_dashboard=abc; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"
+            "scrip_dashboard=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200"
         );
     }
 }

@@ -4,23 +4,19 @@ use axum::http::{HeaderMap, header};
 use domain::Timestamp;
 use limits::Client;
 use operations::cells::Question;
+use people::{Authority, ValidSession};
 use serde::de::DeserializeOwned;
 
-use super::{
-    cookies,
-    session::{SessionBinding, ValidSession},
-};
+use super::cookies;
 use crate::{DashboardState, state::App};
 
-/// Whether a request of this client carries a session that was begun at this process.
+/// Who has the session that a request carries, which was begun at this process, and what they may do now.
 #[must_use]
-pub fn is_signed_in(app: &DashboardState, headers: &HeaderMap, client: Client) -> bool {
-    let host = cookies::host(headers).to_owned();
+pub fn signed_in(app: &DashboardState, headers: &HeaderMap) -> Option<Authority> {
+    let people = &app.edge.people;
+    let name = cookies::session_name(headers, &app.site)?;
     let now = app.edge.clock.now();
-    cookies::session_name(headers, &app.site).is_some_and(|name| {
-        let place = SessionBinding { client, host };
-        app.sessions.find(name, &place, now).is_some()
-    })
+    people.authority(&people.sessions.find(name, cookies::host(headers), now)?)
 }
 
 /// The session of this name where the lowest cell knows it.
@@ -28,7 +24,7 @@ pub(super) async fn find(
     app: &App,
     headers: &HeaderMap,
     name: &str,
-    place: &SessionBinding,
+    client: Client,
     now: Timestamp,
 ) -> Option<ValidSession> {
     let part = app.cluster.as_ref()?;
@@ -43,10 +39,12 @@ pub(super) async fn find(
     let question = Question {
         path: "session".into(),
         headers: copied.collect(),
-        client: place.client.address(),
+        client: client.address(),
     };
-    part.others().ask(lowest, question).await?;
-    app.sessions.borrow(name, place, now)
+    let answer = part.others().ask(lowest, question).await?;
+    let authority: Authority = serde_json::from_slice(&answer).ok()?;
+    let host = cookies::host(headers);
+    app.edge.people.sessions.borrow(name, host, authority, now)
 }
 
 /// What each other cell has to say, with its number; `None`: it did not answer.

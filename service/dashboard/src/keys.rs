@@ -2,21 +2,26 @@
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
+use edge::Manage;
 use maud::{Markup, html};
+use people::NewKey;
 use wire::{Error, ErrorCode};
 
 use super::{
     form,
     layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
-    session::NewKey,
 };
 use crate::state::App;
 
 /// `GET …/keys`: the keys, and new ones to be copied.
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
-    let new = app.sessions.take_keys(&request.signed);
+    let new = app
+        .edge
+        .people
+        .sessions
+        .take_keys(&request.signed, project.project.id);
     let page_path = format!("{}/keys", base(&project));
     let body = html! {
         h1 { "Keys" }
@@ -63,15 +68,18 @@ pub(super) fn copy_now(new: &[NewKey], hint: &str) -> Markup {
             section.card.shown {
                 h2 { "Copy now" }
                 p { (hint) }
-                dl { @for (name, key) in new { div { dt { (name) } dd { code.key { (key) } } } } }
+                dl { @for key in new { div { dt { (key.label) } dd { code.key { (key.plain) } } } } }
             }
         }
     }
 }
 
 /// `POST …/keys`: creates a key.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let kind: KeyKind = fields.choice("kind")?;
     let name = match kind {
@@ -85,14 +93,24 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
         minted.key.id,
         project.project.id
     );
-    app.sessions
-        .keep_keys(&request.signed, vec![(name, minted.plain)]);
+    let new = NewKey {
+        project: project.project.id,
+        label: name,
+        plain: minted.plain,
+    };
+    app.edge
+        .people
+        .sessions
+        .keep_keys(&request.signed, vec![new]);
     let page_path = format!("{}/keys", base(&project));
     Ok(request.done(&page_path, "made", what))
 }
 
 /// `POST …/keys/{key}/revoke`: revokes a key.
-pub(super) async fn revoke(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn revoke(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
     let request = posted.request;
     let project = request.project(&app)?;
     let key = request.named("key", ErrorCode::KeyNotFound)?;

@@ -10,6 +10,7 @@ use axum::{
 use catalog::ProjectCatalog;
 use domain::Timestamp;
 use maud::{DOCTYPE, Markup, html};
+use people::Privilege;
 use wire::{Error, view::Instant};
 
 use super::{assets, form, page_request::PageRequest, time_zone};
@@ -145,8 +146,12 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
             a.brand href="/dashboard" { "Scrip" }
             nav aria-label="Main" {
                 (main("Projects", "/dashboard", in_projects))
-                (main("Audit log", "/dashboard/audit", matches!(at, At::Audit)))
-                (main("System", "/dashboard/system", matches!(at, At::System)))
+                @if request.authority.may(Privilege::Manage, None) {
+                    (main("Audit log", "/dashboard/audit", matches!(at, At::Audit)))
+                }
+                @if request.authority.may(Privilege::Own, None) {
+                    (main("System", "/dashboard/system", matches!(at, At::System)))
+                }
             }
             form method="post" action="/dashboard/sign-out" {
                 (form::token(request))

@@ -1,8 +1,8 @@
 //! The dashboard at `/dashboard`, for the operator: rendered on the server, one file a page. A handler's signature says
 //! who may call it: [`page_request::PageRequest`] is somebody signed in, [`page_request::FormPost`] a form that they
-//! sent. Without scripts everything works except charts and live figures.
+//! sent, with the permission that it needs. Without scripts everything works except charts and live figures.
 //!
-//! It contains no business rules and keeps no state except sessions.
+//! It contains no business rules and keeps no state.
 
 mod actions;
 mod assets;
@@ -30,7 +30,6 @@ mod projects;
 mod remarks;
 mod revenue;
 mod sandbox;
-mod session;
 mod settings;
 mod sign_in;
 mod spending;
@@ -55,10 +54,9 @@ use wire::fallback::{method_not_allowed, route_not_found};
 
 pub use audit::{AuditPage, newest as newest_changes};
 pub use cookies::Site;
-pub use elsewhere::is_signed_in;
+pub use elsewhere::signed_in;
 pub use page_request::SIGN_IN;
 pub use projects::{ProjectLine, project_lines};
-pub use session::Sessions;
 pub use state::DashboardState;
 
 /// All routes of the dashboard, to be merged into the service's own.

@@ -9,6 +9,7 @@ use domain::{
     id::OrderId,
     wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
 };
+use edge::Support;
 use maud::{Markup, html};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -269,8 +270,11 @@ fn refund_form(
 }
 
 /// `POST …/orders/{order}/refund`: refunds an order in part or in full, once it was confirmed.
-pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn refund(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let shown = order(&app, &request, &project).await?;
     let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);

@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{catalog::Account, id::OrderId};
+use edge::Support;
 use maud::{Markup, html};
 use payments::CheckoutProgress;
 use wire::{Error, ErrorCode};
@@ -32,7 +33,10 @@ pub(super) fn part(request: &PageRequest, project: &ProjectCatalog, order: Order
 }
 
 /// `POST …/orders/{order}/ask`: asks the payment provider about an order.
-pub(super) async fn ask(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn ask(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
     let FormPost { request, .. } = posted;
     let project = request.project(&app)?;
     let order: OrderId = request.named("order", ErrorCode::OrderNotFound)?;

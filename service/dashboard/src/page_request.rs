@@ -1,7 +1,8 @@
-//! Extractors that say in a handler's signature who may call it: [`PageRequest`] is somebody signed in, [`FormPost`] a
-//! form that they sent from a page of this server.
+//! Extractors that say in a handler's signature who may call it: [`PageRequest`] is somebody signed in who may read,
+//! [`PageFor`] one with another permission, [`FormPost`] a form that they sent from a page of this server. A project in
+//! the path that they do not work with does not exist for them. What they may do is looked up at each request.
 
-use std::{str::FromStr, sync::Arc};
+use std::{marker::PhantomData, str::FromStr, sync::Arc};
 
 use axum::{
     extract::{FromRef, FromRequest, FromRequestParts, RawPathParams, Request},
@@ -9,17 +10,19 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::ProjectCatalog;
-use domain::id::ProjectId;
-use edge::{audit, body::FormBody, context::Context};
+use domain::{Timestamp, id::ProjectId};
+use edge::{
+    Read, audit,
+    audit::AuditedAction,
+    body::FormBody,
+    context::Context,
+    permission::{Needs, allow},
+};
 use limits::Client;
+use people::{Authority, Privilege, ValidSession};
 use wire::{Error, ErrorCode};
 
-use super::{
-    cookies, elsewhere,
-    fields::Fields,
-    layout,
-    session::{SessionBinding, ValidSession},
-};
+use super::{cookies, elsewhere, fields::Fields, layout};
 use crate::state::App;
 
 /// Where an operator signs in.
@@ -27,20 +30,37 @@ pub const SIGN_IN: &str = "/dashboard/sign-in";
 /// The form field with the session's form token.
 pub(super) const TOKEN: &str = "formToken";
 
-/// A request of somebody who is signed in.
+/// A request of somebody who is signed in and may read.
 #[derive(Debug, Clone)]
 pub(super) struct PageRequest {
     pub(super) signed: ValidSession,
+    /// Who they are, and what they may do now.
+    pub(super) authority: Authority,
     client: Client,
     segments: Vec<(String, String)>,
     query: Fields,
 }
 
-/// A form that somebody signed in sent from a page of this server.
+/// A request of somebody who may do what needs the permission `P`.
 #[derive(Debug)]
-pub(super) struct FormPost {
+pub(super) struct PageFor<P> {
+    pub(super) request: PageRequest,
+    needs: PhantomData<P>,
+}
+
+/// A form that somebody who may do what needs the permission `P` sent from a page of this server.
+#[derive(Debug)]
+pub(super) struct FormPost<P> {
     pub(super) request: PageRequest,
     pub(super) fields: Fields,
+    needs: PhantomData<P>,
+}
+
+impl<P> FormPost<P> {
+    /// The request, and the form's fields.
+    pub(super) fn split(self) -> (PageRequest, Fields) {
+        (self.request, self.fields)
+    }
 }
 
 impl PageRequest {
@@ -61,7 +81,19 @@ impl PageRequest {
     /// Redirects after a form of this session changed something, which the audit log is told of; `message` names
     /// the text shown there.
     pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
-        self.signed.audited(layout::done(path, message), change)
+        self.audited(layout::done(path, message), change)
+    }
+
+    /// Adds an entry for the audit log to the response of a form that changed something.
+    pub(super) fn audited(&self, response: Response, what: impl Into<String>) -> Response {
+        audited(&self.authority, response, what)
+    }
+
+    /// Whether they may do what needs this permission, in the project that the path names or, where it names none,
+    /// beside all projects.
+    pub(super) fn may(&self, permission: Privilege) -> bool {
+        let project = self.named("project", ErrorCode::ProjectNotFound).ok();
+        self.authority.may(permission, project)
     }
 
     /// Where the browser is.
@@ -74,36 +106,59 @@ impl PageRequest {
         &self.query
     }
 
-    async fn of(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+    async fn of<P: Needs>(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let context = Context::of(parts).map_err(IntoResponse::into_response)?;
-        let place = place(parts, context);
-        let name = cookies::session_name(&parts.headers, &app.site);
-        let signed = match name {
-            Some(name) => match app.sessions.find(name, &place, context.now) {
-                None => elsewhere::find(app, &parts.headers, name, &place, context.now).await,
-                signed => signed,
-            },
+        let (client, now) = (context.client, context.now);
+        let signed = match cookies::session_name(&parts.headers, &app.site) {
+            Some(name) => session(parts, app, name, client, now).await,
             None => None,
         };
-        let signed = signed.ok_or_else(|| turned_away(parts))?;
+        let (signed, authority) = signed.ok_or_else(|| turned_away(parts))?;
         let params = RawPathParams::from_request_parts(parts, &()).await;
         let params = params.map_err(|_| Error::new(ErrorCode::RouteNotFound).into_response())?;
         let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
-        Ok(Self {
+        let request = Self {
             signed,
-            client: place.client,
+            authority,
+            client,
             segments: params.iter().map(owned).collect(),
             query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
-        })
+        };
+        let project = request.named("project", ErrorCode::ProjectNotFound).ok();
+        allow::<P>(&request.authority, project).map_err(IntoResponse::into_response)?;
+        Ok(request)
     }
 }
 
-/// The client and host that a request comes from.
-pub(super) fn place(parts: &Parts, context: &Context) -> SessionBinding {
-    SessionBinding {
-        client: context.client,
-        host: cookies::host(&parts.headers).to_owned(),
-    }
+/// The session that a request carries, begun here or in the cell that keeps them, and what its holder may do now.
+async fn session(
+    parts: &Parts,
+    app: &App,
+    name: &str,
+    client: Client,
+    now: Timestamp,
+) -> Option<(ValidSession, Authority)> {
+    let host = cookies::host(&parts.headers);
+    let people = &app.edge.people;
+    let signed = match people.sessions.find(name, host, now) {
+        None => elsewhere::find(app, &parts.headers, name, client, now).await,
+        signed => signed,
+    }?;
+    let authority = people.authority(&signed)?;
+    Some((signed, authority))
+}
+
+/// Adds an entry for the audit log to the response of a form by which somebody changed something.
+pub(super) fn audited(
+    who: &Authority,
+    mut response: Response,
+    what: impl Into<String>,
+) -> Response {
+    response.extensions_mut().insert(AuditedAction {
+        who: who.name(),
+        what: what.into(),
+    });
+    response
 }
 
 /// Redirects to the sign-in page; for a fragment of htmx, the whole page.
@@ -121,11 +176,26 @@ where
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        Self::of(parts, &App::from_ref(state)).await
+        Self::of::<Read>(parts, &App::from_ref(state)).await
     }
 }
 
-impl<S: Sync> FromRequest<S> for FormPost
+impl<S: Sync, P: Needs> FromRequestParts<S> for PageFor<P>
+where
+    App: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let request = PageRequest::of::<P>(parts, &App::from_ref(state)).await?;
+        Ok(Self {
+            request,
+            needs: PhantomData,
+        })
+    }
+}
+
+impl<S: Sync, P: Needs> FromRequest<S> for FormPost<P>
 where
     App: FromRef<S>,
 {
@@ -137,16 +207,20 @@ where
         if !cookies::is_own(&parts.headers, &app.site) {
             return Err(foreign());
         }
-        let request = PageRequest::of(&mut parts, &app).await?;
+        let request = PageRequest::of::<P>(&mut parts, &app).await?;
         let body = FormBody::read(&parts.headers, body, &app.edge.bodies).await;
         let fields = Fields::read(body.map_err(IntoResponse::into_response)?.bytes());
         if !request.signed.sent(fields.text(TOKEN)) {
             return Err(foreign());
         }
-        let who = request.signed.name_in_log();
+        let who = request.authority.name();
         let written = audit::begin_entry(&parts, &app.edge, &who).await;
         written.map_err(IntoResponse::into_response)?;
-        Ok(Self { request, fields })
+        Ok(Self {
+            request,
+            fields,
+            needs: PhantomData,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use catalog::{NewPrice, PriceChange, ProjectCatalog};
 use domain::catalog::{Interval, Price, Product, ProductType};
+use edge::Manage;
 use maud::{Markup, html};
 use wire::{Error, ErrorCode};
 
@@ -97,8 +98,11 @@ pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Resul
 }
 
 /// `POST …/catalog/{product}/prices`: creates a price.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let id = project.project.id;
@@ -115,8 +119,11 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
 }
 
 /// `POST …/catalog/{product}/prices/{price}`: offers or withdraws a price.
-pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let price = request.named("price", ErrorCode::PriceNotFound)?;

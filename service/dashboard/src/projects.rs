@@ -3,7 +3,9 @@
 use axum::{extract::State, response::Response};
 use catalog::{NewProject, ProjectCatalog};
 use domain::{catalog::Account, id::ProjectId};
+use edge::Own;
 use maud::html;
+use people::{NewKey, Privilege};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -64,19 +66,24 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Respon
 }
 
 /// `POST /dashboard`: creates a project with a first pair of keys.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Response {
-    let FormPost { request, fields } = posted;
+pub(super) async fn create(State(app): State<App>, posted: FormPost<Own>) -> Response {
+    let (request, fields) = posted.split();
     let new = NewProject {
         name: fields.text("name").to_owned(),
         mode: fields.choice("mode").unwrap_or_default(),
     };
     match app.catalog.create_project(new).await {
         Ok((project, publishable, secret)) => {
+            let new = |label, plain| NewKey {
+                project: project.id,
+                label,
+                plain,
+            };
             let keys = vec![
-                ("Publishable key", publishable.plain),
-                ("Secret key", secret.plain),
+                new("Publishable key", publishable.plain),
+                new("Secret key", secret.plain),
             ];
-            app.sessions.keep_keys(&request.signed, keys);
+            app.edge.people.sessions.keep_keys(&request.signed, keys);
             let path = format!("/dashboard/projects/{}/keys", project.id);
             let what = format!("Created project {} “{}”", project.id, project.name);
             request.done(&path, "made", what)
@@ -95,6 +102,7 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
             None => silent.push(cell),
         }
     }
+    projects.retain(|line| request.authority.projects.includes(line.id));
     projects.sort_by_key(|line| line.id);
     projects.dedup_by_key(|line| line.id);
     let body = html! {
@@ -111,7 +119,7 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
                 } } }
             } }
         }
-        section.card {
+        @if request.may(Privilege::Own) { section.card {
             h2 { "New project" }
             (form.alert(&["name"]))
             form method="post" action={ "/dashboard" @if let Some(cell) = request.query().some("cell") { "?cell=" (cell) } } {
@@ -120,7 +128,7 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
                 button.primary type="submit" { "Create project" }
             }
-        }
+        } }
     };
     form.response(layout::page(request, At::Projects, "Projects", &body))
 }

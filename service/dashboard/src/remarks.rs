@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::id::WalletKey;
+use edge::Support;
 use maud::{Markup, html};
 use operations::wallet_notes::{self, REMARK_CHARS, Remark};
 use wire::{Error, ErrorCode};
@@ -69,8 +70,11 @@ pub(super) fn card(
 }
 
 /// `POST …/wallets/{wallet}/notes`: adds a remark.
-pub(super) async fn add(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn add(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let key = wallet(&request)?;
     // The wallet exists and is of this project.
@@ -83,7 +87,7 @@ pub(super) async fn add(State(app): State<App>, posted: FormPost) -> Result<Resp
         let text = text.filter(|text| text.chars().count() <= REMARK_CHARS);
         let text = text.ok_or_else(|| Error::invalid("text", "Enter 1 to 1,000 characters."))?;
         let now = app.handle.now_in(&project.scope);
-        let who = request.signed.name_in_log();
+        let who = request.authority.name();
         let added = app.wallet_notes.add(key, who, now, text);
         added.await.map_err(refused)
     };
@@ -102,8 +106,11 @@ pub(super) async fn add(State(app): State<App>, posted: FormPost) -> Result<Resp
 }
 
 /// `POST …/wallets/{wallet}/notes/delete`: removes a remark.
-pub(super) async fn delete(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn delete(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let key = wallet(&request)?;
     let address = actors::Address::Stored(key);

@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
+use edge::Manage;
 use maud::{Markup, html};
 use sandbox::unkind::{self, Unkindness};
 use serde_json::{Map, Value};
@@ -143,8 +144,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/sandbox`: sets all switches, or a preset.
-pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = project(&request, &app)?;
     let id = project.project.id;
     let wanted = match fields.text("preset") {

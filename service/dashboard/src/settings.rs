@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use catalog::{ProjectCatalog, ProjectChange, ProviderChange, origins};
 use domain::catalog::{CheckoutChange, CreationLimit};
+use edge::{Manage, Own};
 use maud::{Markup, html};
 use operations::provider_change;
 use stripe::permissions;
@@ -41,8 +42,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/settings`: changes the settings.
-pub(super) async fn save(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
     let saved: Result<Response, Error> = async {
@@ -123,9 +127,9 @@ fn current(project: &ProjectCatalog) -> Fields {
 /// `POST …/settings/provider`: sets the payment provider.
 pub(super) async fn set_provider(
     State(app): State<App>,
-    posted: FormPost,
+    posted: FormPost<Own>,
 ) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
     let (change, name) = match fields.text("kind") {

@@ -2,13 +2,14 @@
 
 use axum::{
     extract::{Request, State},
-    http::{StatusCode, Uri, header},
+    http::{StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::sha256;
-use edge::{body::FormBody, context::Context};
+use edge::{Read, body::FormBody, context::Context, refused};
 use limits::TokenScope;
 use maud::{Markup, html};
+use people::{Authority, Origin};
 use subtle::ConstantTimeEq as _;
 use wire::{Error, ErrorCode};
 
@@ -16,7 +17,7 @@ use super::{
     cookies::{self, Transport},
     fields::Fields,
     layout,
-    page_request::{FormPost, SIGN_IN, foreign, place},
+    page_request::{FormPost, SIGN_IN, audited, foreign},
 };
 use crate::state::App;
 
@@ -81,7 +82,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;
     let fields = Fields::read(fields.bytes());
     let (way, good) = match fields.some("link") {
-        Some(link) => ("by link", app.sessions.take_link(link, now)),
+        Some(link) => ("by link", app.edge.people.sessions.take_link(link, now)),
         None => {
             let hash = sha256(fields.text("token").as_bytes());
             ("by token", hash.ct_eq(&app.edge.admin_token_sha256).into())
@@ -104,26 +105,40 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         .limits
         .count_admin_request(client, now)
         .map_err(limited)?;
-    let place = place(&parts, context);
-    let name = app.sessions.begin(place.clone(), now)?;
-    let signed = app.sessions.find(&name, &place, now);
+    let origin = origin(&parts, context);
+    let name = app.edge.people.sessions.begin(None, origin, now).await;
+    let name = name.map_err(refused)?;
     let cookie = cookies
         .cookie(&name)
         .ok_or(Error::new(ErrorCode::InternalError))?;
     let mut response = Redirect::to("/dashboard").into_response();
     response.headers_mut().insert(header::SET_COOKIE, cookie);
-    Ok(match signed {
-        Some(signed) => signed.audited(response, format!("Signed in {way}")),
-        None => response,
-    })
+    let who = Authority::administrator();
+    Ok(audited(&who, response, format!("Signed in {way}")))
+}
+
+/// Where a session is begun.
+fn origin(parts: &Parts, context: &Context) -> Origin {
+    let browser = parts.headers.get(header::USER_AGENT);
+    let browser = browser.and_then(|value| value.to_str().ok());
+    Origin {
+        host: cookies::host(&parts.headers).to_owned(),
+        address: context.client.to_string(),
+        browser: browser.unwrap_or_default().to_owned(),
+    }
 }
 
 /// `POST /dashboard/sign-out`: signs out.
-pub(super) async fn leave(State(app): State<App>, posted: FormPost) -> Response {
-    app.sessions.end(&posted.request.signed);
+pub(super) async fn leave(
+    State(app): State<App>,
+    posted: FormPost<Read>,
+) -> Result<Response, Error> {
+    let request = posted.request;
+    let ended = app.edge.people.sessions.end(&[request.signed.id()]).await;
+    ended.map_err(refused)?;
     let mut response = Redirect::to(SIGN_IN).into_response();
     for cookie in Transport::no_cookies() {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
-    posted.request.signed.audited(response, "Signed out")
+    Ok(request.audited(response, "Signed out"))
 }

@@ -14,7 +14,7 @@ use operations::{
 use outbound::Webhooks;
 use payments::Payments;
 
-use crate::{cookies::Site, session::Sessions};
+use crate::cookies::Site;
 
 /// What the dashboard's pages share.
 pub(crate) type App = Arc<DashboardState>;
@@ -44,8 +44,6 @@ pub struct DashboardState {
     pub cluster: Option<Arc<ClusterPart>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
-    /// Who is signed in.
-    pub sessions: Arc<Sessions>,
     /// How browsers reach the service.
     pub site: Site,
     /// The data directory, whose size is shown.

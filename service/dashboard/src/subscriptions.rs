@@ -7,6 +7,7 @@ use domain::{
     id::{ProductId, WalletKey},
     wallet::{SubscriptionStatus, cancel::Cancel, loss::Loss, resume::Resume},
 };
+use edge::Support;
 use maud::{Markup, html};
 use payments::SubscriptionInstruction;
 use uuid::Uuid;
@@ -110,8 +111,11 @@ fn ending(project: &ProjectCatalog, known: &SubscriptionDetail, now: bool) -> Ma
 }
 
 /// `POST …/wallets/{wallet}/subscription`: cancels or resumes the wallet's subscription to a product.
-pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn change(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let page_path = path(&project, wallet);

@@ -4,6 +4,7 @@ use std::{fs, io, path::Path};
 
 use axum::{extract::State, response::Response};
 use data_dir::verified::VerifyResult;
+use edge::Own;
 use maud::{Markup, html};
 use operations::backups::FinishedBackup;
 use persistence::latency::{BOUNDS_MICROS, Commits};
@@ -13,11 +14,12 @@ use super::{
     cluster,
     layout::{self, At},
     money::grouped,
-    page_request::PageRequest,
+    page_request::PageFor,
 };
 use crate::state::App;
 
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
+    let request = page.request;
     let folder = app.data_dir.clone();
     let read = move || {
         let verified = VerifyResult::read(&folder);

@@ -5,6 +5,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Redirect, Response},
 };
+use edge::Read;
 use jiff::tz::{self, TimeZone};
 use maud::html;
 use wire::{Error, ErrorCode};
@@ -52,9 +53,9 @@ fn page(request: &PageRequest, form: Form<'_>) -> Response {
 pub(super) async fn save(
     State(app): State<App>,
     headers: HeaderMap,
-    posted: FormPost,
+    posted: FormPost<Read>,
 ) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+    let (request, fields) = posted.split();
     let name = fields.text("timeZone");
     let Ok(zone) = TimeZone::get(name) else {
         let error = Error::invalid("timeZone", "There is no such time zone.");

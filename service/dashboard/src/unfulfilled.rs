@@ -10,6 +10,7 @@ use domain::{
     id::PriceId,
     text::{ExternalUserId, PaymentId},
 };
+use edge::Support;
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
@@ -141,7 +142,10 @@ fn result(last: &Reconciliation) -> Markup {
 }
 
 /// `POST …/unfulfilled-payments/reconcile`: starts a reconciliation.
-pub(super) async fn reconcile(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn reconcile(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
     let FormPost { request, .. } = posted;
     let project = request.project(&app)?;
     let begun = app.payments.reconciliations().begin_daily(&project);
@@ -262,8 +266,11 @@ fn decisions(
 }
 
 /// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
-pub(super) async fn assign(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn assign(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {
@@ -304,8 +311,11 @@ fn assignment(fields: &Fields) -> Result<(PriceId, Option<Address>), Error> {
 }
 
 /// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
-pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn refund(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {
@@ -324,8 +334,11 @@ pub(super) async fn refund(State(app): State<App>, posted: FormPost) -> Result<R
 }
 
 /// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
-pub(super) async fn dismiss(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn dismiss(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {

@@ -7,6 +7,7 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::id::WalletKey;
+use edge::Read;
 use maud::html;
 use wire::{Error, ErrorCode};
 
@@ -40,8 +41,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/wallets`: searches. Not a `GET`, as the text may be a recovery code, which must not be in a URL.
-pub(super) async fn find(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn find(
+    State(app): State<App>,
+    posted: FormPost<Read>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let (scope, text) = (&project.scope, fields.text("clue"));
     let found = app.handle.search(scope, text, SHOWN).await;

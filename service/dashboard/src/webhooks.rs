@@ -4,10 +4,12 @@ use axum::{extract::State, response::Response};
 use catalog::{EndpointChange, NewEndpoint, ProjectCatalog};
 use domain::{
     catalog::{Endpoint, EndpointStatus},
-    id::DeliveryId,
+    id::{DeliveryId, ProjectId},
 };
+use edge::{Manage, Support};
 use maud::{Markup, html};
 use outbound::webhooks::{Delivery, Status};
+use people::NewKey;
 use wire::{
     Error, ErrorCode,
     field::{EventType, FromText as _},
@@ -58,8 +60,11 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/webhooks`: creates an endpoint.
-pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
     let made: Result<Response, Error> = async {
@@ -67,13 +72,24 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost) -> Result<R
         let endpoint = &minted.endpoint;
         let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
         let response = request.done(&page_path(&project, endpoint), "made", what);
-        app.sessions
-            .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+        app.edge
+            .people
+            .sessions
+            .keep_keys(&request.signed, vec![secret(id, minted.plain)]);
         Ok(response)
     }
     .await;
     let again = |error| page(&request, &project, &fields, Some(&error));
     Ok(made.unwrap_or_else(again))
+}
+
+fn secret(project: ProjectId, plain: String) -> NewKey {
+    let label = SECRET;
+    NewKey {
+        project,
+        label,
+        plain,
+    }
 }
 
 fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
@@ -146,7 +162,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         .deliveries(endpoint.id, before, SHOWN.saturating_add(1));
     let more = deliveries.len() > SHOWN;
     deliveries.truncate(SHOWN);
-    let new = app.sessions.take_keys(&request.signed);
+    let new = app
+        .edge
+        .people
+        .sessions
+        .take_keys(&request.signed, project.project.id);
     let page_path = page_path(&project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
@@ -245,8 +265,11 @@ fn steps(request: &PageRequest, endpoint: &Endpoint, page_path: &str) -> Markup 
 }
 
 /// `POST …/webhooks/{webhook}`: switches an endpoint on or off, rotates its secret, or deletes it.
-pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn change(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
     let (id, page_path) = (project.project.id, page_path(&project, endpoint));
@@ -266,8 +289,10 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
         }
         "rotate" => {
             let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
-            app.sessions
-                .keep_keys(&request.signed, vec![(SECRET, minted.plain)]);
+            app.edge
+                .people
+                .sessions
+                .keep_keys(&request.signed, vec![secret(id, minted.plain)]);
             ("made", "Rotated the secret of", page_path)
         }
         "delete" => {
@@ -281,8 +306,11 @@ pub(super) async fn change(State(app): State<App>, posted: FormPost) -> Result<R
 }
 
 /// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
-pub(super) async fn replay(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
-    let FormPost { request, fields } = posted;
+pub(super) async fn replay(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
     let page_path = page_path(&project, endpoint);

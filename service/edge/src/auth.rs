@@ -1,15 +1,20 @@
 //! Finds out who calls; the administrator's token and the one for metrics.
 
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 use actors::SESSION_PREFIX;
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequestParts, RawPathParams},
     http::{HeaderMap, header, request::Parts},
 };
 use catalog::Authenticated;
-use domain::{Timestamp, catalog::KeyKind, id::KeyId};
+use domain::{
+    Timestamp,
+    catalog::KeyKind,
+    id::{KeyId, ProjectId},
+};
 use limits::TokenScope;
+use people::Authority;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 use wire::{code::ErrorCode, error::Error};
@@ -18,27 +23,46 @@ use super::{
     caller::Caller,
     context::{Anonymous, Context},
 };
-use crate::{BehindEdge, EdgeState, audit};
+use crate::{
+    BehindEdge, EdgeState, audit,
+    permission::{Needs, allow},
+};
 
-/// A caller who sent the administrator's token.
-#[derive(Debug, Clone, Copy)]
-pub struct Administrator;
+/// A caller of the admin API who may do what needs the permission `P`, in the project that the path names.
+#[derive(Debug, Clone)]
+pub struct Authorized<P> {
+    /// Who it is.
+    pub authority: Authority,
+    needs: PhantomData<P>,
+}
 
 /// A caller who may read the metrics: with the administrator's token, or with the one that is only
 /// for metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct Watcher;
 
-impl<S: BehindEdge> FromRequestParts<S> for Administrator {
+impl<S: BehindEdge, P: Needs> FromRequestParts<S> for Authorized<P> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let edge = state.edge();
         let expected = [edge.admin_token_sha256];
         open(TokenScope::Administration, parts, edge, &expected).await?;
-        audit::begin_entry(parts, edge, audit::ADMINISTRATOR).await?;
-        Ok(Self)
+        let authority = Authority::administrator();
+        allow::<P>(&authority, project(parts).await)?;
+        audit::begin_entry(parts, edge, &authority.name()).await?;
+        Ok(Self {
+            authority,
+            needs: PhantomData,
+        })
     }
+}
+
+/// The project that a path names, if it names one.
+async fn project(parts: &mut Parts) -> Option<ProjectId> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let mut named = params.iter().filter(|(name, _)| *name == "projectId");
+    named.next()?.1.parse().ok()
 }
 
 impl<S: BehindEdge> FromRequestParts<S> for Watcher {

@@ -8,10 +8,12 @@ pub mod caller;
 pub mod context;
 pub mod gate;
 pub mod layer;
+pub mod permission;
 mod state;
 
-pub use auth::{Administrator, Watcher};
+pub use auth::{Authorized, Watcher};
 pub use body::Body;
 pub use caller::{AnyKey, AnyKeyOr, Caller, SecretKey, SecretKeyOr};
 pub use context::Context;
+pub use permission::{Manage, Own, Read, Support, refused};
 pub use state::{BehindEdge, EdgeState};

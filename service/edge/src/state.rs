@@ -6,6 +6,7 @@ use actors::{Handle, clock::Clock};
 use catalog::CatalogStore;
 use limits::Limits;
 use operations::{audit::AuditLog, metrics::Metrics};
+use people::People;
 
 use crate::body::BodyLimits;
 
@@ -24,6 +25,8 @@ pub struct EdgeState {
     pub bodies: BodyLimits,
     /// Metrics for Prometheus.
     pub metrics: Metrics,
+    /// Who works with the dashboard.
+    pub people: Arc<People>,
     /// The log of who changed what.
     pub audit: AuditLog,
     /// SHA-256 of the administrator's token.

@@ -20,6 +20,7 @@ use scrip::{
     config::Config,
     outbound::{Webhooks, mail::Mailer},
     payments::Payments,
+    people::People,
     providers::{Accounts, Sandboxes},
     secrets::ProvidedSecrets,
     state::AppState,
@@ -142,6 +143,12 @@ impl Service {
         }
     }
 
+    /// Its users and their sessions.
+    #[must_use]
+    pub fn people(&self) -> &People {
+        &self.app.edge.people
+    }
+
     /// Runs one of the rounds that happen each second.
     pub async fn round(&self) {
         let project = self.catalog.project(self.project.id).unwrap();
@@ -150,7 +157,8 @@ impl Service {
 
     /// The secret of a link that signs in to the dashboard.
     pub fn link(&self) -> String {
-        self.app.dashboard.link(self.app.edge.clock.now()).unwrap()
+        let now = self.app.edge.clock.now();
+        self.people().sessions.link(now).unwrap()
     }
 
     /// Advances the clock of the project's sandbox.

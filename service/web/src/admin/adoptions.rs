@@ -8,7 +8,7 @@ use domain::{
     catalog::{Interval, Price},
     text::SubscriptionId,
 };
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use payments::ImportCandidate;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -108,7 +108,7 @@ pub struct Adopted {
     ])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
     Params(wanted): Params<RunningSubscriptionsQuery>,
@@ -176,7 +176,7 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     ])))
 )]
 pub(super) async fn adopt(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use axum::{Json, extract::State, http::StatusCode};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Own, body::Body};
 use operations::backups::{self, Order};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -117,7 +117,7 @@ impl Backup {
     extensions(("x-errors" = json!(["backup_running"])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<(StatusCode, Json<Backup>), Error> {
@@ -160,7 +160,7 @@ pub(super) async fn create(
     tag = "Backups",
     responses((status = 200, description = "The state of backups.", body = Backups))
 )]
-pub(super) async fn show(_: Administrator, State(app): State<App>) -> Json<Backups> {
+pub(super) async fn show(_: Authorized<Own>, State(app): State<App>) -> Json<Backups> {
     let status = app.backups.status();
     Json(Backups {
         running: status.running.map(|it| Backup::of(it, "running")),

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use catalog::MAX_MOVED;
 use domain::id::ProjectId;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Own, body::Body};
 use operations::cluster::{NobodyFollows, SplitRefusal};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ use crate::admin::App;
     extensions(("x-errors" = json!(["nobody_follows"])))
 )]
 pub(super) async fn hand_over(
-    _: Administrator,
+    _: Authorized<Own>,
     State(app): State<App>,
 ) -> Result<StatusCode, Error> {
     let nobody = || Error::new(ErrorCode::NobodyFollows);
@@ -57,7 +57,7 @@ struct Split {
     extensions(("x-errors" = json!(["project_not_found", "cell_not_split"])))
 )]
 pub(super) async fn split(
-    _: Administrator,
+    _: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<StatusCode, Error> {

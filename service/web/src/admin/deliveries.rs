@@ -1,7 +1,7 @@
 //! Deliveries to a webhook endpoint: list them, send them again.
 
 use axum::{Json, extract::State, http::StatusCode};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Read, Support, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -51,7 +51,7 @@ struct Replay {
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
     Params(part): Params<PageQuery>,
@@ -91,7 +91,7 @@ pub(super) async fn list(
     ))
 )]
 pub(super) async fn replay(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<(StatusCode, Json<Delivery>), Error> {
@@ -121,7 +121,7 @@ pub(super) async fn replay(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn replay_since(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,

@@ -1,7 +1,7 @@
 //! Puts a wallet's credits out of reach, and back.
 
 use axum::{Json, extract::State};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Support, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, field::NoteText};
@@ -37,7 +37,7 @@ struct FreezeWallet {
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
 )]
 pub(super) async fn freeze(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use domain::catalog;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode};
@@ -34,7 +34,7 @@ struct Create {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -55,7 +55,7 @@ pub(super) async fn create(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Keys>, Error> {
@@ -79,7 +79,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Key>, Error> {
@@ -104,7 +104,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn revoke(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
-use edge::auth::Administrator;
+use edge::{Authorized, Support};
 use wire::{
     Error, respond,
     view::{Order, Orders},
@@ -28,7 +28,7 @@ use crate::{
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     Params(only): Params<StatusQuery>,
@@ -52,7 +52,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found", "order_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Response, Error> {

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -85,7 +85,7 @@ struct Update {
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -112,7 +112,7 @@ pub(super) async fn create(
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Prices>, Error> {
@@ -140,7 +140,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Price>, Error> {
@@ -171,7 +171,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn update(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -108,7 +108,7 @@ impl Grant {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -141,7 +141,7 @@ pub(super) async fn create(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Products>, Error> {
@@ -167,7 +167,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Product>, Error> {
@@ -194,7 +194,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn update(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,

@@ -7,7 +7,7 @@ use axum::{
 };
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
-use edge::{auth::Administrator, body::Body, context::Context};
+use edge::{Authorized, Manage, Own, Read, body::Body, context::Context, permission::allow};
 use operations::{cells, provider_change};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -178,7 +178,7 @@ type GraceDays = BoundedInteger<0, 365>;
     responses((status = 201, description = "Made.", body = CreatedProject))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<(StatusCode, Json<CreatedProject>), Error> {
@@ -205,7 +205,7 @@ pub(super) async fn create(
     responses((status = 200, description = "All of them.", body = Projects))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     context: Context,
     uri: Uri,
@@ -247,7 +247,7 @@ pub fn of_cell(app: &AdminState) -> Projects {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Project>, Error> {
@@ -268,7 +268,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "provider_in_use"])))
 )]
 pub(super) async fn update(
-    _: Administrator,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -277,6 +277,9 @@ pub(super) async fn update(
     let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
     let id = path.project()?;
+    if provider.is_some() {
+        allow::<Own>(&caller.authority, Some(id))?;
+    }
     match provider {
         None => drop(app.catalog.update_project(id, change, None).await?),
         Some((provider, force)) => {

@@ -2,7 +2,7 @@
 
 use accounts::KeyCheck;
 use axum::{Json, extract::State};
-use edge::auth::Administrator;
+use edge::{Authorized, Manage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::Error;
@@ -35,7 +35,7 @@ pub struct ProviderCheck {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn check(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<ProviderCheck>, Error> {

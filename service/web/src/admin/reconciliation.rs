@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use catalog::ProjectCatalog;
 use domain::Timestamp;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Read, Support, body::Body};
 use payments::RECONCILIATION_DAYS;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -160,7 +160,7 @@ impl From<payments::Reconciliation> for Reconciliation {
     ])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -194,7 +194,7 @@ pub(super) async fn create(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Reconciliations>, Error> {

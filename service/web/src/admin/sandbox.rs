@@ -4,7 +4,7 @@ use accounts::AdvanceError;
 use axum::{Json, extract::State};
 use catalog::{ProjectCatalog, SandboxChange};
 use domain::catalog::Refusal;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
@@ -88,7 +88,7 @@ pub(super) struct Advanced {
     extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<View>, Error> {
@@ -108,7 +108,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn update(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -146,7 +146,7 @@ pub(super) async fn update(
     extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn advance(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,

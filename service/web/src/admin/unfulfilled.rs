@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, response::Response};
 use domain::catalog::KeyKind;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Read, Support, body::Body};
 use payments::{NoOrderReason, UnfulfilledPayment as Kept};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -123,7 +123,7 @@ impl From<Kept> for UnfulfilledPayment {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
     Params(part): Params<PageQuery>,
@@ -164,7 +164,7 @@ pub(super) async fn list(
     ])))
 )]
 pub(super) async fn assign(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -200,7 +200,7 @@ pub(super) async fn assign(
     ])))
 )]
 pub(super) async fn refund(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
@@ -228,7 +228,7 @@ pub(super) async fn refund(
     extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_settled"])))
 )]
 pub(super) async fn dismiss(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,

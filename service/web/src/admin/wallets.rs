@@ -3,7 +3,7 @@
 
 use actors::Address;
 use axum::{Json, extract::State, response::Response};
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Read, Support, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -57,7 +57,7 @@ struct Open {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn find(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
     Params(Search { query }): Params<Search>,
@@ -84,7 +84,7 @@ pub(super) async fn find(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn open(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -112,7 +112,7 @@ pub(super) async fn open(
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Wallet>, Error> {
@@ -138,7 +138,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found", "product_not_found"])))
 )]
 pub(super) async fn read_ledger(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
     Params(part): Params<PageQuery>,
@@ -170,7 +170,7 @@ pub(super) async fn read_ledger(
     ])))
 )]
 pub(super) async fn credit(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State, http::StatusCode};
 use catalog::{EndpointChange, NewEndpoint};
 use domain::catalog::MAX_EVENTS;
-use edge::{auth::Administrator, body::Body};
+use edge::{Authorized, Manage, Read, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -63,7 +63,7 @@ struct Update {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -89,7 +89,7 @@ pub(super) async fn create(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Webhooks>, Error> {
@@ -113,7 +113,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn show(
-    _: Administrator,
+    _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<Webhook>, Error> {
@@ -138,7 +138,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn update(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -176,7 +176,7 @@ pub(super) async fn update(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn delete(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
@@ -200,7 +200,7 @@ pub(super) async fn delete(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn rotate_secret(
-    _: Administrator,
+    _: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<WebhookSecret>, Error> {

@@ -1,0 +1,47 @@
+//! Why something about people was not done.
+
+/// Why a change was refused or failed. Nothing was changed, except perhaps under [`Error::Log`].
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// A field cannot be taken.
+    #[error("{param}: {message}")]
+    Invalid {
+        /// The field as the API names it.
+        param: &'static str,
+        /// What is wrong with it, in a sentence.
+        message: &'static str,
+    },
+    /// There is no such user.
+    #[error("no such user")]
+    UserNotFound,
+    /// Another user has this e-mail address.
+    #[error("another user has this e-mail address")]
+    EmailTaken,
+    /// There are as many users as there may be.
+    #[error("there are too many users")]
+    TooManyUsers,
+    /// The user was changed since it was read.
+    #[error("changed meanwhile")]
+    ChangedMeanwhile,
+    /// The invitation was used, has expired or never was.
+    #[error("the invitation is not valid")]
+    NoInvitation,
+    /// The code of the second factor is wrong or was used before.
+    #[error("the code is wrong or was used before")]
+    WrongCode,
+    /// Too many sign-ins are being checked.
+    #[error("too many sign-ins are being checked")]
+    Busy,
+    /// The operating system gave no random bytes, or a secret could not be opened.
+    #[error("a secret could not be made or opened")]
+    Secret,
+    /// The change was refused by the log, or may not have been logged.
+    #[error(transparent)]
+    Log(#[from] actors::Error),
+}
+
+impl From<catalog::Error> for Error {
+    fn from(_: catalog::Error) -> Self {
+        Self::Secret
+    }
+}

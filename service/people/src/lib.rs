@@ -1,0 +1,30 @@
+//! Who works with the dashboard and the admin API: users with their roles, passwords and second factors, and the
+//! sessions that they begin. What a role allows is one pure function ([`Authority::check`]). Everything is kept as notes in
+//! the journal and in memory; it is durable before it is answered. No secret is kept in the clear.
+
+mod authority;
+mod crypto;
+mod error;
+mod password;
+mod second_factor;
+mod session;
+mod sessions;
+mod sign_in;
+mod store;
+mod user;
+
+pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
+pub use error::Error;
+pub use password::MIN_PASSWORD;
+pub use second_factor::{CODE_DIGITS, RecoveryCodes, TotpSecret};
+pub use session::{NewKey, Origin, SessionView, ValidSession};
+pub use sessions::{SESSION_SECONDS, SessionNote, Sessions};
+pub use sign_in::SignIn;
+pub use store::{Invited, People};
+pub use user::{NewUser, User, UserChange, UserNote, UserState};
+
+/// The kinds of notes that are kept here.
+pub const NOTE_KINDS: [notes::ErasedKind; 2] = [
+    notes::ErasedKind::of::<UserNote>(),
+    notes::ErasedKind::of::<SessionNote>(),
+];

@@ -1,0 +1,114 @@
+//! A session, as requests and lists see it.
+
+use catalog::sha256;
+use data_encoding::HEXLOWER;
+use domain::{
+    Timestamp,
+    id::{ProjectId, SessionId, UserId},
+};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+
+use crate::Authority;
+
+/// Where a session is begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The host name that the browser used for this server. The session is not valid under another.
+    pub host: String,
+    /// The client's address, which may change.
+    pub address: String,
+    /// What the browser calls itself.
+    pub browser: String,
+}
+
+/// A key to be shown once, on a page of its project.
+#[derive(Clone)]
+pub struct NewKey {
+    /// The project that it opens.
+    pub project: ProjectId,
+    /// What it is.
+    pub label: &'static str,
+    /// The key itself, a secret.
+    pub plain: String,
+}
+
+impl std::fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewKey")
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A valid session.
+#[derive(Debug, Clone)]
+pub struct ValidSession {
+    id: SessionId,
+    user: Option<UserId>,
+    borrowed: Option<Authority>,
+    form: [u8; 32],
+}
+
+/// A session, as people see it in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionView {
+    /// The identifier of the session.
+    pub id: SessionId,
+    /// Whose it is; `None`: of the administrator's token.
+    pub user: Option<UserId>,
+    /// Where it was begun.
+    pub origin: Origin,
+    /// When it was begun.
+    pub since: Timestamp,
+    /// When it was last used, by the minute; after a restart, at least the restart.
+    pub seen: Timestamp,
+    /// When it ends at the latest.
+    pub until: Timestamp,
+}
+
+impl ValidSession {
+    pub(crate) fn new(
+        id: SessionId,
+        name: &str,
+        user: Option<UserId>,
+        borrowed: Option<Authority>,
+    ) -> Self {
+        Self {
+            id,
+            user,
+            borrowed,
+            form: sha256(format!("scrip/dashboard/form/1:{name}").as_bytes()),
+        }
+    }
+
+    /// The identifier of the session, from which its name cannot be derived.
+    #[must_use]
+    pub const fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Whose it is; `None`: of the administrator's token.
+    #[must_use]
+    pub const fn user(&self) -> Option<UserId> {
+        self.user
+    }
+
+    /// What its holder may do, where another cell said so.
+    #[must_use]
+    pub const fn borrowed(&self) -> Option<&Authority> {
+        self.borrowed.as_ref()
+    }
+
+    /// The token in every form of this session, which other sites cannot know.
+    #[must_use]
+    pub fn form_token(&self) -> String {
+        HEXLOWER.encode(&self.form)
+    }
+
+    /// Whether a form's token is this session's.
+    #[must_use]
+    pub fn sent(&self, token: &str) -> bool {
+        token.as_bytes().ct_eq(self.form_token().as_bytes()).into()
+    }
+}
