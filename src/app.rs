@@ -7,15 +7,56 @@ use axum::{
     Router,
     body::Body,
     extract::{Path, Request, State},
+    http::{HeaderMap, HeaderValue, header},
     middleware::{self, Next},
-    response::Response,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::get,
 };
 use catalog::CatalogStore;
+use connections::{
+    Responder,
+    public::{PublicListener, ServedElsewhere},
+};
 use edge::{audit, gate::GateLayer, layer::EdgeLayer};
 use web::{CorsForBrowsers, admin, api, api::FastPath, docs, health, pages};
 use wire::fallback::{method_not_allowed, route_not_found};
 
+use crate::config::Config;
+
 pub use crate::state::AppState;
+
+/// Whether a path is for administrators.
+fn is_administration(path: &str) -> bool {
+    let below = |of: &str| {
+        let rest = path.strip_prefix(of);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    path == "/" || below("/dashboard") || below("/api/admin")
+}
+
+/// A service at the public address: without what is for administrators, where that has an address of its own.
+pub fn public<R: Responder>(service: R, config: &Config) -> PublicListener<R> {
+    let elsewhere: fn(&str) -> bool = is_administration;
+    PublicListener::new(service, config.admin.listen.map(|_| elsewhere))
+}
+
+/// Answers as if there were nothing what is served at another address.
+async fn unless_elsewhere(request: Request, next: Next) -> Response {
+    match request.extensions().get::<ServedElsewhere>() {
+        Some(_) => route_not_found().await.into_response(),
+        None => next.run(request).await,
+    }
+}
+
+/// `/`: for a browser the dashboard, and nothing for others.
+async fn root(headers: HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).map(HeaderValue::as_bytes);
+    let is_page = accepts.is_some_and(|accepts| accepts.starts_with(b"text/html"));
+    match is_page {
+        true => Redirect::to("/dashboard").into_response(),
+        false => route_not_found().await.into_response(),
+    }
+}
 
 /// The whole service: the router, with the fast path for deductions in front of it.
 pub fn service(app: &AppState) -> FastPath {
@@ -49,8 +90,12 @@ fn router(app: &AppState, api: &api::App) -> Router {
     let packages = app.config.packages.as_deref();
     Router::new()
         .merge(packages.map(pages::packages::router).unwrap_or_default())
-        .merge(admin)
-        .merge(dashboard::router(&dashboard).with_state(dashboard))
+        .merge(
+            admin
+                .merge(dashboard::router(&dashboard).with_state(dashboard))
+                .route("/", get(root))
+                .layer(middleware::from_fn(unless_elsewhere)),
+        )
         .merge(docs::router())
         .merge(pages::result::router())
         .merge(health::router().with_state(Arc::new(app.health())))

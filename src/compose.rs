@@ -4,6 +4,7 @@
 
 mod addresses;
 mod background;
+mod beside;
 mod cells;
 mod cluster;
 mod error;
@@ -22,6 +23,7 @@ use actors::{
 };
 use addresses::{BoundSockets, provider_environment};
 use background::Background;
+use beside::serve_beside;
 use catalog::CatalogStore;
 use connections::{
     self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
@@ -72,6 +74,8 @@ pub struct Service {
     /// `None`: others accept its connections.
     listener: Option<TcpListener>,
     metrics: Option<TcpListener>,
+    /// Where administrators reach it, if not at its address.
+    admin: Option<TcpListener>,
     tls: Option<Arc<Tls>>,
     /// Where this server reaches itself without TLS, because its certificate is not for loopback.
     inner: Option<TcpListener>,
@@ -142,6 +146,7 @@ impl Service {
         };
         let listener = server::listen(reserved.main)?;
         let metrics = reserved.metrics.map(server::listen).transpose()?;
+        let admin = reserved.admin.map(server::listen).transpose()?;
         let inner = reserved.inner.map(server::listen).transpose()?;
         let config = Arc::clone(&app.config);
         Ok(Self {
@@ -149,6 +154,7 @@ impl Service {
             config,
             listener: Some(listener),
             metrics,
+            admin,
             tls: reserved.tls,
             inner,
             address,
@@ -226,6 +232,13 @@ impl Service {
         self.address
     }
 
+    /// The address where administrators reach it: the same, unless they have one of their own.
+    #[must_use]
+    pub fn admin_address(&self) -> SocketAddr {
+        let own = self.admin.as_ref().and_then(|own| own.local_addr().ok());
+        own.unwrap_or(self.address)
+    }
+
     /// The scheme at that address: `https` or `http`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
@@ -257,9 +270,12 @@ impl Service {
             .people
             .sessions
             .link(self.app.edge.clock.now())?;
+        let at = |address| format!("{}://{}", self.scheme(), server::reachable(address));
+        let admin = self.admin_address();
         let base = match &self.config.public_url {
+            _ if admin != self.address => at(admin),
             Some(url) => url.to_string(),
-            None => format!("{}://{}", self.scheme(), server::reachable(self.address)),
+            None => at(self.address),
         };
         Ok(format!("{base}{}?link={link}", dashboard::SIGN_IN))
     }
@@ -320,14 +336,18 @@ impl Service {
         let figures = self.serve_metrics();
         let background = Background::start(&self.app);
         let service = app::service(&self.app);
-        let inner = self.inner.take().map(|listener| {
-            let server = Server::new(listener, service.clone(), (&self.config.http).into());
-            tokio::spawn(server.run(std::future::pending(), std::future::pending()))
-        });
+        let inner = self
+            .inner
+            .take()
+            .map(|listener| serve_beside(listener, service.clone(), &self.config, None));
         let watched = self
             .tls
             .clone()
             .map(|tls| tokio::spawn(async move { tls.watch().await }));
+        let admin = self.admin.take().map(|listener| {
+            serve_beside(listener, service.clone(), &self.config, self.tls.clone())
+        });
+        let service = app::public(service, &self.config);
         let server = Server::new(listener, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies)
             .speaking(self.tls);
@@ -347,7 +367,7 @@ impl Service {
         let give_up = async { drop(watch.await) };
         server.run(stopping.notified(), give_up).await;
         background.stop(&self.app, grace).await;
-        for beside in [figures, inner, watched].into_iter().flatten() {
+        for beside in [figures, admin, inner, watched].into_iter().flatten() {
             beside.abort();
         }
         close(&self.app.handle).await

@@ -48,6 +48,10 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The data directory.
     pub data_dir: PathBuf,
+    /// Whether nobody but callers is spoken with: no payment provider, no mail server, no webhook endpoint; and nothing
+    /// is done by itself. For a drill on a copy of the data.
+    #[serde(skip)]
+    pub offline: bool,
     /// A folder of npm packages to hand out; only `scrip dev` does.
     #[serde(skip)]
     pub packages: Option<PathBuf>,
@@ -64,6 +68,8 @@ pub struct Config {
     pub http: Http,
     /// How often clients may call.
     pub limits: Limits,
+    /// Where administrators reach the service.
+    pub admin: Admin,
     /// Where metrics are served.
     pub metrics: Metrics,
     /// How Stripe is called.
@@ -151,6 +157,15 @@ pub struct Limits {
     pub streams: usize,
 }
 
+/// Where administrators reach the service.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Admin {
+    /// An address of its own for the dashboard and the admin API; `None`: the main address has them.
+    #[serde(deserialize_with = "layers::empty_is_none")]
+    pub listen: Option<SocketAddr>,
+}
+
 /// Where metrics are served.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -208,6 +223,12 @@ pub struct Flags {
 }
 
 impl Config {
+    /// The address where administrators reach the service.
+    #[must_use]
+    pub fn admin_address(&self) -> SocketAddr {
+        self.admin.listen.unwrap_or(self.listen)
+    }
+
     /// Reads the file and the environment of this process, and lays the flags over them.
     ///
     /// # Errors

@@ -96,7 +96,11 @@ impl AppState {
             cluster: self.cluster.clone(),
             webhooks: self.webhooks.clone(),
             site: Site {
-                public_url: config.public_url.as_ref().map(ToString::to_string),
+                // At an address of its own its pages may be reached over TLS or within the machine alike.
+                public_url: match config.admin.listen {
+                    None => config.public_url.as_ref().map(ToString::to_string),
+                    Some(_) => None,
+                },
                 speaks_tls: config.http.tls_cert.is_some(),
             },
             data_dir: config.data_dir.clone(),
@@ -112,6 +116,7 @@ impl AppState {
             payments: self.payments.clone(),
             webhooks: self.webhooks.clone(),
             backups: Arc::clone(&self.backups),
+            offline: self.config.offline,
         }
     }
 }

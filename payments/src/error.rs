@@ -6,6 +6,9 @@ pub enum Error {
     /// The project has no payment provider.
     #[error("the project has no payment provider")]
     NotConfigured,
+    /// The server runs offline: it asks no provider.
+    #[error("this server runs offline: it asks no payment provider")]
+    Offline,
     /// The project's provider is being changed: orders and subscriptions of the former one have to end first.
     #[error("the project's payment provider is being changed")]
     Changing,
@@ -51,6 +54,7 @@ impl Error {
         matches!(
             self,
             Self::NotConfigured
+                | Self::Offline
                 | Self::Changing
                 | Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable)
                 | Self::Provider(port::Error::Key(_))

@@ -93,7 +93,7 @@ pub(super) fn server_of(
     })?;
     let url: Url = match url {
         Some(url) => url.clone(),
-        None if config.listen.port() == 0 => {
+        None if config.admin_address().port() == 0 => {
             return Err(Failure("name the running server with --url".into()));
         }
         None => {
@@ -102,7 +102,7 @@ pub(super) fn server_of(
             } else {
                 "http"
             };
-            let url = format!("{scheme}://{}", server::reachable(config.listen));
+            let url = format!("{scheme}://{}", server::reachable(config.admin_address()));
             url.parse().map_err(Failure::new)?
         }
     };

@@ -14,6 +14,7 @@ mod export;
 mod health;
 mod import;
 mod listen;
+mod notify;
 mod openapi;
 mod print;
 mod progress;

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
 
-use super::{Failure, print};
+use super::{Failure, notify, print};
 use crate::{
     compose::{self, ClusterProcess, Ended, Service},
     config::{Config, DatabaseUrl, Flags},
@@ -28,6 +28,10 @@ pub(super) struct ServeArgs {
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Serves without speaking to anybody but callers: no payment provider is asked, no mail and no webhook sent, no
+    /// backup made by itself. For a drill on a restored copy of the data.
+    #[arg(long)]
+    offline: bool,
 }
 
 pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
@@ -36,7 +40,10 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
         listen: args.listen,
         data_dir: args.data_dir,
     };
-    let config = Config::read(&flags).map_err(Failure::new)?;
+    let mut config = Config::read(&flags).map_err(Failure::new)?;
+    if args.offline {
+        go_offline(&mut config)?;
+    }
     compose::log_to_stderr(&config).map_err(Failure::new)?;
     if !config.unknown_variables.is_empty() {
         let names = config.unknown_variables.join(", ");
@@ -57,14 +64,37 @@ pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
         if let Some(advice) = compose::advice(service.address(), service.http()) {
             print::line(&advice);
         }
-        print::line(&format!(
-            "scrip listening on {}://{}",
-            service.scheme(),
-            service.address()
-        ));
+        let (scheme, address) = (service.scheme(), service.address());
+        if service.admin_address() != address {
+            print::line(&at_admin(scheme, service.admin_address()));
+        }
+        print::line(&format!("scrip listening on {scheme}://{address}"));
+        notify::ready();
         service.run(signals).await.map_err(Failure::new)
     });
     served.map_err(Failure::new)?
+}
+
+fn at_admin(scheme: &str, address: SocketAddr) -> String {
+    format!("dashboard and admin API are at {scheme}://{address}")
+}
+
+/// Has the server speak to nobody but callers.
+fn go_offline(config: &mut Config) -> Result<(), Failure> {
+    if config.storage.url.is_some() {
+        return Err(Failure(
+            "--offline is for a copy of the data by itself, and storage.url names a log that others may lead: leave it out"
+                .into(),
+        ));
+    }
+    config.offline = true;
+    config.mail.smtp_url = None;
+    config.mail.files = false;
+    print::line(
+        "this server runs offline: it asks no payment provider, sends no mails and no webhooks, and makes no backups by \
+         itself",
+    );
+    Ok(())
 }
 
 /// Prints what the operator should know of a service that answers now.
@@ -104,11 +134,16 @@ async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Fail
     let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
     let (scheme, http) = (compose::scheme(&config), config.http.clone());
     let process = ClusterProcess::join(config, url, provided).await;
-    let listening = |address| {
+    let listening = |address, is_admin: bool| {
+        if is_admin {
+            print::line(&at_admin(scheme, address));
+            return;
+        }
         if let Some(advice) = compose::advice(address, &http) {
             print::line(&advice);
         }
         print::line(&format!("scrip listening on {scheme}://{address}"));
+        notify::ready();
     };
     let leading = |service: &Service| {
         if let Err(error) = introduce(service) {

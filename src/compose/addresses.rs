@@ -24,6 +24,7 @@ const INNER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 pub(super) struct BoundSockets {
     pub(super) main: TcpSocket,
     pub(super) metrics: Option<TcpSocket>,
+    pub(super) admin: Option<TcpSocket>,
     pub(super) tls: Option<Arc<Tls>>,
     pub(super) inner: Option<TcpSocket>,
 }
@@ -36,6 +37,7 @@ impl BoundSockets {
         Ok(Self {
             main: reserve(config.listen)?,
             metrics: config.metrics.listen.map(reserve).transpose()?,
+            admin: config.admin.listen.map(reserve).transpose()?,
             inner: tls.as_ref().map(|_| reserve(INNER)).transpose()?,
             tls,
         })
@@ -86,6 +88,7 @@ pub(super) fn provider_environment(
         public_url: public_url.map_or_else(at_address, ToString::to_string),
         own_url,
         stripe_api: config.stripe.api_base.clone(),
+        offline: config.offline,
         stripe_per_second: config.stripe.background_per_second,
     }
 }

@@ -8,28 +8,32 @@ use crate::app::AppState;
 
 /// What a service does besides answering.
 pub(super) struct Background {
-    rounds: payments::Scheduler,
-    endpoints: accounts::Endpoints,
+    rounds: Option<(payments::Scheduler, accounts::Endpoints)>,
     scheduled: Option<JoinHandle<()>>,
-    deliveries: outbound::webhooks::Running,
+    deliveries: Option<outbound::webhooks::Running>,
     outstanding: JoinHandle<()>,
 }
 
 impl Background {
     pub(super) fn start(app: &AppState) -> Self {
+        let online = !app.config.offline;
         Self {
-            rounds: app.payments.start(),
-            endpoints: app.accounts.maintain_endpoints(),
-            scheduled: app.backups.keep_schedule(),
-            deliveries: app.webhooks.start(),
+            rounds: online.then(|| (app.payments.start(), app.accounts.maintain_endpoints())),
+            scheduled: online.then(|| app.backups.keep_schedule()).flatten(),
+            deliveries: online.then(|| app.webhooks.start()),
             outstanding: app.outstanding.keep_counting(),
         }
     }
 
     pub(super) async fn stop(self, app: &AppState, grace: Duration) {
-        drop((self.rounds, self.endpoints));
         self.outstanding.abort();
-        tokio::join!(self.deliveries.stop(grace), app.mailer.shut_down(grace));
+        drop(self.rounds);
+        let delivered = async {
+            if let Some(deliveries) = self.deliveries {
+                deliveries.stop(grace).await;
+            }
+        };
+        tokio::join!(delivered, app.mailer.shut_down(grace));
         if let Some(scheduled) = self.scheduled {
             scheduled.abort();
         }

@@ -26,13 +26,14 @@ use persistence::{
     Store,
     postgres::{Examiner, Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
-use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
 use web::api::FastPath;
 
 use super::{
     BoundSockets, Error, Platform, Service,
     addresses::{provider_environment, scheme},
     background::Background,
+    beside::{last_answers, serve_beside},
     cells::{self, Others, Switch, find_routing_key, list},
     close,
     follower_metrics::{FollowerMetrics, tokens},
@@ -49,9 +50,6 @@ const DATABASE_WITHIN: Duration = Duration::from_secs(60);
 
 /// How old the newest snapshot of the books becomes.
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(3600);
-
-/// How long a process that ends waits for answers to what it has passed on.
-const PASSED_ON_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long a leader that ends waits for what is in flight: others wait for it meanwhile.
 const HAND_OVER_WITHIN: Duration = Duration::from_secs(5);
@@ -147,7 +145,8 @@ impl ClusterProcess {
         })
     }
 
-    /// Serves until a signal comes, first through the process that leads, and by itself once it does. `on_lead` is told
+    /// Serves until a signal comes, first through the process that leads, and by itself once it does. `on_listening` is told
+    /// its address, and before it that of administrators where they have their own (`true`). `on_lead` is told
     /// when that is so.
     ///
     /// # Errors
@@ -156,7 +155,7 @@ impl ClusterProcess {
     pub async fn run(
         self,
         mut signals: Signals,
-        on_listening: impl FnOnce(std::net::SocketAddr),
+        on_listening: impl Fn(std::net::SocketAddr, bool),
         on_lead: impl FnOnce(&Service),
     ) -> Result<Ended, Error> {
         let Self {
@@ -176,6 +175,7 @@ impl ClusterProcess {
         };
         let listener = server::listen(sockets.main)?;
         let metrics = sockets.metrics.map(server::listen).transpose()?;
+        let admin = sockets.admin.map(server::listen).transpose()?;
         let inner = sockets.inner.map(server::listen).transpose()?;
         let looking = tokio::spawn(Arc::clone(&part).watch());
         let routes = switch.routes().clone();
@@ -185,15 +185,21 @@ impl ClusterProcess {
         let (metrics, followers) = FollowerMetrics::of(&config, &part).serve(metrics, &config)?;
         let stopping = Arc::new(Notify::new());
         let cut_off = Arc::new(Notify::new());
-        let server = Server::new(listener, front.clone(), (&config.http).into())
+        if let Some(listener) = &admin {
+            on_listening(listener.local_addr()?, true);
+        }
+        let admin = admin
+            .map(|listener| serve_beside(listener, front.clone(), &config, sockets.tls.clone()));
+        let public = app::public(front.clone(), &config);
+        let server = Server::new(listener, public, (&config.http).into())
             .trusting(&config.trusted_proxies)
             .speaking(sockets.tls.clone());
         let (stop, give_up) = (Arc::clone(&stopping), Arc::clone(&cut_off));
         let mut server = tokio::spawn(async move {
             server.run(stop.notified(), give_up.notified()).await;
         });
-        let inner = inner.map(|listener| serve_beside(listener, front, &config));
-        on_listening(address);
+        let inner = inner.map(|listener| serve_beside(listener, front, &config, None));
+        on_listening(address, false);
         let is_stopped = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_stopped);
         let mut following =
@@ -257,6 +263,7 @@ impl ClusterProcess {
             app: Arc::clone(&app),
             listener: None,
             metrics,
+            admin: None,
             tls: None,
             inner: None,
             address,
@@ -297,7 +304,7 @@ impl ClusterProcess {
             () = give_up => drop((&mut server).await),
         }
         background.stop(&app, grace).await;
-        for beside in [figures, inner, watched, Some(looking), Some(routing)]
+        for beside in [figures, admin, inner, watched, Some(looking), Some(routing)]
             .into_iter()
             .flatten()
         {
@@ -380,20 +387,4 @@ fn counts(switch: &FrontSwitch<FastPath>) -> FrontCounts {
         refused: figures.refused,
         unknown: figures.unknown,
     }
-}
-
-/// Waits for the answers to what was passed on. Streams have no end of their own.
-async fn last_answers(mut server: JoinHandle<()>, cut_off: &Notify) {
-    if tokio::time::timeout(PASSED_ON_WITHIN, &mut server)
-        .await
-        .is_err()
-    {
-        cut_off.notify_one();
-        drop(server.await);
-    }
-}
-
-fn serve_beside(listener: TcpListener, front: Front<FastPath>, config: &Config) -> JoinHandle<()> {
-    let server = Server::new(listener, front, (&config.http).into());
-    tokio::spawn(server.run(std::future::pending(), std::future::pending()))
 }

@@ -9,10 +9,12 @@
     reason = "a panic in a test is a failed test, which is the point"
 )]
 
+mod admin_address;
 mod backup_schedule;
 mod files;
 mod logs;
 mod metrics;
+mod offline;
 mod packaging;
 mod proxies;
 mod release;

@@ -25,7 +25,15 @@ fn variables(table: &Table, prefix: &str, all: &mut BTreeSet<String>) {
 
 #[test]
 fn what_compose_files_and_units_set_are_settings() {
-    let mut known: BTreeSet<String> = SECRETS.map(str::to_owned).into();
+    let files = SECRETS
+        .into_iter()
+        .chain(["SCRIP_STORAGE_URL", "SCRIP_MAIL_SMTP_URL"]);
+    let files = files.map(|name| format!("{name}_FILE"));
+    let mut known: BTreeSet<String> = SECRETS
+        .map(str::to_owned)
+        .into_iter()
+        .chain(files)
+        .collect();
     variables(
         &scrip::config::DEFAULTS.parse().unwrap(),
         "SCRIP",
@@ -36,6 +44,7 @@ fn what_compose_files_and_units_set_are_settings() {
         "docker/compose.yaml",
         "systemd/scrip.service",
         "systemd/scrip@.service",
+        "systemd/own-tls.conf",
     ] {
         let text = packaged(file);
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -84,6 +84,19 @@ async fn a_token_is_made_once_and_put_into_a_file_instead_of_the_log() {
     assert!(second.wait(kit::deadline::SOON).await.success());
 }
 
+#[tokio::test]
+async fn a_supervisor_is_told_when_it_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let socket = tokio::net::UnixDatagram::bind(&path).unwrap();
+    let launch = Launch::default().env("NOTIFY_SOCKET", &path);
+    let instance = Instance::start(&launch, &folder.path().join("data")).await;
+    let mut told = [0; 64];
+    let length = socket.recv(&mut told).await.unwrap();
+    assert_eq!(&told[..length], b"READY=1\n");
+    assert_eq!(instance.admin().get("/readyz").await.status, 200);
+}
+
 async fn first_start(data: &Path) -> (String, (Process, String)) {
     let mut process = begin(data);
     let file = process.hears("where the token is", |line| {

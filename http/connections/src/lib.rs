@@ -5,6 +5,7 @@ mod body;
 mod clients;
 mod connection;
 pub mod descriptors;
+pub mod public;
 pub mod signals;
 mod stream;
 pub mod tls;

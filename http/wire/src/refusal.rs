@@ -25,6 +25,8 @@ impl Error {
     pub fn from_payments(error: payments::Error, project: &ProjectCatalog) -> Self {
         match error {
             payments::Error::NotConfigured => Self::new(ErrorCode::ProviderNotConfigured),
+            payments::Error::Offline => Self::new(ErrorCode::ProviderNotConfigured)
+                .saying("This server runs offline, for a drill: it asks no payment provider."),
             payments::Error::Changing => Self::new(ErrorCode::Overloaded).saying(
                 "This project's payment provider is being changed. Nothing was done; try again soon.",
             ),

@@ -33,6 +33,8 @@ pub struct ProviderEnvironment {
     pub own_url: String,
     /// The base address of Stripe's API.
     pub stripe_api: Url,
+    /// Whether nothing is asked of any provider, the built-in one included.
+    pub offline: bool,
     /// Background requests a second to one account at Stripe; 0: as its mode allows.
     pub stripe_per_second: u32,
 }
@@ -147,6 +149,9 @@ impl Accounts {
     }
 
     fn stripe_api(&self) -> Result<Api, Error> {
+        if self.place.offline {
+            return Err(Error::Offline);
+        }
         let ProviderEnvironment {
             stripe_api: base,
             stripe_per_second,
@@ -224,6 +229,9 @@ impl Accounts {
 impl Providers for Accounts {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
         let id = project.project.id;
+        if self.place.offline {
+            return Err(Error::Offline);
+        }
         if project.epoch().leaving {
             return Err(Error::Changing);
         }

@@ -12,7 +12,8 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
-use connections::{IncomingRequest, Responder, routed};
+use connections::{IncomingRequest, Responder, public::ServedElsewhere, routed};
+use wire::{Error, ErrorCode};
 
 use crate::{
     body::drain,
@@ -247,7 +248,12 @@ impl<R: Responder> Front<R> {
     /// Answers what is not simply this process' own.
     async fn attend(&self, mut request: IncomingRequest, peer: SocketAddr) -> Response {
         if let Some(forwarded) = self.shared.forwarder.open(&mut request) {
+            // The process that passes it on has looked at where it came in.
+            request.extensions_mut().remove::<ServedElsewhere>();
             return self.attend_forwarded(request, forwarded).await;
+        }
+        if request.extensions().get::<ServedElsewhere>().is_some() {
+            return refuse(&Error::new(ErrorCode::RouteNotFound), request.headers());
         }
         if !LOCAL.contains(&request.uri().path()) {
             return self.pass_on(request, peer).await;

@@ -163,6 +163,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     let done = DONE.iter().find(|(name, _)| *name == done);
     let inner = html! {
         (top)
+        @if request.offline { p.done role="status" { "This server runs offline, for a drill: it asks no payment provider and sends no mails and no webhooks." } }
         @if let At::Project(project, tab) = at { (project_head(project, tab)) }
         main #content tabindex="-1" {
             @if let Some((_, text)) = done { p.done role="status" { (text) } }

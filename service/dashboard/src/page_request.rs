@@ -37,6 +37,8 @@ pub(super) struct PageRequest {
     /// Who they are, and what they may do now.
     pub(super) authority: Authority,
     client: Client,
+    /// Whether the server speaks to nobody but callers.
+    pub(super) offline: bool,
     segments: Vec<(String, String)>,
     query: Fields,
 }
@@ -121,6 +123,7 @@ impl PageRequest {
             signed,
             authority,
             client,
+            offline: app.accounts.place().offline,
             segments: params.iter().map(owned).collect(),
             query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
         };

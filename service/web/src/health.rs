@@ -30,6 +30,8 @@ pub struct HealthState {
     pub webhooks: Webhooks,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// Whether the server speaks to nobody but callers.
+    pub offline: bool,
 }
 
 type App = Arc<HealthState>;
@@ -71,8 +73,11 @@ async fn readyz(State(app): State<App>) -> Result<Response, Error> {
     if app.handle.ready() {
         let missing = app.payments.missing_permissions();
         let waiting = app.payments.unfulfilled().count(None);
-        let ready = ready(app.edge.clock.offset_millis(), missing, waiting);
-        Ok(json(ready.to_string()))
+        let mut ready = ready(app.edge.clock.offset_millis(), missing, waiting);
+        if app.offline {
+            ready.insert("offline".into(), true.into());
+        }
+        Ok(json(Value::Object(ready).to_string()))
     } else {
         Err(Error::new(ErrorCode::Unavailable))
     }
@@ -98,7 +103,11 @@ fn ok() -> Response {
 }
 
 /// The body of `/readyz`. `offset_millis` is how far the service's clock is ahead of the machine's.
-fn ready(offset_millis: i64, missing_permissions: BTreeSet<String>, unfulfilled: usize) -> Value {
+fn ready(
+    offset_millis: i64,
+    missing_permissions: BTreeSet<String>,
+    unfulfilled: usize,
+) -> Map<String, Value> {
     let mut ready = Map::new();
     ready.insert("status".into(), "ok".into());
     if offset_millis != 0 {
@@ -111,7 +120,7 @@ fn ready(offset_millis: i64, missing_permissions: BTreeSet<String>, unfulfilled:
     if unfulfilled > 0 {
         ready.insert("unfulfilledPayments".into(), unfulfilled.into());
     }
-    Value::Object(ready)
+    ready
 }
 
 fn json(body: impl IntoResponse) -> Response {
@@ -127,10 +136,11 @@ mod tests {
 
     #[test]
     fn what_is_out_of_the_ordinary_is_shown() {
-        assert_eq!(ready(0, BTreeSet::new(), 0), json!({"status": "ok"}));
+        let shown = |ready| Value::Object(ready);
+        assert_eq!(shown(ready(0, BTreeSet::new(), 0)), json!({"status": "ok"}));
         let missing = BTreeSet::from(["rak_dispute_read".to_owned()]);
         assert_eq!(
-            ready(-3_540_000, missing, 2),
+            shown(ready(-3_540_000, missing, 2)),
             json!({
                 "status": "ok", "clockOffsetMillis": -3_540_000,
                 "missingPermissions": ["rak_dispute_read"], "unfulfilledPayments": 2,

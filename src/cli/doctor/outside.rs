@@ -48,8 +48,12 @@ pub(super) async fn examine(
     let (answers, ready) = running(&client(&place)?, &base).await;
     let mut findings = ready;
     findings.extend(reachable(config, answers).await?);
+    let admin: Url = match (url, config.admin.listen) {
+        (None, Some(_)) => own_admin(config).parse().map_err(Failure::new)?,
+        _ => place.clone(),
+    };
     let projects = match (answers, token) {
-        (true, Some(token)) => Some(providers(&place, token).await?),
+        (true, Some(token)) => Some(providers(&admin, token).await?),
         (true, None) => {
             findings.push(Finding::warning(
                 "providers",
@@ -82,6 +86,12 @@ fn own(config: &Config) -> String {
         (Some(_), Some(public)) => public.to_string(),
         (Some(_), None) => format!("https://{address}"),
     }
+}
+
+/// The address where administrators reach the running server.
+fn own_admin(config: &Config) -> String {
+    let address = server::reachable(config.admin_address());
+    format!("{}://{address}", crate::compose::scheme(config))
 }
 
 /// Checks the running server; returns whether it answers at all, too.

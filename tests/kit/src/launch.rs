@@ -38,9 +38,17 @@ pub struct Launch {
     under: Vec<OsString>,
     wraps: bool,
     without_token: bool,
+    flags: Vec<&'static str>,
 }
 
 impl Launch {
+    /// Gives `scrip serve` a flag.
+    #[must_use]
+    pub fn flag(mut self, flag: &'static str) -> Self {
+        self.flags.push(flag);
+        self
+    }
+
     /// Sets a variable, such as an override of a configuration key.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().into(), value.as_ref().into()));
@@ -91,7 +99,7 @@ impl Launch {
 
     fn on_any_port(&self, verb: &str, data_dir: &Path) -> Command {
         let mut command = self.command(verb, data_dir);
-        command.args(["--listen", "127.0.0.1:0"]);
+        command.args(["--listen", "127.0.0.1:0"]).args(&self.flags);
         command
     }
 
