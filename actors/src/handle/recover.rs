@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use domain::{Rejection, code::RecoveryCode, history::Record, text::Email, wallet::OrderStatus};
+use domain::{
+    Rejection, code::RecoveryCode, history::Record, text::Email, time::Span, wallet::OrderStatus,
+};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
@@ -50,6 +52,7 @@ impl Handle {
                     before
                 },
                 limit: 1,
+                within: Span::ALWAYS,
                 wants: Arc::new(|record| paid_by(record).is_some()),
             };
             let records = self.records(scope, address, query).await?;

@@ -94,7 +94,7 @@ impl Engine {
             let store = compose::open_store(&config)
                 .await
                 .context("opening the log")?;
-            compose::wallets(store, clock, &SERVER_KEY, &config)
+            compose::wallets(store, clock, &(&SERVER_KEY).into(), &config)
                 .await
                 .context("starting the wallets")
         })?;

@@ -7,6 +7,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use domain::{Timestamp, catalog::Product, wallet::OrderStatus};
+use edge::Support;
 use maud::{Markup, html};
 use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
 use wire::{Error, ErrorCode};
@@ -89,7 +90,10 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `POST …/{project}/outstanding`: counts outstanding credits anew.
-pub(super) async fn count(State(app): State<App>, posted: FormPost) -> Result<Response, Error> {
+pub(super) async fn count(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
     let project = posted.request.project(&app)?;
     app.outstanding.count().await.map_err(|error| {
         tracing::error!(%error, "Outstanding credits cannot be counted");

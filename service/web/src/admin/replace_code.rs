@@ -1,7 +1,7 @@
 //! Replaces a wallet's recovery code, whoever knows the present one.
 
 use axum::{extract::State, response::Response};
-use edge::{auth::Administrator, body::MaybeBody};
+use edge::{Authorized, Support, body::MaybeBody};
 use outbound::recovery_mail::replacement_mail;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -56,7 +56,7 @@ struct ReplacedCode<'a> {
     ])))
 )]
 pub(super) async fn replace_code(
-    _: Administrator,
+    _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,
