@@ -27,7 +27,7 @@ fn codec(c: &mut Criterion) {
     };
     let mut append = Append::default();
     let entry = append.begin(&wallet, 1_000, &event, Some(7)).unwrap();
-    let entry = entry.finish(record.as_ref()).unwrap().to_vec();
+    let entry = entry.finish(record.as_ref(), None).unwrap().to_vec();
     c.bench_function("read an entry's head", |b| {
         b.iter(|| Entry::read(black_box(&entry)).unwrap());
     });

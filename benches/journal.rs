@@ -56,7 +56,7 @@ impl Log {
         let entry = append
             .begin(&self.wallet, self.version, &event, None)
             .unwrap();
-        entry.finish(apply(event).as_ref()).unwrap();
+        entry.finish(apply(event).as_ref(), None).unwrap();
         self.journal.append(append, None).unwrap();
     }
 

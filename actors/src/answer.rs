@@ -111,6 +111,46 @@ pub struct OrderAnswer {
     pub balance: i64,
 }
 
+/// A wallet in a list or among what a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedWallet {
+    /// The wallet as its owner would see it now, free credits that are due apart.
+    pub view: WalletView,
+    /// When it was last used.
+    pub used_at: Timestamp,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchResult {
+    /// Wallets, those of the orders among them.
+    pub wallets: Vec<ListedWallet>,
+    /// The orders that it found.
+    pub orders: Vec<OrderAnswer>,
+    /// Entries of the ledger of the wallet that was searched.
+    pub entries: Vec<LedgerLine>,
+}
+
+/// A place in a list of wallets: that of a page's last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalletListPlace {
+    /// Its day, or the rank of its balance.
+    pub number: i32,
+    /// The instant or the balance, where wallets of that day or rank are sorted by it.
+    pub exact: Option<i64>,
+    /// The key of that wallet.
+    pub wallet: WalletKey,
+}
+
+/// A page of a project's wallets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WalletListPage {
+    /// The wallets of this page.
+    pub wallets: Vec<ListedWallet>,
+    /// The place after which the next page begins; `None` on the last one.
+    pub next: Option<WalletListPlace>,
+}
+
 /// A page of a project's orders, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPage {

@@ -6,12 +6,15 @@ mod holds;
 mod instructions;
 mod ledger;
 mod operator;
+mod order_lists;
 mod orders;
 mod recover;
+mod search;
 mod serial;
 mod service;
 mod sessions;
 mod subscriptions;
+mod wallet_list;
 mod wallets;
 
 pub use events::{EventRecord, UsagePeriod, event_number};

@@ -20,7 +20,8 @@ mod watches;
 
 pub use answer::{
     Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
-    LedgerSum, LedgerSums, OrderAnswer, OrderPage, Rotation, WalletView,
+    LedgerSum, LedgerSums, ListedWallet, OrderAnswer, OrderPage, Rotation, SearchResult,
+    WalletListPage, WalletListPlace, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use detached::detached;
@@ -29,6 +30,7 @@ pub use handle::{
 };
 pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
+pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, WalletOrder};
 pub use server_keys::ServerKeys;
 pub use wallet::{
     AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,

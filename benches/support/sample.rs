@@ -106,5 +106,6 @@ pub(crate) fn log_event(wallet: WalletKey, version: u64) -> LogEvent {
             at: NOW,
             fact: RecordContent::Entry(entry),
         }),
+        moved: None,
     }
 }

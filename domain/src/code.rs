@@ -44,6 +44,25 @@ impl RecoveryCode {
         }
     }
 
+    /// Reads a code as a person may pass it on: with spaces or other marks where hyphens belong, or with none.
+    #[must_use]
+    pub fn parse_spelled(typed: &str) -> Option<Self> {
+        if typed.len() > 64 {
+            return None;
+        }
+        let mut letters: String = typed.chars().filter(char::is_ascii_alphanumeric).collect();
+        let is_mark =
+            |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || "-–—_.".contains(c);
+        let word = letters.len().checked_sub(12)?;
+        if !typed.chars().all(is_mark) {
+            return None;
+        }
+        for place in [8, 4, 0] {
+            letters.insert(word.saturating_add(place), '-');
+        }
+        Self::parse(&letters)
+    }
+
     /// The code itself. For the answer to its owner and for hashing; for nothing else.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -69,6 +88,29 @@ impl fmt::Debug for RecoveryCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_is_read_however_it_is_spelled() {
+        let code = RecoveryCode::parse("FINISH-5STW-GE34-T677");
+        assert!(code.is_some());
+        for spelled in [
+            "finish 5stw ge34 t677",
+            " finish5stwge34t677 ",
+            "Finish–5stw–ge34–t677",
+            "FINISH_5STW.GE34 - T677",
+        ] {
+            assert_eq!(RecoveryCode::parse_spelled(spelled), code, "{spelled}");
+        }
+        for other in [
+            "",
+            "finish",
+            "finish 5stw ge34 t67",
+            "user@5stw.ge34.t677",
+            "fin1sh5stwge34t677",
+        ] {
+            assert_eq!(RecoveryCode::parse_spelled(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn what_people_type_is_read_as_meant() {

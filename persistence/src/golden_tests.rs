@@ -26,6 +26,7 @@ use crate::{
     },
     frames::{FramePosition, frame},
     log::{recovery::encode_meta, watermark},
+    lookups::ListWatch,
 };
 
 mod changes;
@@ -114,6 +115,7 @@ fn life() -> (Vec<LogEvent>, Wallet) {
     let mut to_come: VecDeque<Change> = changes().into();
     while let Some(change) = to_come.pop_front() {
         let event = Event { at: NOW, change };
+        let lists = ListWatch::before(wallet.as_ref(), &event.change);
         let (next, record) = Wallet::replay(wallet, KEY, event.clone()).unwrap();
         // What is archived is recalled, once.
         if let Some(archived) = record.as_ref().and_then(Record::order) {
@@ -124,6 +126,7 @@ fn life() -> (Vec<LogEvent>, Wallet) {
             version: next.version,
             event,
             record,
+            moved: lists.after(&next),
         });
         wallet = Some(next);
     }

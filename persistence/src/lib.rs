@@ -25,8 +25,9 @@ pub use books::{
     verify::{self, verify},
 };
 pub use contract::{
-    Awake, Backlog, Books, EventNumber, History, LoadedWallet, Log, OnEvents, OnOutcome, PeriodEnd,
-    Store, StoredNote, latency,
+    Awake, Backlog, Books, CurrencyTotals, EventNumber, History, LoadedWallet, Log, OnEvents,
+    OnOutcome, OrderFilter, OrderState, OrderTotals, PeriodEnd, Store, StoredNote, WalletOrder,
+    WalletPlace, latency,
 };
 pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
@@ -37,7 +38,9 @@ pub use format::{
 };
 pub use journal::SledJournal;
 pub use log::lock::is_in_use;
-pub use lookups::{OrderPosition, ProviderId};
+pub use lookups::{
+    ListChange, ListWatch, OrderPosition, OrderRow, OrderSummary, ProviderId, folded,
+};
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 

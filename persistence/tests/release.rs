@@ -26,10 +26,10 @@ use domain::{
     history::Record,
     id::{ProductId, WalletId, WalletKey},
     text::ExternalUserId,
-    wallet::Owner,
+    wallet::{Owner, Wallet},
 };
 use persistence::{
-    Append, Books, Log, LogEvent, MemoryJournal, Note, Options, SledJournal,
+    Append, Books, ListWatch, Log, LogEvent, MemoryJournal, Note, Options, SledJournal,
     lookups::{LookUp, LookUpRange},
 };
 
@@ -39,14 +39,18 @@ use self::life::{Life, documents, whole};
 const SEGMENT_BYTES: usize = 8 << 20;
 
 /// Look-ups, and how long their keys are.
-const LOOK_UPS: [(LookUp, usize); 7] = [
-    (LookUp::Placed, 40),
+const LOOK_UPS: [(LookUp, usize); 11] = [
+    (LookUp::Orders, 40),
     (LookUp::ProviderIds, 32),
     (LookUp::Due, 40),
     (LookUp::Buyers, 32),
     (LookUp::Codes, 16),
     (LookUp::Ids, 16),
     (LookUp::WalletOrders, 40),
+    (LookUp::FormerCodes, 16),
+    (LookUp::Users, 48),
+    (LookUp::LastUsed, 36),
+    (LookUp::Balances, 33),
 ];
 
 /// What was put into the directory.
@@ -82,12 +86,18 @@ fn note(key: u8, body: Option<&[u8]>) -> LogEvent {
 }
 
 fn log_events(life: &Life) -> Vec<LogEvent> {
-    let events = (1..).zip(life.events.iter().cloned());
-    let log_events = events.map(|(version, (event, record))| LogEvent::Wallet {
-        key: life.key,
-        version,
-        event,
-        record,
+    let mut wallet = None;
+    let log_events = life.events.iter().cloned().map(|(event, record)| {
+        let lists = ListWatch::before(wallet.as_ref(), &event.change);
+        let (now, _) = Wallet::replay(wallet.take(), life.key, event.clone()).unwrap();
+        let now = wallet.insert(now);
+        LogEvent::Wallet {
+            key: life.key,
+            version: now.version,
+            event,
+            record,
+            moved: lists.after(now),
+        }
     });
     log_events.collect()
 }

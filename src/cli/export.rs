@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 use url::Url;
-use wire::view::Instant;
+use wire::{csv::harmless, view::Instant};
 
 use self::copied::BackupCopy;
 use super::{Failure, admin_token::TokenArgs, print, progress::Bar};
@@ -351,14 +351,6 @@ fn meta(entry: &Entry) -> Option<Box<RawValue>> {
     RawValue::from_string(meta.as_str().to_owned()).ok()
 }
 
-/// Escapes a text that a stranger may have chosen, so that a spreadsheet does not run it as a formula.
-fn harmless(text: &str) -> String {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{text}"),
-        false => text.to_owned(),
-    }
-}
-
 fn put(to: &mut impl Write, line: &ExportLine<'_>) -> Result<(), Error> {
     serde_json::to_writer(&mut *to, line).map_err(|error| failed(&error))?;
     to.write_all(b"\n").map_err(|error| failed(&error))
@@ -366,16 +358,4 @@ fn put(to: &mut impl Write, line: &ExportLine<'_>) -> Result<(), Error> {
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
     Error::Io(format!("writing the export: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_is_a_formula() {
-        assert_eq!(harmless("=1+1"), "'=1+1");
-        assert_eq!(harmless("@user"), "'@user");
-        assert_eq!(harmless("ann-1"), "ann-1");
-    }
 }

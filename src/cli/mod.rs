@@ -22,6 +22,7 @@ mod project;
 mod reconcile;
 mod remote;
 mod restore;
+mod search;
 mod secrets;
 mod serve;
 mod table;
@@ -53,7 +54,11 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Sends one request to a running server's admin API and prints the answer: wallets, orders, keys, projects.
     Api(api::ApiArgs),
-    /// Freezes or thaws a wallet of a running server, or replaces its code.
+    /// Finds wallets, orders and ledger entries of a running server by anything that is known of them.
+    Search(search::SearchArgs),
+    /// Lists a project's orders, filtered.
+    Orders(search::OrdersArgs),
+    /// Finds, freezes and thaws wallets of a running server, or replaces a code.
     Wallet(wallet::WalletArgs),
     /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
     Reconcile(reconcile::ReconcileArgs),
@@ -121,6 +126,8 @@ pub fn run() -> ExitCode {
         Command::Apply(args) => apply::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Api(args) => api::run(args),
+        Command::Search(args) => search::run(args),
+        Command::Orders(args) => search::run_orders(args),
         Command::Wallet(args) => wallet::run(args),
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),

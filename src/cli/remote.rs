@@ -2,6 +2,7 @@
 //! error becomes one sentence.
 
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -219,6 +220,16 @@ impl ApiClient {
             StatusCode::NO_CONTENT => Ok(None),
             _ => self.json(response).await.map(Some),
         }
+    }
+
+    /// Prints an answer that is a text, as it comes.
+    pub(super) async fn print_text(&self, path: &str) -> Result<(), Failure> {
+        let mut response = self.answer(Method::GET, path, None).await?;
+        let mut out = std::io::stdout().lock();
+        while let Some(part) = response.chunk().await.map_err(Failure::new)? {
+            out.write_all(&part).map_err(Failure::new)?;
+        }
+        out.flush().map_err(Failure::new)
     }
 
     async fn send<T: DeserializeOwned>(

@@ -39,6 +39,8 @@ enum Action {
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
+    /// Finds wallets; the exit status is 1 where there is none.
+    Find(super::search::SearchArgs),
     /// Lets a frozen wallet be used again.
     Thaw {
         #[command(flatten)]
@@ -57,6 +59,7 @@ struct NamedWallet {
 
 pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
     let (wallet, method, rest, body) = match args.action {
+        Action::Find(args) => return super::search::run_wallets(args),
         Action::Freeze { wallet, reason } => {
             let body = json!({ "frozen": true, "reason": reason });
             (wallet, Method::POST, "freeze", body)
@@ -93,7 +96,11 @@ impl NamedWallet {
             .remote
             .get(&remote::with_query(&wallets, &query))
             .await?;
-        match list(&found, "wallets") {
+        let all = list(&found, "wallets");
+        let exact = all
+            .iter()
+            .find(|wallet| field(wallet, "externalUserId") == self.wallet);
+        match exact.map_or(all, std::slice::from_ref) {
             [only] => Ok((project, format!("{wallets}/{}", field(only, "ref")))),
             [] => Err(Failure::new("there is no such wallet in this project")),
             several => {

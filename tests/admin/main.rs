@@ -20,6 +20,7 @@ mod prices;
 mod products;
 mod projects;
 mod provider;
+mod search;
 mod wallets;
 
 use kit::{Client, Reply, Server};

@@ -25,6 +25,7 @@ mod listen;
 mod openapi;
 mod pages;
 mod reconcile;
+mod search;
 mod secrets;
 mod trigger;
 mod verify;

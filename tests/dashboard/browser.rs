@@ -100,6 +100,17 @@ impl Browser {
         self.get(page.location()).await
     }
 
+    /// Searches a project, whose pages begin with `base`; the answer is the last one before another page is opened.
+    pub(crate) async fn search(&self, base: &str, query: &str) -> Page {
+        let page = self
+            .post(&format!("{base}/search"), &[("query", query)])
+            .await;
+        match page.status {
+            303 if page.location().contains("/search?") => self.get(page.location()).await,
+            _ => page,
+        }
+    }
+
     /// The token in this session's forms.
     pub(crate) async fn token(&self) -> String {
         let page = self.get("/dashboard").await;

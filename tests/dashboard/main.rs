@@ -15,6 +15,7 @@ mod catalog;
 mod order_refresh;
 mod orders;
 mod projects;
+mod search;
 mod sessions;
 mod sign_in;
 mod system;

@@ -55,9 +55,9 @@ async fn an_order_is_shown_with_what_became_of_it_and_refunded_once() {
     page.shows(&order).shows(&pending).shows("10.00 EUR");
     let page = browser.get(&format!("{base}/orders?status=paid")).await;
     page.shows(&order).lacks(&pending);
-    let wallets = format!("{base}/wallets");
-    let found = browser.post(&wallets, &[("clue", &order)]).await;
-    let wallet = found.location().to_owned();
+    let found = browser.search(&base, &order).await;
+    assert_eq!(found.location(), format!("{base}/orders/{order}"));
+    let wallet = browser.search(&base, "ann").await.location().to_owned();
     browser.get(&wallet).await.shows("a purchase");
 
     let here = format!("{base}/orders/{order}");
@@ -152,9 +152,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     let price = price(&browser, &product, &terms).await;
     let order = buy(&service, json!({"externalUserId": "ann", "priceId": price})).await;
     let here = format!("{base}/orders/{order}");
-    let wallets = format!("{base}/wallets");
-    let found = browser.post(&wallets, &[("clue", "ann")]).await;
-    let wallet = found.location().to_owned();
+    let wallet = browser.search(&base, "ann").await.location().to_owned();
     browser.get(&wallet).await.shows("subscription to Pro");
     // Both pages have the buttons.
     let page = browser.get(&here).await;

@@ -47,11 +47,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "actors/src/handle/orders.rs",
-        "every question about orders, a few lines each",
-    ),
-    (
-        "length",
         "catalog/src/store.rs",
         "the one writer of the catalog, a method for each document",
     ),

@@ -169,7 +169,7 @@ impl Handle {
         self.read_books(read).await
     }
 
-    async fn read_books<T: Send + 'static>(
+    pub(super) async fn read_books<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Books) -> Result<T, persistence::Error> + Send + 'static,
     ) -> Result<T, Error> {

@@ -4,14 +4,13 @@
 use domain::{
     Timestamp,
     history::Record,
-    id::{OrderId, WalletId, WalletKey},
+    id::{WalletId, WalletKey},
 };
 use persistence::History;
 
 use super::{Address, Handle, Scope};
 use crate::{
     answer::{Error, LedgerLine, LedgerPage, LedgerQuery, LedgerSums},
-    keyring::ledger_id,
     wallet::{RecentLedger, RecordQuery},
 };
 
@@ -176,23 +175,11 @@ fn first_at(history: &dyn History, below: u64, end: Timestamp) -> Result<u64, pe
 impl From<Records> for LedgerPage {
     fn from(records: Records) -> Self {
         let Records {
-            wallet: (wallet, key),
+            wallet,
             matches,
             next,
         } = records;
-        let line = |record: Record| {
-            let id = ledger_id(wallet, record.seq, record.at);
-            let at = record.at;
-            record.entry().cloned().map(|entry| LedgerLine {
-                id,
-                at,
-                order: entry.order.map(|serial| OrderId {
-                    serial,
-                    wallet: key,
-                }),
-                entry,
-            })
-        };
+        let line = |record| LedgerLine::of(wallet, record);
         Self {
             lines: matches.into_iter().filter_map(line).collect(),
             next,

@@ -6,22 +6,19 @@ use domain::{
     id::{OrderId, OrderSerial, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
-    wallet::{Created, OrderStatus, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
+    wallet::{Created, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, OrderPosition, ProviderId};
 
 use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
-    answer::{Error, OrderAnswer, OrderPage},
+    answer::{Error, OrderAnswer},
     keyring::{external_key, order_key},
     wallet::{
         Caller, CheckOrder, EndWithProvider, EndedCounts, FindOrder, PortalCustomer, ReportPurchase,
     },
 };
-
-/// Orders that are read for one page of orders with a certain status: each may have to wake its wallet.
-const MAX_LOOKED_AT: usize = 200;
 
 impl Handle {
     /// Draws the id of an order that fills this wallet, or a new one without an address, if the wallet would accept
@@ -265,115 +262,6 @@ impl Handle {
     ) -> Result<Option<OrderId>, Error> {
         let order = self.books().order_by_provider_id(scope.project, name);
         order.map_err(|error| unreadable(&error))
-    }
-
-    /// A page of a project's orders before a position, newest first; with a status, of those that have it. Such a
-    /// page may be short, and still have a next one, where few of many orders match.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
-    pub async fn orders(
-        &self,
-        scope: &Scope,
-        status: Option<OrderStatus>,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<OrderPage, Error> {
-        let mut result = OrderPage {
-            orders: Vec::new(),
-            next: before,
-        };
-        let mut looked_at = 0_usize;
-        loop {
-            let missing = limit.saturating_sub(result.orders.len());
-            let page = self.orders_before(scope, result.next, missing).await?;
-            looked_at = looked_at.saturating_add(missing);
-            let fits = |it: &OrderAnswer| status.is_none_or(|status| it.order.status() == status);
-            result.orders.extend(page.orders.into_iter().filter(fits));
-            result.next = page.next;
-            let enough = result.orders.len() >= limit || looked_at >= MAX_LOOKED_AT;
-            if enough || result.next.is_none() {
-                return Ok(result);
-            }
-        }
-    }
-
-    /// A page of a wallet's orders before a position, newest first.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
-    pub async fn wallet_orders(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<OrderPage, Error> {
-        let wallet = self.read(scope, address).await?.key;
-        let places = self
-            .books()
-            .wallet_orders(wallet, before, limit.saturating_add(1));
-        let places = places.map_err(|error| unreadable(&error))?;
-        self.page_of(scope, places, limit).await
-    }
-
-    async fn orders_before(
-        &self,
-        scope: &Scope,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<OrderPage, Error> {
-        let places = self.order_positions(scope, before, limit.saturating_add(1))?;
-        self.page_of(scope, places, limit).await
-    }
-
-    /// The page of these positions, of which one more than `limit` was asked for.
-    async fn page_of(
-        &self,
-        scope: &Scope,
-        mut places: Vec<OrderPosition>,
-        limit: usize,
-    ) -> Result<OrderPage, Error> {
-        let more = places.len() > limit;
-        places.truncate(limit);
-        let next = places.last().filter(|_| more).map(OrderPosition::place);
-        let orders = self.orders_at(scope, places).await?;
-        Ok(OrderPage { orders, next })
-    }
-
-    /// The orders at these positions.
-    pub(super) async fn orders_at(
-        &self,
-        scope: &Scope,
-        places: Vec<OrderPosition>,
-    ) -> Result<Vec<OrderAnswer>, Error> {
-        let mut orders = Vec::with_capacity(places.len());
-        for place in places {
-            match self.order(scope, place.order).await {
-                Ok(order) => orders.push(order),
-                // The look-up had it before its append, which then failed.
-                Err(Error::Rejected(Rejection::OrderNotFound)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(orders)
-    }
-
-    /// The ids and positions of a project's orders before a position, newest first.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn order_positions(
-        &self,
-        scope: &Scope,
-        before: Option<(Timestamp, OrderSerial)>,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        let positions = self.books().orders(scope.project, before, limit);
-        positions.map_err(|error| unreadable(&error))
     }
 
     /// Ends a wallet's pending orders and subscriptions of its project's former provider.

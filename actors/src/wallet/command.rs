@@ -18,6 +18,9 @@ pub(crate) trait Command: Send + 'static {
     /// Whether [`Command::run`] itself creates a missing wallet, in the append of its own events.
     const CREATES_ALONG: bool = false;
 
+    /// Whether it only looks: the wallet does not catch up with the clock for it, and nothing is logged.
+    const PEEKS: bool = false;
+
     /// How the wallet is created, should it not exist.
     fn creates(&self) -> Option<&Created> {
         None

@@ -221,7 +221,7 @@ mod tests {
         let mut append = Append::default();
         let event = Event { at, change };
         let entry = append.begin(&WALLET, version, &event, Some(hash)).unwrap();
-        recent.push(entry.finish(Some(&record)).unwrap());
+        recent.push(entry.finish(Some(&record), None).unwrap());
     }
 
     fn add(recent: &mut Recent, version: u64) {

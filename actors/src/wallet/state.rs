@@ -14,7 +14,7 @@ use domain::{
     wallet::{Event, Wallet},
 };
 use persistence::{
-    Append, AppendRefusal, History, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
+    Append, AppendRefusal, History, ListWatch, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
 };
 
 use super::{Rules, recent::Recent};
@@ -248,11 +248,13 @@ impl WalletState {
         let entry = entry.map_err(|_| Error::TooLarge)?;
         let wallet = self.wallet.as_ref();
         let subject = self.watch.before(wallet, &event, thresholds);
+        let lists = ListWatch::before(wallet, &event.change);
         let record = apply(&mut self.wallet, self.key, event);
+        let moved = self.wallet.as_ref().and_then(|wallet| lists.after(wallet));
         if let Some(wallet) = &self.wallet {
             self.watch.after(subject, wallet, record.as_ref());
         }
-        let Ok(entry) = entry.finish(record.as_ref()) else {
+        let Ok(entry) = entry.finish(record.as_ref(), moved.as_deref()) else {
             self.diverged = true;
             return Err(Error::TooLarge);
         };

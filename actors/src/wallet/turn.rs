@@ -115,6 +115,9 @@ impl<'a> Turn<'a> {
             }
         }
         self.admit(caller, V::ABSENT)?;
+        if V::PEEKS {
+            return Ok(CatchUp::Up);
+        }
         match self.catch_up()? {
             CatchUp::Up => command.clear(self),
             CatchUp::Behind => Ok(CatchUp::Behind),

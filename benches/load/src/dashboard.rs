@@ -73,7 +73,7 @@ impl Bench {
     fn pages(&mut self, server: &Server, project: &Project, wallets: u64) -> Result<()> {
         let browser = Browser::sign_in(server.address(), ADMIN_TOKEN)?;
         let base = format!("/dashboard/projects/{}", project.id);
-        let find = format!("{base}/wallets");
+        let find = format!("{base}/search");
         // Requested first, while its wallet is asleep.
         let of = |number| browser.find(&find, &user(number));
         let usual = of(wallets / 2)?;
@@ -93,7 +93,7 @@ impl Bench {
             ("a wallet", usual),
             ("a wallet with a tenth of all entries", large.clone()),
             ("its refunds: none is", format!("{large}?reason=refund")),
-            ("find a wallet", find.clone()),
+            ("wallets by last use", format!("{base}/wallets")),
             ("catalog", format!("{base}/catalog")),
             ("keys", format!("{base}/keys")),
             ("settings", format!("{base}/settings")),

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use domain::{Timestamp, id::OrderSerial, text::PaymentId};
+use actors::WalletListPlace;
+use domain::{
+    Timestamp,
+    id::{OrderSerial, WalletKey},
+    text::PaymentId,
+};
 use utoipa::openapi::ObjectBuilder;
 
 use super::field::{FromText, Text};
@@ -11,6 +16,7 @@ use super::field::{FromText, Text};
 const LEDGER_PREFIX: &str = "c1_";
 const ORDER_PREFIX: &str = "o1_";
 const PAYMENT_PREFIX: &str = "u1_";
+const WALLET_PREFIX: &str = "w1_";
 const WANTED: &str = "a nextCursor of this list";
 
 /// A position in a ledger: the page has entries before this version.
@@ -26,6 +32,13 @@ pub struct OrderCursor(pub Timestamp, pub OrderSerial);
 
 /// An [`OrderCursor`] as callers send it.
 pub type OrderCursorText = Text<OrderCursor>;
+
+/// A position in a list of wallets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalletCursor(pub WalletListPlace);
+
+/// A [`WalletCursor`] as callers send it.
+pub type WalletCursorText = Text<WalletCursor>;
 
 /// A position in a list of unfulfilled payments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +66,45 @@ impl FromText for PaymentCursor {
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
         opaque(string).pattern(Some("^u1_[0-9a-f]{1,15}_[!-~]{2,255}$"))
+    }
+}
+
+impl fmt::Display for WalletCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(WalletListPlace {
+            number,
+            exact,
+            wallet,
+        }) = self;
+        write!(f, "{WALLET_PREFIX}{number:x}_")?;
+        if let Some(exact) = exact {
+            write!(f, "{exact:x}")?;
+        }
+        write!(f, "_{:x}", u128::from_be_bytes(wallet.0))
+    }
+}
+
+impl FromText for WalletCursor {
+    const NAME: &'static str = "WalletCursor";
+    const WANTED: &'static str = WANTED;
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix(WALLET_PREFIX)?.splitn(3, '_');
+        let number = u32::try_from(hex(parts.next()?, 8)?).ok()?;
+        let exact = match parts.next()? {
+            "" => None,
+            exact => Some(u64::try_from(hex(exact, 16)?).ok()?.cast_signed()),
+        };
+        let wallet = WalletKey(hex(parts.next()?, 32)?.to_be_bytes());
+        Some(Self(WalletListPlace {
+            number: number.cast_signed(),
+            exact,
+            wallet,
+        }))
+    }
+
+    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
+        opaque(string).pattern(Some("^w1_[0-9a-f]{1,8}_[0-9a-f]{0,16}_[0-9a-f]{1,32}$"))
     }
 }
 
@@ -132,6 +184,30 @@ mod tests {
             "c1_ 1",
         ] {
             assert_eq!(LedgerCursor::from_text(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn cursors_of_wallets_read_back_and_nothing_else_does() {
+        for exact in [None, Some(0), Some(i64::MAX), Some(-5)] {
+            let place = WalletCursor(WalletListPlace {
+                number: -3,
+                exact,
+                wallet: WalletKey([7; 16]),
+            });
+            assert_eq!(WalletCursor::from_text(&place.to_string()), Some(place));
+        }
+        for bad in [
+            "",
+            "w1_",
+            "w1_1",
+            "w1_1_",
+            "w1__1_1",
+            "w1_1_1_",
+            "w1_1_1_1_1",
+            "w1_-1_1_1",
+        ] {
+            assert_eq!(WalletCursor::from_text(bad), None, "{bad}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! It must never log or repeat a key or a recovery code, and only `code.rs` knows statuses.
 
 pub mod code;
+pub mod csv;
 pub mod cursor;
 pub mod error;
 pub mod fallback;

@@ -230,7 +230,8 @@ pub(super) fn list(
         let (entry, _) = entry?;
         if entry.is_listed() {
             let mut listed = Vec::new();
-            lookups::of(key, &entry.decode()?.event, &mut listed);
+            let decoded = entry.decode()?;
+            lookups::of(key, &decoded.event, decoded.moved.as_deref(), &mut listed);
             listed.into_iter().for_each(|listed| changes.add(listed));
         }
     }

@@ -198,8 +198,11 @@ proptest! {
 fn listed(log: &[LogEvent]) -> Vec<(LookUp, lookups::Key)> {
     let mut changes = Vec::new();
     for log_event in log {
-        if let LogEvent::Wallet { key, event, .. } = log_event {
-            lookups::of(key, event, &mut changes);
+        if let LogEvent::Wallet {
+            key, event, moved, ..
+        } = log_event
+        {
+            lookups::of(key, event, moved.as_deref(), &mut changes);
         }
     }
     let keys = changes.into_iter();
@@ -475,10 +478,10 @@ fn checksum(tree: &sled::Tree) -> u32 {
 }
 
 const GOLDEN: [u32; 8] = [
-    2_955_126_019,
-    2_453_357_198,
-    969_551_476,
-    1_102_968_060,
+    4_136_204_339,
+    2_383_779_815,
+    3_636_443_967,
+    3_036_931_639,
     2_628_729_262,
     4_132_586_400,
     1_655_121_602,
@@ -494,7 +497,7 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     fold_all(&folded, world.part(..), 40);
     let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
     let names = [
-        "placed",
+        "orders",
         "called",
         "due",
         "periods",
@@ -502,6 +505,10 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
         "codes",
         "ids",
         "wallet_orders",
+        "former_codes",
+        "users",
+        "last_used",
+        "balances",
     ];
     assert_eq!(trees, names);
     let sum = |tree| checksum(&db.open_tree(tree).unwrap());
@@ -511,8 +518,8 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
 
 const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 3_366_413_672, 2_808_456_540];
 
-const GOLDEN_LOOK_UPS: [u32; 8] = [
-    1_564_375_182,
+const GOLDEN_LOOK_UPS: [u32; 12] = [
+    3_426_963_543,
     1_629_387_359,
     924_199_572,
     2_276_059_187,
@@ -520,6 +527,10 @@ const GOLDEN_LOOK_UPS: [u32; 8] = [
     248_457_521,
     3_592_527_793,
     3_099_826_429,
+    218_145_666,
+    563_418_741,
+    4_086_948_161,
+    1_763_512_064,
 ];
 
 #[test]

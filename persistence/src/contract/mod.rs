@@ -9,7 +9,9 @@ mod books;
 pub(crate) mod event_number;
 pub mod latency;
 mod log;
+mod order_queries;
 mod queries;
+mod wallet_queries;
 
 use std::sync::Arc;
 
@@ -17,7 +19,9 @@ pub use backup::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, T
 pub use books::{Awake, Books, History, LoadedWallet, StoredNote};
 pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};
+pub use order_queries::{CurrencyTotals, OrderFilter, OrderState, OrderTotals};
 pub use queries::PeriodEnd;
+pub use wallet_queries::{WalletOrder, WalletPlace};
 
 /// The log and the books of one data directory.
 #[derive(Clone)]

@@ -6,14 +6,13 @@ use domain::{
     time::Timestamp,
 };
 
-use super::books::Books;
+use super::{books::Books, order_queries::OrderFilter};
 use crate::{
     error::Error,
     lookups::{
         LookUp, LookUpRange, OrderPosition, ProviderId, joined,
         orders::{
-            buyer_key, first_after, number, place_key, read_place, read_wallet_order, wallet,
-            wallet_order_key,
+            buyer_key, first_after, number, read_place, read_wallet_order, wallet, wallet_order_key,
         },
         provider_ids::billed,
     },
@@ -118,9 +117,9 @@ impl dyn Books + '_ {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
-        let stretch = LookUpRange::Before(place_key(project, at, serial));
-        self.places(LookUp::Placed, project, stretch, limit)
+        let all = OrderFilter::default();
+        let rows = self.filtered_orders(project, &all, before, limit)?;
+        Ok(rows.iter().map(|row| row.position).collect())
     }
 
     /// At most `limit` orders of a wallet, paged as those of a project are.

@@ -19,11 +19,15 @@ use super::{
 use crate::{
     error::Error,
     format,
-    lookups::{self, LookUpChange},
+    lookups::{self, ListChange, LookUpChange},
 };
 
 /// One event of the log, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives at a time: a box would cost every event an allocation"
+)]
 pub enum LogEvent {
     /// Something happened to a wallet.
     Wallet {
@@ -35,6 +39,8 @@ pub enum LogEvent {
         event: Event,
         /// The record that the event left in the wallet's history.
         record: Option<Record>,
+        /// What the event moved in lists.
+        moved: Option<Box<ListChange>>,
     },
     /// A catalog document was put.
     Catalog(Document),
@@ -96,24 +102,33 @@ pub struct Append {
 #[must_use = "the event is not in the append until the entry is finished"]
 pub struct EntryBuilder<'a> {
     append: &'a mut Append,
+    key: WalletKey,
     /// The entry's offset in the append's bytes.
     start: usize,
     header: EntryHeader,
 }
 
 impl<'a> EntryBuilder<'a> {
-    /// Adds the event, with the record that it left. Returns the entry as it will be stored.
+    /// Adds the event, with the record that it left and what it moved in lists. Returns the entry as it will be stored.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`] when the record does not encode, or makes the append too large: nothing is added.
-    pub fn finish(self, record: Option<&Record>) -> Result<&'a [u8], Error> {
+    pub fn finish(
+        self,
+        record: Option<&Record>,
+        moved: Option<&ListChange>,
+    ) -> Result<&'a [u8], Error> {
         let Self {
             append,
+            key,
             start,
             header,
         } = self;
-        entry::end(&mut append.bytes, start, header, record)?;
+        entry::end(&mut append.bytes, start, header, record, moved)?;
+        if let Some(moved) = moved {
+            lookups::of_lists(&key, moved, &mut append.listed);
+        }
         item::end(&mut append.bytes, start)?;
         append.add()?;
         Ok(append.bytes.get(start..).unwrap_or_default())
@@ -148,10 +163,11 @@ impl Append {
                 version,
                 event,
                 record,
+                moved,
             } => {
                 let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(key));
                 let entry = self.begin(key, *version, event, hash)?;
-                entry.finish(record.as_ref()).map(drop)
+                entry.finish(record.as_ref(), moved.as_deref()).map(drop)
             }
             LogEvent::Catalog(document) => {
                 let start = item::begin_document(&mut self.bytes);
@@ -198,10 +214,11 @@ impl Append {
             return Err(too_large());
         }
         if header.is_listed() {
-            lookups::of(key, event, &mut self.listed);
+            lookups::of_event(key, event, &mut self.listed);
         }
         Ok(EntryBuilder {
             append: self,
+            key: *key,
             start,
             header,
         })
@@ -312,6 +329,7 @@ pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
                 version: entry.version,
                 event: decoded.event,
                 record: decoded.record,
+                moved: decoded.moved,
             }
         }
         Item::Document(document) => LogEvent::Catalog(format::decode_document(document)?),

@@ -6,7 +6,7 @@
 //! u8        version of the body (upper half) and flags (lower half)
 //! varint    the wallet's version after it: its number in the wallet's history
 //! [u8;8]    the look-up hash, big-endian, where its record can be found by a key
-//! body      the event, and what its record says beyond it
+//! body      the event, what its record says beyond it, and what it moved in lists
 //! ```
 
 use domain::{
@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     error::Error,
+    lookups::ListChange,
     usage::{self, Sales},
 };
 
@@ -31,6 +32,8 @@ const RECORD: u8 = 1;
 const KEYED: u8 = 1 << 1;
 /// The event may change look-ups.
 const LISTED: u8 = 1 << 2;
+/// The event moved something in lists, which the body says.
+const MOVED: u8 = 1 << 3;
 
 /// An entry's head, read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +67,6 @@ pub(crate) fn begin(
     event: &Event,
     hash: Option<u64>,
 ) -> Result<EntryHeader, Error> {
-    let flag = |set: bool, flag| if set { flag } else { 0 };
     let flags = flag(hash.is_some(), KEYED) | flag(is_listed(&event.change), LISTED);
     bytes.push((v1::VERSION << 4) | flags);
     write_varint(bytes, version);
@@ -75,19 +77,22 @@ pub(crate) fn begin(
     Ok(EntryHeader { flags, after })
 }
 
-/// Ends the entry that began at `start`, with the record that its event left.
+/// Ends the entry that began at `start`, with the record that its event left and what it moved in lists.
 pub(crate) fn end(
     bytes: &mut Vec<u8>,
     start: usize,
     header: EntryHeader,
     record: Option<&Record>,
+    moved: Option<&ListChange>,
 ) -> Result<(), Error> {
-    if record.is_some()
-        && let Some(flags) = bytes.get_mut(start)
-    {
-        *flags |= RECORD;
+    if let Some(flags) = bytes.get_mut(start) {
+        *flags |= flag(record.is_some(), RECORD) | flag(moved.is_some(), MOVED);
     }
-    v1::write_after(bytes, header.after, record)
+    v1::write_after(bytes, header.after, record, moved)
+}
+
+const fn flag(set: bool, flag: u8) -> u8 {
+    if set { flag } else { 0 }
 }
 
 /// Whether an event may change look-ups: almost none of a busy wallet does.
@@ -121,10 +126,11 @@ pub(crate) fn write(
     event: &Event,
     record: Option<&Record>,
     hash: Option<u64>,
+    moved: Option<&ListChange>,
 ) -> Result<(), Error> {
     let start = bytes.len();
     let header = begin(bytes, version, event, hash)?;
-    end(bytes, start, header, record)
+    end(bytes, start, header, record, moved)
 }
 
 impl<'a> Entry<'a> {
@@ -161,13 +167,17 @@ impl<'a> Entry<'a> {
 
     /// Whether the event may change look-ups.
     pub(crate) const fn is_listed(&self) -> bool {
-        self.flags & LISTED != 0
+        self.flags & (LISTED | MOVED) != 0
+    }
+
+    const fn has_moved(&self) -> bool {
+        self.flags & MOVED != 0
     }
 
     /// Decodes the event and its record.
     pub(crate) fn decode(&self) -> Result<DecodedEntry, Error> {
         match self.flags >> 4 {
-            v1::VERSION => v1::read_body(self.body, self.version),
+            v1::VERSION => v1::read_body(self.body, self.version, self.has_moved()),
             other => Err(v1::newer("an entry of a wallet", other)),
         }
     }
@@ -176,14 +186,14 @@ impl<'a> Entry<'a> {
     pub(crate) fn ledger_entry(&self) -> Result<Option<(Timestamp, history::Entry)>, Error> {
         match (self.has_record(), self.flags >> 4) {
             (false, _) => Ok(None),
-            (true, v1::VERSION) => v1::read_ledger_entry(self.body),
+            (true, v1::VERSION) => v1::read_ledger_entry(self.body, self.has_moved()),
             (true, other) => Err(v1::newer("an entry of a wallet", other)),
         }
     }
 
     /// What its event changes in sales, if anything: almost no event of a busy wallet does.
     pub(crate) fn sold(&self) -> Result<Option<(ProductId, Timestamp, Sales)>, Error> {
-        if !self.is_listed() {
+        if self.flags & LISTED == 0 {
             return Ok(None);
         }
         let decoded = self.decode()?;

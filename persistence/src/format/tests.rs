@@ -24,7 +24,7 @@ use super::{
     append::{Append, LogEvent, decode_events},
     decode_document, decode_note, decode_wallet, encode_document, encode_note, encode_wallet, v1,
 };
-use crate::error::Error;
+use crate::{error::Error, lookups::ListWatch};
 
 const KEY: WalletKey = WalletKey(*b"0123456789abcdef");
 
@@ -41,12 +41,18 @@ fn golden(name: &str, today: &[u8]) -> Vec<u8> {
 }
 
 fn log_events(life: &Life) -> Vec<LogEvent> {
-    let events = (1..).zip(life.events.iter().cloned());
-    let log_events = events.map(|(version, (event, record))| LogEvent::Wallet {
-        key: life.key,
-        version,
-        event,
-        record,
+    let mut wallet = None;
+    let log_events = life.events.iter().cloned().map(|(event, record)| {
+        let lists = ListWatch::before(wallet.as_ref(), &event.change);
+        let (now, _) = Wallet::replay(wallet.take(), life.key, event.clone()).unwrap();
+        let now = wallet.insert(now);
+        LogEvent::Wallet {
+            key: life.key,
+            version: now.version,
+            event,
+            record,
+            moved: lists.after(now),
+        }
     });
     log_events.collect()
 }
@@ -64,7 +70,7 @@ fn entry(change: Change) -> Vec<u8> {
         change,
     };
     let mut bytes = body(&event);
-    v1::write_after(&mut bytes, v1::RecordDerivation::Not, None).unwrap();
+    v1::write_after(&mut bytes, v1::RecordDerivation::Not, None, None).unwrap();
     bytes
 }
 
@@ -190,11 +196,11 @@ fn a_later_version_asks_for_a_newer_scrip() {
 fn numbers_and_texts_out_of_their_bounds_are_damage() {
     let spoilt = |change: Change, from: &[u8], to: &[u8]| {
         let mut bytes = entry(change);
-        assert!(v1::read_body(&bytes, 1).is_ok());
+        assert!(v1::read_body(&bytes, 1, false).is_ok());
         let place = bytes.windows(from.len()).position(|part| part == from);
         let place = place.unwrap();
         bytes.splice(place..place + from.len(), to.iter().copied());
-        is_damaged(v1::read_body(&bytes, 1));
+        is_damaged(v1::read_body(&bytes, 1, false));
     };
     let whole = whole(KEY);
     let told = |number_of: u8| {
@@ -225,10 +231,10 @@ fn a_record_that_does_not_fit_its_event_is_damage() {
     let last = bytes.len() - 1;
     // Says that its record is a ledger entry, or a placed hold, that follows from it.
     bytes[last] = 2;
-    is_damaged(v1::read_body(&bytes, 1));
+    is_damaged(v1::read_body(&bytes, 1, false));
     bytes[last] = 1;
     bytes.push(4);
-    is_damaged(v1::read_body(&bytes, 1));
+    is_damaged(v1::read_body(&bytes, 1, false));
 }
 
 #[test]
@@ -291,7 +297,7 @@ fn a_record_that_follows_from_its_event_takes_two_bytes_at_most() {
         let mut bytes = Vec::new();
         let follows = v1::write_event(&mut bytes, &event).unwrap();
         let event_bytes = bytes.len();
-        v1::write_after(&mut bytes, follows, record.as_ref()).unwrap();
+        v1::write_after(&mut bytes, follows, record.as_ref(), None).unwrap();
         let record_bytes = bytes.len() - event_bytes;
         match (&event.change, record.map(|record| record.fact)) {
             (Change::HoldPlaced { .. }, _) | (_, None) => assert_eq!(record_bytes, 1),

@@ -17,7 +17,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use super::codec::{decode_all, encode_into};
-use crate::error::Error;
+use crate::{error::Error, lookups::ListChange};
 
 pub(super) const VERSION: u8 = 1;
 
@@ -33,6 +33,8 @@ pub(super) fn newer(what: &str, version: u8) -> Error {
 pub(crate) struct DecodedEntry {
     pub(crate) event: Event,
     pub(crate) record: Option<Record>,
+    /// What the event moved in lists.
+    pub(crate) moved: Option<Box<ListChange>>,
 }
 
 /// What a record says beyond its event.
@@ -78,6 +80,7 @@ pub(super) fn write_after(
     bytes: &mut Vec<u8>,
     follows: RecordDerivation,
     record: Option<&Record>,
+    moved: Option<&ListChange>,
 ) -> Result<(), Error> {
     let after = match (record.map(|record| &record.fact), follows) {
         (None, _) => After::Nothing,
@@ -87,11 +90,27 @@ pub(super) fn write_after(
         (Some(RecordContent::HoldPlaced(..)), RecordDerivation::Hold) => After::Hold,
         (Some(fact), _) => After::Fact(Cow::Borrowed(fact)),
     };
-    encode_into(bytes, &after)
+    encode_into(bytes, &after)?;
+    moved.map_or(Ok(()), |moved| encode_into(bytes, moved))
 }
 
-pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<DecodedEntry, Error> {
-    let (event, after): (Event, After<'_>) = decode_all(bytes)?;
+type Body<'a> = (Event, After<'a>, Option<Box<ListChange>>);
+
+fn read_parts(bytes: &[u8], has_moved: bool) -> Result<Body<'_>, Error> {
+    if has_moved {
+        let (event, after, moved) = decode_all::<(Event, After<'_>, Box<ListChange>)>(bytes)?;
+        return Ok((event, after, Some(moved)));
+    }
+    let (event, after) = decode_all(bytes)?;
+    Ok((event, after, None))
+}
+
+pub(super) fn read_body(
+    bytes: &[u8],
+    version: u64,
+    has_moved: bool,
+) -> Result<DecodedEntry, Error> {
+    let (event, after, moved) = read_parts(bytes, has_moved)?;
     let fact = match after {
         After::Nothing => None,
         After::Fact(fact) => Some(fact.into_owned()),
@@ -106,12 +125,19 @@ pub(super) fn read_body(bytes: &[u8], version: u64) -> Result<DecodedEntry, Erro
         at: event.at,
         fact,
     });
-    Ok(DecodedEntry { event, record })
+    Ok(DecodedEntry {
+        event,
+        record,
+        moved,
+    })
 }
 
 /// The ledger entry that an event left, with its instant, if it left one.
-pub(super) fn read_ledger_entry(bytes: &[u8]) -> Result<Option<(Timestamp, Entry)>, Error> {
-    let (event, after): (Event, After<'_>) = decode_all(bytes)?;
+pub(super) fn read_ledger_entry(
+    bytes: &[u8],
+    has_moved: bool,
+) -> Result<Option<(Timestamp, Entry)>, Error> {
+    let (event, after, _) = read_parts(bytes, has_moved)?;
     let entry = match after {
         After::Balance(balance) => entry(event.change, balance),
         After::Fact(fact) => fact.entry().cloned(),

@@ -22,6 +22,7 @@ fn log_event(version: u64, feature: &str) -> LogEvent {
         version,
         event,
         record: None,
+        moved: None,
     }
 }
 

@@ -27,6 +27,7 @@ fn all() -> Vec<LogEvent> {
         version: 1,
         event: Event { at: NOW, change },
         record: None,
+        moved: None,
     }));
     // A number that takes several bytes.
     let LogEvent::Wallet { event, .. } = all[1].clone() else {
@@ -37,6 +38,7 @@ fn all() -> Vec<LogEvent> {
         version: (1 << 40) - 1,
         event,
         record: None,
+        moved: None,
     });
     all
 }
@@ -63,6 +65,7 @@ fn entries_are_written_as_ever_and_say_what_happened() {
             version,
             event,
             record,
+            moved,
             ..
         } = log_event
         else {
@@ -71,7 +74,15 @@ fn entries_are_written_as_ever_and_say_what_happened() {
         let hash = record.as_ref().and_then(|record| record.lookup());
         let hash = hash.map(|lookup| lookup.hash(&KEY));
         let mut bytes = Vec::new();
-        entry::write(&mut bytes, *version, event, record.as_ref(), hash).unwrap();
+        entry::write(
+            &mut bytes,
+            *version,
+            event,
+            record.as_ref(),
+            hash,
+            moved.as_deref(),
+        )
+        .unwrap();
         names.insert(name(&event.change));
         lines.push(format!("{} {}\n", name(&event.change), hex(&bytes)));
     }
@@ -85,6 +96,7 @@ fn entries_are_written_as_ever_and_say_what_happened() {
             version,
             event,
             record,
+            moved,
         } = log_event
         else {
             panic!("not a wallet's");
@@ -99,14 +111,18 @@ fn entries_are_written_as_ever_and_say_what_happened() {
         assert_eq!(entry.has_record(), record.is_some(), "{what}");
         assert_eq!(entry.record().unwrap(), record, "{what}");
         let mut listed = Vec::new();
-        lookups::of(&key, &event, &mut listed);
+        lookups::of(&key, &event, moved.as_deref(), &mut listed);
         assert!(
             listed.is_empty() || entry.is_listed(),
             "{what} would not be listed"
         );
         assert_eq!(
             entry.decode().unwrap(),
-            DecodedEntry { event, record },
+            DecodedEntry {
+                event,
+                record,
+                moved
+            },
             "{what}"
         );
     }
@@ -121,13 +137,22 @@ fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
             version,
             event,
             record,
+            moved,
             ..
         } = log_event
         else {
             panic!("not a wallet's");
         };
         let mut bytes = Vec::new();
-        entry::write(&mut bytes, *version, event, record.as_ref(), Some(7)).unwrap();
+        entry::write(
+            &mut bytes,
+            *version,
+            event,
+            record.as_ref(),
+            Some(7),
+            moved.as_deref(),
+        )
+        .unwrap();
         bytes[0] += 1 << 4;
         // Its head still reads: it can be folded by code that does not look inside.
         let entry = Entry::read(&bytes).unwrap();
@@ -141,11 +166,25 @@ fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
 #[test]
 fn an_entry_that_is_cut_short_anywhere_is_damage() {
     let (events, _) = life();
-    let Some(LogEvent::Wallet { event, record, .. }) = events.get(4) else {
+    let Some(LogEvent::Wallet {
+        event,
+        record,
+        moved,
+        ..
+    }) = events.get(4)
+    else {
         panic!("not a wallet's");
     };
     let mut bytes = Vec::new();
-    entry::write(&mut bytes, 1 << 30, event, record.as_ref(), Some(7)).unwrap();
+    entry::write(
+        &mut bytes,
+        1 << 30,
+        event,
+        record.as_ref(),
+        Some(7),
+        moved.as_deref(),
+    )
+    .unwrap();
     for end in 0..bytes.len() {
         let said = Entry::read(&bytes[..end]).and_then(|entry| entry.decode());
         assert!(matches!(said, Err(Error::Damaged(_))), "{end}");
@@ -171,7 +210,7 @@ fn entries_in_a_row_end_with_the_first_that_is_not_whole() {
     let mut row = Vec::new();
     for version in 1..=3 {
         let mut bytes = Vec::new();
-        entry::write(&mut bytes, version, &event, None, None).unwrap();
+        entry::write(&mut bytes, version, &event, None, None, None).unwrap();
         assert_eq!(entry::pushed_bytes(&bytes), bytes.len() + 2);
         entry::push(&mut row, &bytes);
     }

@@ -110,6 +110,7 @@ fn event(version: u64) -> LogEvent {
             change,
         },
         record: None,
+        moved: None,
     }
 }
 

@@ -5,7 +5,7 @@ use domain::{
     wallet::{Change, Event},
 };
 
-use super::spec::{LookUpSpec, Put, joined};
+use super::spec::{LookUpSpec, Put, joined, nothing_moves};
 
 /// Key: identifier. Value: wallet.
 pub(super) const IDS: LookUpSpec = LookUpSpec {
@@ -13,6 +13,7 @@ pub(super) const IDS: LookUpSpec = LookUpSpec {
     key: 16,
     value: 16,
     changes,
+    moves: nothing_moves,
 };
 
 fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {

@@ -7,24 +7,34 @@
 mod codes;
 pub(crate) mod fresh;
 mod ids;
+pub(crate) mod list_change;
+pub(crate) mod lists;
+pub(crate) mod order_lists;
 pub(crate) mod orders;
 pub(crate) mod periods;
 pub(crate) mod provider_ids;
 mod spec;
+pub(crate) mod users;
+pub(crate) mod wallet_lists;
 
 use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
+pub use list_change::{ListChange, OrderSummary};
+pub use lists::ListWatch;
+pub use order_lists::OrderRow;
 pub use orders::OrderPosition;
 pub use provider_ids::ProviderId;
+use spec::Put;
 pub use spec::{Key, LookUp, LookUpRange, Value};
 pub(crate) use spec::{LookUpChange, LookUpSpec, joined};
+pub use users::folded;
 
 impl LookUp {
     pub(crate) const fn declared(self) -> &'static LookUpSpec {
         match self {
-            Self::Placed => &orders::PLACED,
+            Self::Orders => &order_lists::ORDERS,
             Self::ProviderIds => &provider_ids::PROVIDER_IDS,
             Self::Due => &orders::DUE,
             Self::Periods => &periods::PERIODS,
@@ -32,14 +42,40 @@ impl LookUp {
             Self::Codes => &codes::CODES,
             Self::Ids => &ids::IDS,
             Self::WalletOrders => &orders::WALLET_ORDERS,
+            Self::FormerCodes => &codes::FORMER_CODES,
+            Self::Users => &users::USERS,
+            Self::LastUsed => &wallet_lists::LAST_USED,
+            Self::Balances => &wallet_lists::BALANCES,
         }
     }
 }
 
-/// Adds what an event of a wallet changes in all look-ups.
-pub(crate) fn of(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpChange>) {
+/// Adds what an event of a wallet changes in all look-ups, and what it moved in lists.
+pub(crate) fn of(
+    wallet: &WalletKey,
+    event: &Event,
+    moved: Option<&ListChange>,
+    into: &mut Vec<LookUpChange>,
+) {
+    of_event(wallet, event, into);
+    if let Some(moved) = moved {
+        of_lists(wallet, moved, into);
+    }
+}
+
+/// Adds what an event of a wallet changes in look-ups, lists apart.
+pub(crate) fn of_event(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpChange>) {
+    each(into, |look_up, put| (look_up.changes)(wallet, event, put));
+}
+
+/// Adds what an event moved in lists.
+pub(crate) fn of_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
+    each(into, |look_up, put| (look_up.moves)(wallet, moved, put));
+}
+
+fn each(into: &mut Vec<LookUpChange>, add: impl Fn(&LookUpSpec, &mut Put<'_>)) {
     for look_up in LookUp::ALL {
-        (look_up.declared().changes)(wallet, event, &mut |key, value| {
+        add(look_up.declared(), &mut |key, value| {
             into.push(LookUpChange {
                 look_up,
                 key,
@@ -81,9 +117,18 @@ impl AllChanges {
 /// wallet's own entries begin with it.
 pub(crate) fn wallet_in(look_up: LookUp, key: &[u8], value: &[u8]) -> WalletKey {
     let place = match look_up {
-        LookUp::Buyers | LookUp::ProviderIds => key,
         LookUp::WalletOrders => key.get(..16).unwrap_or_default(),
-        LookUp::Placed | LookUp::Due | LookUp::Periods | LookUp::Codes | LookUp::Ids => value,
+        LookUp::Buyers
+        | LookUp::ProviderIds
+        | LookUp::Users
+        | LookUp::LastUsed
+        | LookUp::Balances => key,
+        LookUp::Orders
+        | LookUp::Due
+        | LookUp::Periods
+        | LookUp::Codes
+        | LookUp::Ids
+        | LookUp::FormerCodes => value,
     };
     WalletKey(place.last_chunk().copied().unwrap_or_default())
 }

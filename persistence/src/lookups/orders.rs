@@ -1,5 +1,5 @@
-//! Orders found without their wallets: by project and time, by when they fall due, by wallet; and wallets by a buyer's
-//! email address.
+//! Pending orders found without their wallets, by when they fall due; orders by wallet; and wallets by the email address
+//! of a paid order.
 
 use domain::{
     id::{OrderId, OrderSerial, ProjectId, WalletKey},
@@ -9,16 +9,8 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::spec::{Key, LookUpSpec, Put, joined};
+use super::spec::{Key, LookUpSpec, Put, joined, nothing_moves};
 use crate::error::Error;
-
-/// Key: project, instant, serial. Value: wallet. Sorted by project, then by time.
-pub(super) const PLACED: LookUpSpec = LookUpSpec {
-    name: "placed",
-    key: 40,
-    value: 16,
-    changes: placed,
-};
 
 /// Key: wallet, instant, serial. No value.
 pub(super) const WALLET_ORDERS: LookUpSpec = LookUpSpec {
@@ -26,6 +18,7 @@ pub(super) const WALLET_ORDERS: LookUpSpec = LookUpSpec {
     key: 40,
     value: 0,
     changes: wallet_orders,
+    moves: nothing_moves,
 };
 
 /// Key: project, the instant at which it expires, serial. Value: wallet.
@@ -34,6 +27,7 @@ pub(super) const DUE: LookUpSpec = LookUpSpec {
     key: 40,
     value: 16,
     changes: due,
+    moves: nothing_moves,
 };
 
 /// Key: hash of project and email address, wallet. No value.
@@ -42,14 +36,8 @@ pub(super) const BUYERS: LookUpSpec = LookUpSpec {
     key: 32,
     value: 0,
     changes: buyers,
+    moves: nothing_moves,
 };
-
-fn placed(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    if let Change::OrderPlaced(order) = &event.change {
-        let key = place_key(order.project, event.at, order.order);
-        put(key, Some(joined(&[&wallet.0])));
-    }
-}
 
 fn wallet_orders(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     if let Change::OrderPlaced(order) = &event.change {
@@ -118,7 +106,7 @@ pub(crate) fn wallet_order_key(wallet: WalletKey, at: Timestamp, serial: OrderSe
 }
 
 /// Instants sort as numbers do, also those before the epoch.
-fn key_of(owner: &[u8; 16], at: Timestamp, serial: OrderSerial) -> Key {
+pub(crate) fn key_of(owner: &[u8; 16], at: Timestamp, serial: OrderSerial) -> Key {
     let at = at.0.cast_unsigned() ^ (1 << 63);
     joined(&[owner, &at.to_be_bytes(), &serial.0.to_be_bytes()])
 }
@@ -153,7 +141,7 @@ pub(crate) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
     wallet.map(|key| WalletKey(*key)).ok_or_else(short)
 }
 
-fn short() -> Error {
+pub(super) fn short() -> Error {
     Error::Damaged("an entry of a look-up is cut short".into())
 }
 

@@ -9,7 +9,7 @@ use domain::{
 
 use super::{
     orders::{hash, place_key},
-    spec::{LookUpSpec, Put, joined},
+    spec::{LookUpSpec, Put, joined, nothing_moves},
 };
 
 /// Key: project, the period's end, hash of the subscription. Value: wallet.
@@ -18,6 +18,7 @@ pub(super) const PERIODS: LookUpSpec = LookUpSpec {
     key: 40,
     value: 16,
     changes: periods,
+    moves: nothing_moves,
 };
 
 fn periods(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {

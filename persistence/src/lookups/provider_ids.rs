@@ -9,7 +9,7 @@ use domain::{
 
 use super::{
     orders::hash,
-    spec::{LookUpSpec, Put, joined},
+    spec::{LookUpSpec, Put, joined, nothing_moves},
 };
 
 /// Key: hash of project and identifier, wallet. Value: serial. A customer may have several wallets, and what somebody
@@ -19,6 +19,7 @@ pub(super) const PROVIDER_IDS: LookUpSpec = LookUpSpec {
     key: 32,
     value: 16,
     changes,
+    moves: nothing_moves,
 };
 
 /// The provider's identifier of an object.

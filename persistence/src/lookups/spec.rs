@@ -2,6 +2,8 @@
 
 use domain::{id::WalletKey, wallet::Event};
 
+use super::list_change::ListChange;
+
 /// A key of a look-up.
 pub type Key = Box<[u8]>;
 /// The value under a key of a look-up.
@@ -10,8 +12,8 @@ pub type Value = Box<[u8]>;
 /// The look-ups that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LookUp {
-    /// Orders of a project by when they were placed; never removed.
-    Placed,
+    /// Orders of a project by when they were placed: all, and those of each state, product and buyer; never removed.
+    Orders,
     /// Orders by the provider's identifiers; never removed.
     ProviderIds,
     /// Pending orders of a project by when they expire.
@@ -26,6 +28,14 @@ pub enum LookUp {
     Ids,
     /// Orders of a wallet by when they were placed; never removed.
     WalletOrders,
+    /// Wallets by a code that was replaced; never removed.
+    FormerCodes,
+    /// Wallets by how their user's identifier begins; never removed.
+    Users,
+    /// Wallets of a project by the day of their last use.
+    LastUsed,
+    /// Wallets by the coarse rank of their balance of a product.
+    Balances,
 }
 
 /// Callback for what to put under a key or, without a value, to take out.
@@ -41,11 +51,19 @@ pub(crate) struct LookUpSpec {
     pub(crate) value: usize,
     /// What an event of a wallet changes in it.
     pub(crate) changes: fn(&WalletKey, &Event, &mut Put<'_>),
+    /// What moves in it when a wallet's or an order's place in lists changes.
+    pub(crate) moves: fn(&WalletKey, &ListChange, &mut Put<'_>),
 }
 
+/// For look-ups that are no lists.
+pub(super) fn nothing_moves(_: &WalletKey, _: &ListChange, _: &mut Put<'_>) {}
+
+/// For lists, which follow from wallets' states and not from their events.
+pub(super) fn nothing_changes(_: &WalletKey, _: &Event, _: &mut Put<'_>) {}
+
 impl LookUp {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Placed,
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Orders,
         Self::ProviderIds,
         Self::Due,
         Self::Periods,
@@ -53,6 +71,10 @@ impl LookUp {
         Self::Codes,
         Self::Ids,
         Self::WalletOrders,
+        Self::FormerCodes,
+        Self::Users,
+        Self::LastUsed,
+        Self::Balances,
     ];
 }
 

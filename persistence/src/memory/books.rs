@@ -1,6 +1,9 @@
 //! Folded state in memory: wallets with all their records, the catalog, notes and look-ups.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::{Bound, RangeBounds},
+};
 
 use domain::{
     Timestamp,
@@ -15,7 +18,7 @@ use crate::{
     contract::StoredNote,
     error::Error,
     format::append::LogEvent,
-    lookups::{self, Key, LookUp, Value},
+    lookups::{self, Key, ListWatch, LookUp, Value},
     usage::{self, Interval, Usage},
 };
 
@@ -37,10 +40,11 @@ impl MemoryBooks {
                 version,
                 event,
                 record,
+                moved,
             } => {
                 let at = event.at;
                 let mut listed = Vec::new();
-                lookups::of(&key, &event, &mut listed);
+                lookups::of(&key, &event, moved.as_deref(), &mut listed);
                 for entry in listed {
                     let key = (entry.look_up, entry.key);
                     match entry.value {
@@ -53,7 +57,11 @@ impl MemoryBooks {
                     None => (None, Vec::new()),
                 };
                 let sold = usage::sold(&event, record.as_ref());
+                let watch = ListWatch::before(wallet.as_ref(), &event.change);
                 let (wallet, replayed) = Wallet::replay(wallet, key, event)?;
+                if watch.after(&wallet) != moved {
+                    return Err(Error::Damaged(format!("{key:?} moved elsewhere in lists")));
+                }
                 if wallet.version != version || replayed != record {
                     return Err(Error::Damaged(format!(
                         "{key:?} is at version {} and left {replayed:?}, the log says {version} \
@@ -155,13 +163,29 @@ impl MemoryBooks {
             .collect()
     }
 
-    /// All entries of a look-up, in order.
+    /// The entries of a look-up with keys in a range, in order.
     pub(super) fn entries(
         &self,
         look_up: LookUp,
+        keys: impl RangeBounds<Key>,
     ) -> impl DoubleEndedIterator<Item = (&Key, &Value)> {
-        let all = self.look_ups.iter();
-        all.filter(move |((of, _), _)| *of == look_up)
-            .map(|((_, key), value)| (key, value))
+        let bound = |bound: Bound<&Key>, none: Bound<(LookUp, Key)>| match bound {
+            Bound::Included(key) => Bound::Included((look_up, key.clone())),
+            Bound::Excluded(key) => Bound::Excluded((look_up, key.clone())),
+            Bound::Unbounded => none,
+        };
+        let first = Bound::Included((look_up, Key::default()));
+        // No key is so long.
+        let last = Bound::Excluded((look_up, [u8::MAX; 64].into()));
+        let range = (
+            bound(keys.start_bound(), first),
+            bound(keys.end_bound(), last),
+        );
+        let all = self.look_ups.range(range);
+        all.map(|((_, key), value)| (key, value))
+    }
+
+    pub(super) fn find(&self, look_up: LookUp, key: &[u8]) -> Option<&Value> {
+        self.look_ups.get(&(look_up, key.into()))
     }
 }

@@ -455,17 +455,15 @@ impl Books for MemoryJournal {
         limit: usize,
     ) -> Result<Vec<(Key, Value)>, Error> {
         let state = self.state.lock();
-        let entries = state.books.entries(look_up);
+        let books = &state.books;
         let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
         let over = |stored: &mut dyn Iterator<Item = _>| {
             self.fresh.merged(look_up, stretch, limit, stored)
         };
         match stretch {
-            LookUpRange::From(from) => {
-                over(&mut entries.filter(|(key, _)| *key >= from).map(entry))
-            }
+            LookUpRange::From(from) => over(&mut books.entries(look_up, from.clone()..).map(entry)),
             LookUpRange::Before(to) => {
-                over(&mut entries.rev().filter(|(key, _)| *key < to).map(entry))
+                over(&mut books.entries(look_up, ..to.clone()).rev().map(entry))
             }
         }
     }
@@ -475,9 +473,7 @@ impl Books for MemoryJournal {
             return Ok(fresh);
         }
         let state = self.state.lock();
-        let mut entries = state.books.entries(look_up);
-        let entry = entries.find(|(known, _)| ***known == *key);
-        Ok(entry.map(|(_, value)| value.clone()))
+        Ok(state.books.find(look_up, key).cloned())
     }
 }
 

@@ -22,7 +22,7 @@ use domain::{
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Books, Faults, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
+    Append, Books, Faults, ListWatch, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
 };
 
 /// Long enough for any disk, short enough for a test that hangs.
@@ -70,14 +70,16 @@ impl Teller {
             change,
         };
         let former = self.wallets.remove(&key);
+        let lists = ListWatch::before(former.as_ref(), &event.change);
         let (now, record) = Wallet::replay(former, key, event.clone()).unwrap();
-        let version = now.version;
+        let (version, moved) = (now.version, lists.after(&now));
         self.wallets.insert(key, now);
         LogEvent::Wallet {
             key,
             version,
             event,
             record,
+            moved,
         }
     }
 

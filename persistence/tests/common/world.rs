@@ -30,7 +30,7 @@ pub(crate) fn world(journal: &SledJournal) -> Vec<String> {
     journal.read_all(&mut all).unwrap();
     let All(mut all) = all;
     for (look_up, key_bytes) in [
-        (LookUp::Placed, 40),
+        (LookUp::Orders, 40),
         (LookUp::ProviderIds, 32),
         (LookUp::Due, 40),
         (LookUp::Periods, 40),
@@ -38,6 +38,10 @@ pub(crate) fn world(journal: &SledJournal) -> Vec<String> {
         (LookUp::Codes, 16),
         (LookUp::Ids, 16),
         (LookUp::WalletOrders, 40),
+        (LookUp::FormerCodes, 16),
+        (LookUp::Users, 48),
+        (LookUp::LastUsed, 36),
+        (LookUp::Balances, 33),
     ] {
         let all_of_it = LookUpRange::From(vec![0; key_bytes].into());
         let entries = journal.stretch(look_up, &all_of_it, usize::MAX).unwrap();

@@ -201,7 +201,9 @@ impl Accounts {
         if known.is_some_and(|known| self.is_key(known, key)) {
             return Ok(true);
         }
-        let orders = self.handle().orders(&current.scope, None, None, NEWEST);
+        let orders =
+            self.handle()
+                .orders(&current.scope, actors::OrderFilter::default(), None, NEWEST);
         let orders = orders.await.map_err(Error::from)?.orders;
         let checkout = orders.into_iter().find_map(|order| order.order.checkout);
         let Some(session) = checkout else {

@@ -164,7 +164,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     let inner = html! {
         (top)
         @if request.offline { p.done role="status" { "This server runs offline, for a drill: it asks no payment provider and sends no mails and no webhooks." } }
-        @if let At::Project(project, tab) = at { (project_head(project, tab)) }
+        @if let At::Project(project, tab) = at { (project_head(request, project, tab)) }
         main #content tabindex="-1" {
             @if let Some((_, text)) = done { p.done role="status" { (text) } }
             (body)
@@ -174,16 +174,30 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     Html(document(title, &inner).into_string()).into_response()
 }
 
-fn project_head(project: &ProjectCatalog, current: Tab) -> Markup {
+fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -> Markup {
     let base = base(project);
     html! {
         div.project {
-            p.name { (project.project.name) }
+            div.who { p.name { (project.project.name) } (search_box(request, project)) }
             nav aria-label="Project" {
                 @for (tab, name, path) in TABS {
                     a href={ (base) (path) } aria-current=[(tab == current).then_some("page")] { (name) }
                 }
             }
+        }
+    }
+}
+
+/// The search box at the head of a project's pages.
+fn search_box(request: &PageRequest, project: &ProjectCatalog) -> Markup {
+    let typed = request.query().text("query");
+    html! {
+        form.find role="search" method="post" action={ (base(project)) "/search" } {
+            (form::token(request))
+            label.hidden for="find" { "Find a wallet or an order" }
+            input #find type="search" name="query" value=(typed) autocomplete="off" spellcheck="false"
+                placeholder="Find: user, e-mail, order, code, pi_…" aria-keyshortcuts="/";
+            button.small type="submit" { "Find" }
         }
     }
 }
@@ -221,6 +235,7 @@ fn document(title: &str, body: &Markup) -> Markup {
                 script src=(assets::path("htmx.min.js")) defer {}
                 script src=(assets::path("uplot.min.js")) defer {}
                 script src=(assets::path("charts.js")) defer {}
+                script src=(assets::path("search.js")) defer {}
             }
             body { (body) }
         }

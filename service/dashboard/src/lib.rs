@@ -30,6 +30,7 @@ mod projects;
 mod remarks;
 mod revenue;
 mod sandbox;
+mod search;
 mod settings;
 mod sign_in;
 mod spending;
@@ -110,10 +111,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             &of_project("/catalog/{product}/prices/{price}"),
             post(prices::save),
         )
-        .route(
-            &of_project("/wallets"),
-            get(wallets::show).post(wallets::find),
-        )
+        .route(&of_project("/search"), get(search::show).post(search::find))
+        .route(&of_project("/wallets"), get(wallets::list))
+        .route(&of_project("/wallets.csv"), get(wallets::export))
+        .route(&of_project("/orders.csv"), get(orders::export))
         .route(&of_wallet(""), get(wallet::show))
         .route(&of_wallet("/orders"), get(orders::list_of_wallet))
         .route(&of_wallet("/spending"), get(spending::show))

@@ -1,20 +1,23 @@
 //! A project's orders, newest first, and those of a wallet.
 
-use actors::{Address, OrderAnswer, OrderPage};
+use actors::{Address, OrderAnswer, OrderFilter, OrderPage, OrderState, OrderTotals};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
-    id::{OrderId, WalletKey},
+    id::{OrderId, ProductId, WalletKey},
+    text::Email,
     wallet::{Order, OrderKind, OrderStatus},
 };
+use edge::csv;
 use maud::{Markup, html};
-use wire::{Error, cursor::OrderCursor};
+use wire::{Error, cursor::OrderCursor, field::FromText as _};
 
 use super::{
     catalog::product_name,
+    fields::Fields,
     form::{FieldLabel, Form},
     layout::{self, Tab, base},
-    money::money,
+    money::{decimals, grouped, money},
     page_request::PageRequest,
     wallets,
 };
@@ -55,41 +58,134 @@ pub(super) const fn kind(kind: OrderKind) -> &'static str {
     }
 }
 
+/// The fields of the filter.
+const FILTERS: [&str; 7] = ["status", "productId", "email", "from", "to", "min", "max"];
+
+/// Which orders the address asks for.
+fn filter(query: &Fields, project: &ProjectCatalog) -> Result<OrderFilter, Error> {
+    let state = OrderState::from_text(query.text("status"));
+    let product = query.text("productId").parse::<ProductId>().ok();
+    let email = query.some("email").map(Email::new).transpose();
+    let places = decimals(&currency(project));
+    let cents = |name| query.some(name).map(|_| query.money(name, places));
+    Ok(OrderFilter {
+        state,
+        product: product.filter(|it| project.product(it).is_some()),
+        email: email.map_err(|error| Error::text("email", error))?,
+        from: query.day("from")?,
+        to: query.day_end("to")?,
+        min_cents: cents("min").transpose()?,
+        max_cents: cents("max").transpose()?,
+    })
+}
+
+/// The currency that amounts of the filter are read in: that of the first price.
+fn currency(project: &ProjectCatalog) -> String {
+    let mut prices = project.products().flat_map(|it| project.prices(&it.id));
+    prices
+        .next()
+        .map_or_else(|| "EUR".to_owned(), |price| price.currency.to_string())
+}
+
 /// `GET …/orders`: the orders, newest first.
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let query = request.query();
-    let wanted = query.text("status");
-    let wanted = STATES.iter().find(|(_, name, ..)| *name == wanted);
     let before = query.cursor()?.map(|OrderCursor(at, order)| (at, order));
-    let (handle, scope) = (&app.handle, &project.scope);
-    let status = wanted.map(|(status, ..)| *status);
-    let page = handle.orders(scope, status, before, SHOWN).await;
-    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
-    let older = page.next.map(|(at, order)| {
-        let status = wanted.map_or("", |(_, name, ..)| name);
-        format!("?status={status}&before={}", OrderCursor(at, order))
-    });
-    let mut states = vec![("", "All")];
-    states.extend(STATES.iter().map(|(_, value, name, _)| (*value, *name)));
-    let form = Form::new(query, None);
+    let wanted = filter(query, &project);
+    let (page, totals) = match &wanted {
+        Ok(filter) => {
+            let (handle, scope) = (&app.handle, &project.scope);
+            let refused = |error| Error::from_wallet(error, &project);
+            let page = handle.orders(scope, filter.clone(), before, SHOWN).await;
+            let totals = handle.order_totals(scope, filter.clone()).await;
+            (page.map_err(refused)?, totals.map_err(refused)?)
+        }
+        Err(_) => (
+            OrderPage {
+                orders: Vec::new(),
+                next: None,
+            },
+            OrderTotals::default(),
+        ),
+    };
+    let kept = query.query(&FILTERS);
+    let older = page
+        .next
+        .map(|(at, order)| format!("?{kept}before={}", OrderCursor(at, order)));
+    let form = Form::new(query, wanted.as_ref().err());
     let body = html! {
-        h1 { "Orders" }
+        div.head { h1 { "Orders" } a.button href={ (base(&project)) "/orders.csv?" (kept) } { "CSV" } }
         @let waiting = app.payments.unfulfilled().count(Some(project.project.id));
         p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and daily reconciliation" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
-        form.row.filter method="get" {
-            (form.choice(&FieldLabel("status", "State", ""), &states))
-            button type="submit" { "Show" }
-        }
-        @if page.orders.is_empty() { p.empty { "No such orders." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Orders" { table {
-                thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Wallet" } th { "Buyer" } } }
-                tbody { @for order in &page.orders { (row(&project, order)) } }
-            } }
-        }
+        (filter_form(&project, form))
+        @if wanted.is_ok() { (sums(&totals)) }
+        @if page.orders.is_empty() { p.empty { "No such orders." } } @else { (table(&project, &page.orders)) }
         @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
     };
-    Ok(Tab::Orders.page(&request, &project, "Orders", &body))
+    Ok(form.response(Tab::Orders.page(&request, &project, "Orders", &body)))
+}
+
+fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
+    let mut states = vec![("", "All"), ("processing", "Processing")];
+    states.extend(STATES.iter().map(|(_, value, name, _)| (*value, *name)));
+    let mut products = vec![(String::new(), "All".to_owned())];
+    products.extend(
+        project
+            .products()
+            .map(|it| (it.id.to_string(), it.name.to_string())),
+    );
+    let currency = currency(project);
+    let (least, most) = (
+        format!("At least, {currency}"),
+        format!("At most, {currency}"),
+    );
+    html! {
+        (form.alert(&FILTERS))
+        form.row.filter method="get" {
+            (form.choice(&FieldLabel("status", "State", ""), &states))
+            (form.choice(&FieldLabel("productId", "Product", ""), &products))
+            (form.text(&FieldLabel("email", "Buyer's e-mail", "")))
+            (form.day(&FieldLabel("from", "From", "")))
+            (form.day(&FieldLabel("to", "To and including", "")))
+            (form.number(&FieldLabel("min", &least, "")))
+            (form.number(&FieldLabel("max", &most, "")))
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+/// What all orders come to that the filter lets through.
+fn sums(totals: &OrderTotals) -> Markup {
+    let count = i64::try_from(totals.count).unwrap_or(i64::MAX);
+    html! {
+        p.sums { b { (grouped(count)) } @if count == 1 { " order" } @else { " orders" }
+            @for (currency, sum) in &totals.currencies {
+                "; " (money(sum.paid_cents, currency)) " paid"
+                @if sum.refunded_cents > 0 { ", " (money(sum.refunded_cents, currency)) " of it refunded" }
+            }
+        }
+    }
+}
+
+/// `GET …/orders.csv`: all orders that the filter lets through.
+pub(super) async fn export(
+    request: PageRequest,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let filter = filter(request.query(), &project)?;
+    Ok(csv::orders(app.handle.clone(), project, filter))
+}
+
+/// A table of a project's orders.
+pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Orders" { table {
+            thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Wallet" } th { "Buyer" } } }
+            tbody { @for order in orders { (row(project, order)) } }
+        } }
+    }
 }
 
 fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {

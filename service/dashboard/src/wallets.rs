@@ -1,26 +1,25 @@
-//! Finds wallets by whatever is known of them.
+//! A project's wallets: the last used ones, or those with the largest balances.
 
-use actors::WalletView;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Redirect, Response},
-};
+use actors::{ListedWallet, WalletOrder, WalletView};
+use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::id::WalletKey;
-use edge::Read;
-use maud::html;
-use wire::{Error, ErrorCode};
+use domain::id::{ProductId, WalletKey};
+use edge::csv;
+use maud::{Markup, html};
+use wire::{Error, ErrorCode, cursor::WalletCursor};
 
 use super::{
-    fields::Fields,
-    form::{self, FieldLabel, Form},
+    form::{FieldLabel, Form},
     layout::{self, Tab, base},
-    page_request::{FormPost, PageRequest},
+    money::grouped,
+    page_request::PageRequest,
 };
 use crate::state::App;
 
-/// Most wallets found for one search.
-const SHOWN: usize = 20;
+/// Wallets per page.
+const SHOWN: usize = 25;
+/// Balances that a row of the table shows.
+const BALANCES: usize = 3;
 
 /// The path of a wallet's page.
 pub(super) fn path(project: &ProjectCatalog, wallet: WalletKey) -> String {
@@ -32,63 +31,82 @@ pub(super) fn wallet(request: &PageRequest) -> Result<WalletKey, Error> {
     request.named("wallet", ErrorCode::WalletNotFound)
 }
 
-/// `GET …/wallets`: the search form.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let fields = Fields::default();
-    let form = Form::new(&fields, None);
-    Ok(page(&request, &project, form, &[]))
+/// What the address asks the list to be sorted by: a product's balance, or else the last use.
+fn order(request: &PageRequest, project: &ProjectCatalog) -> WalletOrder {
+    let product = request.query().text("sort").parse::<ProductId>();
+    let product = product.ok().filter(|it| project.product(it).is_some());
+    product.map_or(WalletOrder::LastUsed, WalletOrder::Balance)
 }
 
-/// `POST …/wallets`: searches. Not a `GET`, as the text may be a recovery code, which must not be in a URL.
-pub(super) async fn find(
-    State(app): State<App>,
-    posted: FormPost<Read>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
+/// `GET …/wallets`: the wallets.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
-    let (scope, text) = (&project.scope, fields.text("clue"));
-    let found = app.handle.search(scope, text, SHOWN).await;
-    let found = found.map_err(|error| Error::from_wallet(error, &project))?;
-    if let [wallet] = found.as_slice() {
-        return Ok(Redirect::to(&path(&project, wallet.key)).into_response());
-    }
-    let none = found.is_empty().then(|| {
-        let error = Error::about("clue", ErrorCode::WalletNotFound);
-        error.saying("This project has no such wallet.")
-    });
-    let form = Form::new(&fields, none.as_ref());
-    Ok(page(&request, &project, form, &found))
-}
-
-fn page(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    form: Form<'_>,
-    found: &[WalletView],
-) -> Response {
+    let query = request.query();
+    let after = query.cursor()?.map(|WalletCursor(place)| place);
+    let order = order(&request, &project);
+    let page = app
+        .handle
+        .wallets(&project.scope, order, after, SHOWN)
+        .await;
+    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+    let kept = query.query(&["sort"]);
+    let next = page
+        .next
+        .map(|next| format!("?{kept}before={}", WalletCursor(next)));
+    let mut sorts = vec![(String::new(), "Last use".to_owned())];
+    let products = project.products().filter(|it| it.credit_unit.is_some());
+    sorts.extend(products.map(|it| (it.id.to_string(), format!("Balance: {}", it.name))));
+    let form = Form::new(query, None);
     let body = html! {
-        h1 { "Wallets" }
-        section.card {
-            h2 { "Find a wallet" }
-            form method="post" action={ (base(project)) "/wallets" } {
-                (form::token(request))
-                (form.text(&FieldLabel("clue", "User id, wallet id or ref, recovery code, order, hold, checkout, or a buyer's e-mail", "")))
-                button.primary type="submit" { "Find" }
-            }
+        div.head { h1 { "Wallets" } a.button href={ (base(&project)) "/wallets.csv?" (kept) } { "CSV" } }
+        form.row.filter method="get" {
+            (form.choice(&FieldLabel("sort", "Sorted by", ""), &sorts))
+            button type="submit" { "Show" }
         }
-        @if !found.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="Wallets found" { table {
-                thead { tr { th { "Wallet" } th { "Identifier" } th { "Created" } } }
-                tbody { @for wallet in found { tr {
-                    td { a href=(path(project, wallet.key)) { (name(wallet)) } }
-                    td { code { (wallet.id) } }
-                    td.time { (layout::when(wallet.created_at)) }
-                } } }
-            } }
-        }
+        @if page.wallets.is_empty() { p.empty { "No wallets." } } @else { (table(&project, &page.wallets)) }
+        @if let Some(next) = next { p { a.button href=(next) { "Next" } } }
     };
-    form.response(Tab::Wallets.page(request, project, "Wallets", &body))
+    Ok(Tab::Wallets.page(&request, &project, "Wallets", &body))
+}
+
+/// `GET …/wallets.csv`: all of them.
+pub(super) async fn export(
+    request: PageRequest,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let order = order(&request, &project);
+    Ok(csv::wallets(app.handle.clone(), project, order))
+}
+
+/// A table of wallets.
+pub(super) fn table(project: &ProjectCatalog, wallets: &[ListedWallet]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Wallets" { table {
+            thead { tr { th { "Wallet" } th { "Balances" } th { "Last used" } th { "Created" } } }
+            tbody { @for wallet in wallets { tr {
+                td.wrap { a href=(path(project, wallet.view.key)) { bdi { (name(&wallet.view)) } }
+                    br; code.small { (wallet.view.id) } }
+                td { (balances(project, &wallet.view)) }
+                td.time { (layout::when(wallet.used_at)) }
+                td.time { (layout::when(wallet.view.created_at)) }
+            } } }
+        } }
+    }
+}
+
+fn balances(project: &ProjectCatalog, view: &WalletView) -> Markup {
+    let more = view.balances.len().saturating_sub(BALANCES);
+    html! {
+        @for (place, balance) in view.balances.iter().take(BALANCES).enumerate() {
+            @let unit = project.product(&balance.product).and_then(|it| it.credit_unit.as_deref());
+            @if place > 0 { br; }
+            (grouped(balance.balance)) " " (unit.unwrap_or("credits"))
+            @if balance.owed > 0 { ", " (grouped(balance.owed)) " owed" }
+        }
+        @if view.balances.is_empty() { "–" }
+        @if more > 0 { br; span.hint { (more) " more" } }
+    }
 }
 
 /// A wallet's display name: its user id, or that it is anonymous.

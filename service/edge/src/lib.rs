@@ -6,6 +6,7 @@ pub mod auth;
 pub mod body;
 pub mod caller;
 pub mod context;
+pub mod csv;
 pub mod gate;
 pub mod layer;
 pub mod permission;

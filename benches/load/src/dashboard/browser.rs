@@ -55,13 +55,16 @@ impl Browser {
 
     /// Searches for a wallet; returns its page's path.
     pub(super) fn find(&self, path: &str, clue: &str) -> Result<String> {
-        let body = format!("formToken={}&clue={clue}", self.token);
-        let reply = self.post(path, body)?;
-        let location = reply.headers().get(LOCATION);
-        let location = location.and_then(|location| location.to_str().ok());
-        location
-            .map(str::to_owned)
-            .ok_or_else(|| Error(format!("{clue} was not found: {}", reply.status())))
+        let location = |reply: &Response| {
+            let location = reply.headers().get(LOCATION);
+            let location = location.and_then(|location| location.to_str().ok());
+            let nothing = || Error(format!("{clue} was not found: {}", reply.status()));
+            location.map(str::to_owned).ok_or_else(nothing)
+        };
+        let body = format!("formToken={}&query={clue}", self.token);
+        let asked = location(&self.post(path, body)?)?;
+        let request = self.send(self.http.get(self.url(&asked)));
+        location(&self.runtime.block_on(request)?)
     }
 
     /// The first link on a page that contains `part`.

@@ -60,6 +60,7 @@ impl Wallet {
             owner: created.owner,
             created_at: at,
             touched_at: at,
+            used_at: at,
             version: 1,
             records: 0,
             rotations: 0,
@@ -80,8 +81,12 @@ impl Wallet {
     /// [`Corrupt`] if the event does not fit the state.
     pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
         let Event { at, change } = event;
+        let is_use = !change.is_by_clock();
         let fact = self.change(at, change)?;
         self.touched_at = self.touched_at.max(at);
+        if is_use {
+            self.used_at = self.used_at.max(at);
+        }
         self.version = self.version.saturating_add(1);
         if self.due_at <= self.touched_at {
             self.refresh_due();

@@ -151,6 +151,7 @@ impl Wallet {
             owner: self.owner.clone(),
             created_at: self.created_at,
             touched_at: self.touched_at,
+            used_at: self.used_at,
             version: self.version,
             records: self.records,
             rotations: self.rotations,

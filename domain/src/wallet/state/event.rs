@@ -358,3 +358,32 @@ pub enum Change {
     /// The wallet is not frozen any more.
     Thawed,
 }
+
+impl Change {
+    /// The order whose state it may change, where it concerns one in the wallet.
+    #[must_use]
+    pub const fn order(&self) -> Option<OrderSerial> {
+        match self {
+            Self::OrderPlaced(placed) => Some(placed.order),
+            Self::OrderPaid(paid) => Some(paid.order),
+            Self::OrderFailed(closed) | Self::OrderExpired(closed) => Some(closed.order),
+            Self::OrderReversed { order, .. } | Self::OrderProcessing { order, .. } => Some(*order),
+            _ => None,
+        }
+    }
+
+    /// Whether it follows from the clock alone: reading a wallet is enough for it, and nobody used the wallet.
+    #[must_use]
+    pub const fn is_by_clock(&self) -> bool {
+        matches!(
+            self,
+            Self::FreeGranted { .. }
+                | Self::LotExpired { .. }
+                | Self::HoldExpired { .. }
+                | Self::OrderExpired(_)
+                | Self::OrderArchived { .. }
+                | Self::SubscriptionGone { .. }
+                | Self::CycleEnded { .. }
+        )
+    }
+}

@@ -25,7 +25,8 @@ impl Wallet {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         // Its first event leaves no record.
-        if self.version <= self.records || self.touched_at < self.created_at {
+        let is_sorted = self.created_at <= self.used_at && self.used_at <= self.touched_at;
+        if self.version <= self.records || !is_sorted {
             faults.push("its counts or timestamps contradict each other".into());
         }
         let mut products = BTreeSet::new();

@@ -69,6 +69,8 @@ pub struct Wallet {
     pub created_at: Timestamp,
     /// The instant of its last event; no later event is dated before it.
     pub touched_at: Timestamp,
+    /// The instant of the last event that did not follow from the clock alone: see [`Change::is_by_clock`].
+    pub used_at: Timestamp,
     /// Events applied so far.
     pub version: u64,
     /// History records written so far: the number of the last.

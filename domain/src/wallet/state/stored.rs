@@ -53,6 +53,7 @@ impl PartialEq for Wallet {
             owner,
             created_at,
             touched_at,
+            used_at,
             version,
             records,
             rotations,
@@ -70,6 +71,7 @@ impl PartialEq for Wallet {
             && *owner == other.owner
             && *created_at == other.created_at
             && *touched_at == other.touched_at
+            && *used_at == other.used_at
             && *version == other.version
             && *records == other.records
             && *rotations == other.rotations

@@ -173,6 +173,7 @@ fn a_wallet_has_more_events_than_records() {
     let numbers = "its counts or timestamps contradict each other";
     assert_eq!(broken(|it| it.records = it.version), numbers);
     assert_eq!(broken(|it| it.touched_at.0 = it.created_at.0 - 1), numbers);
+    assert_eq!(broken(|it| it.used_at.0 = it.touched_at.0 + 1), numbers);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! describes exactly these bounds in the OpenAPI document. It says in `expecting` what it wants: the
 //! caller is told that, and never what was there instead.
 
+mod cents;
 mod choice;
 mod event_type;
 mod feature_action;
@@ -11,6 +12,7 @@ mod interval;
 mod language;
 mod limit;
 mod line;
+mod list;
 mod meta;
 mod number;
 mod object;
@@ -21,6 +23,7 @@ mod permission;
 mod reason;
 mod text;
 
+pub use cents::{Cents, CentsText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub use feature_action::FeatureActionText;
 pub use id::{
@@ -34,11 +37,12 @@ pub use limit::LimitText;
 pub use line::{
     Currency, CurrencyText, DescriptionText, NameText, NoteText, SearchText, UnitText, line,
 };
+pub use list::{ListFormat, ListFormatText, SwitchText, WalletSort, WalletSortText};
 pub use meta::MetaObject;
 pub use number::{BoundedInteger, Credits, Positive, Seconds};
 pub use object::Object;
 pub use on_shortfall::OnShortfallText;
-pub use order_status::OrderStatusText;
+pub use order_status::OrderStateText;
 pub use pairs::MetadataPairs;
 pub use permission::PermissionText;
 pub use reason::ReasonText;

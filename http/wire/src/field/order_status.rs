@@ -1,19 +1,21 @@
-//! An order's status, as a filter.
+//! An order's state, as a filter.
 
 use domain::wallet::OrderStatus;
+use persistence::OrderState;
 
 use super::text::Text;
 use crate::choice;
 
-/// An order's status as callers send it.
-pub type OrderStatusText = Text<OrderStatus>;
+/// An order's state as callers send it.
+pub type OrderStateText = Text<OrderState>;
 
-choice!(OrderStatus, "OrderStatus":
-    "pending" => OrderStatus::Pending,
-    "paid" => OrderStatus::Paid,
-    "failed" => OrderStatus::Failed,
-    "refunded" => OrderStatus::Refunded,
-    "expired" => OrderStatus::Expired,
+choice!(OrderState, "OrderState":
+    "pending" => OrderState::Is(OrderStatus::Pending),
+    "processing" => OrderState::Processing,
+    "paid" => OrderState::Is(OrderStatus::Paid),
+    "failed" => OrderState::Is(OrderStatus::Failed),
+    "refunded" => OrderState::Is(OrderStatus::Refunded),
+    "expired" => OrderState::Is(OrderStatus::Expired),
 );
 
 #[cfg(test)]
@@ -23,9 +25,11 @@ mod tests {
 
     #[test]
     fn a_status_is_read_as_an_order_shows_it() {
-        assert_eq!(OrderStatus::from_text("Paid"), None);
+        assert_eq!(OrderState::from_text("Paid"), None);
         for text in ["pending", "paid", "failed", "refunded", "expired"] {
-            let status = OrderStatus::from_text(text).expect(text);
+            let Some(OrderState::Is(status)) = OrderState::from_text(text) else {
+                panic!("{text}");
+            };
             assert_eq!(serde_json::to_value(status).unwrap(), text);
         }
     }

@@ -46,7 +46,7 @@ pub(crate) struct LedgerEntry<'a> {
 }
 
 impl<'a> LedgerEntry<'a> {
-    fn of(line: &'a LedgerLine, project: &ProjectCatalog) -> Self {
+    pub(super) fn of(line: &'a LedgerLine, project: &ProjectCatalog) -> Self {
         let entry = &line.entry;
         let raw = |text: &str| RawValue::from_string(text.to_owned()).ok();
         Self {

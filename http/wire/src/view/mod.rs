@@ -2,6 +2,7 @@
 
 mod deducted;
 mod event;
+mod found;
 mod hold;
 mod instant;
 mod ledger;
@@ -11,9 +12,10 @@ mod wallet;
 
 pub use deducted::Deducted;
 pub use event::{Event, Events};
+pub use found::{ListedOrders, ListedWallet, SearchResult, Wallets};
 pub use hold::{DrawnHold, Hold, PlacedHold};
 pub use instant::Instant;
 pub use ledger::Ledger;
 pub use order::{Order, Orders};
 pub use product::{Price, Product};
-pub use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription, Wallet, Wallets};
+pub use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription, Wallet};

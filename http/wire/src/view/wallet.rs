@@ -211,13 +211,6 @@ pub struct Wallet {
     holdings: Holdings,
 }
 
-/// Wallets that were found.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Wallets {
-    /// The wallets, at most 20.
-    pub wallets: Vec<Wallet>,
-}
-
 impl Wallet {
     /// The view of any wallet.
     pub fn of(view: &WalletView, project: &ProjectCatalog) -> Self {

@@ -207,7 +207,15 @@ fn spoiled(
     let (mut record, mut hash) = (said.record.unwrap(), entry.hash.unwrap());
     spoil(&mut version, &mut event, &mut record, &mut hash);
     let mut bytes = Vec::new();
-    entry::write(&mut bytes, version, &event, Some(&record), Some(hash)).unwrap();
+    entry::write(
+        &mut bytes,
+        version,
+        &event,
+        Some(&record),
+        Some(hash),
+        said.moved.as_deref(),
+    )
+    .unwrap();
     bytes
 }
 

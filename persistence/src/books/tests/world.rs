@@ -27,9 +27,10 @@ use crate::{
         events::Events,
         verify::{listed::UnfoldedEntries, report::VerifyReport},
     },
-    contract::Books,
+    contract::{Books, WalletOrder, WalletPlace},
     format::append::{Append, LogEvent},
     frames::frame,
+    lookups::{ListWatch, lists::day},
     tuning::Tuning,
     usage::{Interval, Usage},
 };
@@ -381,8 +382,10 @@ impl World {
         let event = Event { at, change };
         let mut watch = EventCollector::default();
         let subject = watch.before(self.wallets.get(&key).map(|it| &it.0), &event, &[]);
+        let lists = ListWatch::before(self.wallets.get(&key).map(|it| &it.0), &event.change);
         let (version, record) = apply(&mut self.wallets, key, &event);
         let wallet = &self.wallets[&key].0;
+        let moved = lists.after(wallet);
         watch.after(subject, wallet, record.as_ref());
         let data = watch.end(wallet, event.at);
         let project_events = data
@@ -394,6 +397,7 @@ impl World {
             version,
             event,
             record,
+            moved,
         });
         if self.shop.is_some() {
             self.log.extend(project_events);
@@ -570,6 +574,33 @@ impl World {
             let stored = books.load(key).unwrap().unwrap();
             assert_eq!(stored.wallet, *wallet);
             check_history(&*stored.history, key, wallet.version, records);
+            let place = WalletPlace {
+                number: day(wallet.used_at),
+                wallet: *key,
+            };
+            let lists = books.wallets(wallet.project, WalletOrder::LastUsed, None, usize::MAX);
+            assert_eq!(
+                lists.unwrap().contains(&place),
+                wallet.owner != Owner::Order
+            );
+            for account in wallet.accounts() {
+                let place = WalletPlace {
+                    number: WalletOrder::balance_rank(account.available()),
+                    wallet: *key,
+                };
+                let order = WalletOrder::Balance(account.product);
+                let listed = books.wallets(wallet.project, order, None, usize::MAX);
+                let listed = listed.unwrap();
+                let own = listed.iter().filter(|other| other.wallet == *key);
+                assert!(own.eq([&place]), "{place:?} is not its only place");
+            }
+            if let Owner::External(user) = &wallet.owner {
+                let shouted = user.as_str().to_uppercase();
+                for prefix in ["", &shouted[..1], &shouted] {
+                    let found = books.users(wallet.project, prefix, usize::MAX).unwrap();
+                    assert!(found.contains(key), "{prefix}");
+                }
+            }
             if let Owner::Code { hash, .. } = &wallet.owner {
                 let expected = (hash.0 != key.0).then_some(*key);
                 assert_eq!(books.code(hash).unwrap(), expected);
@@ -592,6 +623,7 @@ impl World {
                 expected,
                 "a code that was replaced"
             );
+            assert!(books.former_code(code).unwrap().is_some());
         }
         assert!(books.load(&WalletKey([0; 16])).unwrap().is_none());
         self.check_shop(books);

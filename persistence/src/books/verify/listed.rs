@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use domain::{id::WalletKey, wallet::Event};
+use domain::id::WalletKey;
 
 use crate::{
     books::store::Store,
     error::Error,
+    format::DecodedEntry,
     lookups::{self, Key, LookUp, Value},
 };
 
@@ -39,9 +40,9 @@ impl Sum {
 }
 
 /// Applies what a listed event puts into look-ups or takes out of them.
-pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut LookUpEntries) {
+pub(super) fn follow(wallet: &WalletKey, entry: &DecodedEntry, listed: &mut LookUpEntries) {
     let mut changes = Vec::new();
-    lookups::of(wallet, event, &mut changes);
+    lookups::of(wallet, &entry.event, entry.moved.as_deref(), &mut changes);
     for change in changes {
         let key = (change.look_up, change.key);
         match change.value {
@@ -52,14 +53,11 @@ pub(super) fn follow(wallet: &WalletKey, event: &Event, listed: &mut LookUpEntri
 }
 
 impl Listing {
-    /// Adds a wallet's entries; returns how many orders it placed.
-    pub(super) fn add(&mut self, listed: LookUpEntries) -> u64 {
-        let mut orders = 0_u64;
+    /// Adds a wallet's entries.
+    pub(super) fn add(&mut self, listed: LookUpEntries) {
         for ((look_up, key), value) in listed {
             self.0.entry(look_up).or_default().add(&key, &value);
-            orders = orders.saturating_add((look_up == LookUp::Placed).into());
         }
-        orders
     }
 
     /// Compares this with what is stored.

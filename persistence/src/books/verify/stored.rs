@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::{
     history::Record,
     id::{ProductId, WalletKey},
-    wallet::Wallet,
+    wallet::{Change, Wallet},
 };
 
 use super::{
@@ -28,6 +28,7 @@ use crate::{
     error::Error,
     format::{DecodedEntry, entry::Entry},
     index::Key,
+    lookups::ListWatch,
     usage,
 };
 
@@ -151,6 +152,7 @@ fn wallet(
         sums: BTreeMap::new(),
     };
     let mut listed = more.is_none().then(BTreeMap::new);
+    let mut orders = 0_u64;
     pages::each(store, key, stored, From::after(0), &mut |entry, _| {
         let decoded = replay.step(&entry)?;
         if let Some((_, counted)) = entry.ledger_entry()? {
@@ -168,7 +170,9 @@ fn wallet(
             used.sales.merge(&sales);
         }
         if let Some(listed) = &mut listed {
-            listed::follow(key, &decoded.event, listed);
+            listed::follow(key, &decoded, listed);
+            let placed = matches!(decoded.event.change, Change::OrderPlaced(_));
+            orders = orders.saturating_add(placed.into());
         }
         Ok(true)
     })?;
@@ -184,7 +188,8 @@ fn wallet(
     referenced.blocks = referenced.blocks.saturating_add(blocks);
     // After an interrupted fold its entries may be in look-ups or not, and will be put there again.
     if let Some(listed) = listed {
-        report.orders = report.orders.saturating_add(referenced.listing.add(listed));
+        referenced.listing.add(listed);
+        report.orders = report.orders.saturating_add(orders);
     }
     for entry in more.into_iter().flatten() {
         let entry = Entry::read(entry)?;
@@ -215,7 +220,11 @@ impl Replay<'_> {
         if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
             return Err(wrong("is stored under another key's hash"));
         }
+        let watch = ListWatch::before(self.wallet.as_ref(), &decoded.event.change);
         let (wallet, record) = Wallet::replay(self.wallet.take(), key, decoded.event.clone())?;
+        if watch.after(&wallet) != decoded.moved {
+            return Err(wrong("says something else about lists than its wallet"));
+        }
         if record != decoded.record {
             return Err(wrong("does not match its event"));
         }

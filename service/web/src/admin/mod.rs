@@ -20,6 +20,7 @@ pub mod provider;
 pub mod reconciliation;
 mod replace_code;
 mod sandbox;
+mod search;
 mod state;
 mod unfulfilled;
 pub mod view;
@@ -70,7 +71,8 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(deliveries::list))
             .routes(routes!(deliveries::replay))
             .routes(routes!(deliveries::replay_since))
-            .routes(routes!(wallets::find, wallets::open))
+            .routes(routes!(search::search))
+            .routes(routes!(wallets::list, wallets::open))
             .routes(routes!(wallets::show))
             .routes(routes!(wallets::read_ledger))
             .routes(routes!(wallets::credit))

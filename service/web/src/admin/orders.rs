@@ -1,41 +1,76 @@
 //! A project's orders, as its secret key reads them: list, show.
 
-use axum::{extract::State, response::Response};
+use axum::{extract::State, http::HeaderMap, response::Response};
 use domain::catalog::KeyKind;
-use edge::{Authorized, Support};
+use edge::{Authorized, Support, csv};
+use serde::Deserialize;
 use wire::{
-    Error, respond,
-    view::{Order, Orders},
+    Error,
+    field::{ListFormat, ListFormatText, SwitchText, Text},
+    respond,
+    view::{ListedOrders, Order},
 };
 
 use super::path::Segments;
 use crate::{
     admin::App,
     http::{
-        orders::{PageQuery, StatusQuery},
+        orders::{FilterQuery, PageQuery},
         query::Params,
     },
 };
 
-/// List a project's orders, newest first.
+/// What else to answer, and how.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListOptions {
+    /// Whether to add up all orders that the filters let through.
+    #[param(inline)]
+    totals: Option<SwitchText>,
+    /// `csv`: all orders that the filters let through as CSV, whatever page was asked for.
+    #[param(inline)]
+    format: Option<ListFormatText>,
+}
+
+/// List a project's orders, newest first. With `format=csv` or `Accept: text/csv`, all of them as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/orders",
     operation_id = "listOrders",
     tag = "Orders",
-    params(("projectId" = String, Path, description = "The project."), StatusQuery, PageQuery),
-    responses((status = 200, description = "A page of orders.", body = Orders)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    params(
+        ("projectId" = String, Path, description = "The project."), FilterQuery, PageQuery, ListOptions
+    ),
+    responses((status = 200, description = "A page of orders.", content(
+        (ListedOrders = "application/json"), (String = "text/csv")
+    ))),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn list(
     _: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
-    Params(only): Params<StatusQuery>,
+    headers: HeaderMap,
+    Params(only): Params<FilterQuery>,
     Params(part): Params<PageQuery>,
+    Params(ListOptions { totals, format }): Params<ListOptions>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    part.answer(only.status(), &app.handle, &project).await
+    let filter = only.filter(&project)?;
+    if format.map_or_else(
+        || csv::is_wanted(&headers),
+        |Text(it)| it == ListFormat::Csv,
+    ) {
+        return Ok(csv::orders(app.handle.clone(), project, filter));
+    }
+    let page = part.page(filter.clone(), &app.handle, &project).await?;
+    let totals = match totals {
+        Some(Text(true)) => Some(app.handle.order_totals(&project.scope, filter).await),
+        Some(Text(false)) | None => None,
+    };
+    let totals = totals.transpose();
+    let totals = totals.map_err(|error| Error::from_wallet(error, &project))?;
+    respond::json(&ListedOrders::new(page, totals.as_ref()))
 }
 
 /// Show an order.

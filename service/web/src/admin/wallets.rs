@@ -1,14 +1,20 @@
-//! A project's wallets: find, show, open, read the ledger, grant. Once found, a wallet is named by
+//! A project's wallets: list, show, open, read the ledger, grant. Once found, a wallet is named by
 //! the key that it is stored under: no recovery code has to stand in an address.
 
-use actors::Address;
-use axum::{Json, extract::State, response::Response};
-use edge::{Authorized, Read, Support, body::Body};
+use actors::{Address, WalletListPage, WalletOrder};
+use axum::{Json, extract::State, http::HeaderMap, response::Response};
+use catalog::ProjectCatalog;
+use edge::{Authorized, Read, Support, body::Body, csv};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
-    Error,
-    field::{SearchText, Text, UserText, line},
+    Error, ErrorCode,
+    cursor::{WalletCursor, WalletCursorText},
+    field::{
+        LimitText, ListFormat, ListFormatText, ProductName, SearchText, Text, UserText, WalletSort,
+        WalletSortText, line,
+    },
+    respond,
     view::{Ledger, Wallet, Wallets},
 };
 
@@ -20,21 +26,53 @@ use crate::{
         idempotency::KeyHeader,
         ledger::{self, PageQuery},
         query::Params,
+        subject::product,
     },
 };
 
-/// The most wallets that one search finds.
+/// The most wallets that a query finds.
 const MOST_FOUND: usize = 20;
 
-/// What to look for.
+/// Which wallets to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(super) struct Search {
-    /// The user's id at the project, a recovery code, a `wal_…`, an order or a checkout, a buyer's e-mail
-    /// address, or a `ref`. All wallets that match are found.
+pub(super) struct ListQuery {
+    /// Only what a search for this finds, at most 20, whatever page was asked for: see `/search`.
     #[param(inline)]
-    query: SearchText,
+    query: Option<SearchText>,
+    /// `lastUsed`: the last used ones first; `balance`: those with the largest balances. Left out: `lastUsed`.
+    #[param(inline)]
+    sort: Option<WalletSortText>,
+    /// The product whose balances count; may be left out where only one has credits.
+    #[param(inline)]
+    product_id: Option<ProductName>,
+    /// Wallets on a page.
+    #[param(inline)]
+    limit: Option<LimitText>,
+    /// A page's `nextCursor`.
+    #[param(inline)]
+    cursor: Option<WalletCursorText>,
+    /// `csv`: all wallets as CSV, whatever page was asked for.
+    #[param(inline)]
+    format: Option<ListFormatText>,
+}
+
+impl ListQuery {
+    fn order(&self, project: &ProjectCatalog) -> Result<WalletOrder, Error> {
+        match self.sort {
+            None | Some(Text(WalletSort::LastUsed)) => Ok(WalletOrder::LastUsed),
+            Some(Text(WalletSort::Balance)) => {
+                let product = match &self.product_id {
+                    Some(name) => product(name, project)?,
+                    None => project
+                        .only_credit_product()
+                        .ok_or_else(|| Error::about("productId", ErrorCode::ProductNotFound))?,
+                };
+                Ok(WalletOrder::Balance(product))
+            }
+        }
+    }
 }
 
 /// A user's wallet to make.
@@ -45,31 +83,48 @@ struct Open {
     external_user_id: UserText,
 }
 
-/// Find wallets by a user's id, a recovery code, a `wal_…`, an order or checkout, or a buyer's e-mail
-/// address.
+/// List a project's wallets, or find some. Among wallets that were last used on one day, or that have about the same
+/// balance, the order is exact only where there are no more than a thousand. With `format=csv` or `Accept: text/csv`, all
+/// of them as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets",
-    operation_id = "findWallets",
+    operation_id = "listWallets",
     tag = "Wallets",
-    params(("projectId" = String, Path, description = "The project."), Search),
-    responses((status = 200, description = "What was found, at most 20.", body = Wallets)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    params(("projectId" = String, Path, description = "The project."), ListQuery),
+    responses((status = 200, description = "A page of wallets.", content(
+        (Wallets = "application/json"), (String = "text/csv")
+    ))),
+    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
-pub(super) async fn find(
+pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-    Params(Search { query }): Params<Search>,
-) -> Result<Json<Wallets>, Error> {
+    headers: HeaderMap,
+    Params(asked): Params<ListQuery>,
+) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let (scope, text) = (&project.scope, line(query));
-    let found = app.handle.search(scope, &text, MOST_FOUND).await;
-    let found = found.map_err(|error| Error::from_wallet(error, &project))?;
-    let wallets = found.iter().map(|view| Wallet::of(view, &project));
-    Ok(Json(Wallets {
-        wallets: wallets.collect(),
-    }))
+    let scope = &project.scope;
+    let refused = |error| Error::from_wallet(error, &project);
+    let order = asked.order(&project)?;
+    if let Some(query) = asked.query {
+        let query = line(query);
+        let found = app.handle.search(scope, None, &query, MOST_FOUND).await;
+        let page = WalletListPage {
+            wallets: found.map_err(refused)?.wallets,
+            next: None,
+        };
+        return respond::json(&Wallets::of(&page, &project));
+    }
+    let format = asked.format.map(|Text(format)| format);
+    if format.map_or_else(|| csv::is_wanted(&headers), |it| it == ListFormat::Csv) {
+        return Ok(csv::wallets(app.handle.clone(), project, order));
+    }
+    let after = asked.cursor.map(|Text(WalletCursor(place))| place);
+    let limit = asked.limit.map_or_else(Default::default, |limit| limit.0).0;
+    let page = app.handle.wallets(scope, order, after, limit).await;
+    respond::json(&Wallets::of(&page.map_err(refused)?, &project))
 }
 
 /// Get or make the wallet of one of the project's own users.

@@ -20,7 +20,12 @@ use wire::{
 
 use crate::{
     api::App,
-    http::{code_path::MissCounter, order_name::OrderName, orders::PageQuery, query::Params},
+    http::{
+        code_path::MissCounter,
+        order_name::OrderName,
+        orders::{FilterQuery, PageQuery},
+        query::Params,
+    },
 };
 
 /// How long after its payment an order that is asked for by its checkout shows its code: a day.
@@ -123,23 +128,28 @@ pub(super) async fn read_order(
 
 /// List orders
 ///
-/// Newest first. Orders carry recovery codes: a secret key is needed. A session lists the orders of its own wallet; a
+/// Newest first. Orders carry recovery codes: a secret key is needed. With one, the list may be filtered. A session lists the orders of its own wallet; a
 /// page of them may have fewer than `limit`, or none, and still a `nextCursor`.
 #[utoipa::path(
     get,
     path = "/api/v1/orders",
     tag = "Purchases",
-    params(PageQuery),
+    params(FilterQuery, PageQuery),
     responses((status = 200, description = "A page of orders", body = Orders)),
     security(("secret" = []), ("session" = [])),
+    extensions(("x-errors" = json!(["product_not_found"]))),
 )]
 pub(super) async fn list_orders(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,
+    Params(only): Params<FilterQuery>,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
     match key.session() {
         Some(session) => part.answer_own(session, &app.handle, &key).await,
-        None => part.answer(None, &app.handle, &key).await,
+        None => {
+            let filter = only.filter(&key)?;
+            respond::json(&part.page(filter, &app.handle, &key).await?)
+        }
     }
 }

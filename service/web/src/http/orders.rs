@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use actors::{Address, Handle};
+use actors::{Address, Handle, OrderFilter};
 use axum::response::Response;
 use catalog::ProjectCatalog;
-use domain::{
-    Timestamp, catalog::KeyKind, id::OrderSerial, session::WalletSession, wallet::OrderStatus,
-};
+use domain::{Timestamp, catalog::KeyKind, id::OrderSerial, session::WalletSession};
 use serde::Deserialize;
 use wire::{
     Error,
     cursor::{OrderCursor, OrderCursorText},
-    field::{LimitText, OrderStatusText, Text},
+    field::{
+        Cents, CentsText, EmailText, InstantText, LimitText, OrderStateText, ProductName, Text,
+    },
     respond,
     view::Orders,
 };
+
+use super::subject::product;
 
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -29,20 +31,47 @@ pub(crate) struct PageQuery {
     cursor: Option<OrderCursorText>,
 }
 
-/// Orders of which status to read.
+/// Which orders to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(crate) struct StatusQuery {
-    /// Only orders with this status. A page may have fewer than `limit` then, or none, and still a
-    /// `nextCursor`.
+pub(crate) struct FilterQuery {
+    /// Only orders with this status, or whose money is on its way.
     #[param(inline)]
-    status: Option<OrderStatusText>,
+    status: Option<OrderStateText>,
+    /// Only orders of this product.
+    #[param(inline)]
+    product_id: Option<ProductName>,
+    /// Only orders placed at this instant or later.
+    #[param(inline)]
+    from: Option<InstantText>,
+    /// Only orders placed before this instant.
+    #[param(inline)]
+    to: Option<InstantText>,
+    /// Only orders of the buyer with this e-mail address; case is ignored.
+    #[param(inline)]
+    email: Option<EmailText>,
+    /// Only orders of at least this amount, in the minor unit of their currency.
+    #[param(inline)]
+    min_cents: Option<CentsText>,
+    /// Only orders of at most this amount, in the minor unit of their currency.
+    #[param(inline)]
+    max_cents: Option<CentsText>,
 }
 
-impl StatusQuery {
-    /// The status, if one was named.
-    pub(crate) fn status(self) -> Option<OrderStatus> {
-        self.status.map(|Text(status)| status)
+impl FilterQuery {
+    /// The filter, if the product is one of the project's.
+    pub(crate) fn filter(self, project: &ProjectCatalog) -> Result<OrderFilter, Error> {
+        let named = self.product_id.as_ref();
+        Ok(OrderFilter {
+            state: self.status.map(|Text(state)| state),
+            product: named.map(|name| product(name, project)).transpose()?,
+            email: self.email.map(|Text(email)| email),
+            from: self.from.map(|Text(at)| at),
+            to: self.to.map(|Text(at)| at),
+            min_cents: self.min_cents.map(|Text(Cents(cents))| cents),
+            max_cents: self.max_cents.map(|Text(Cents(cents))| cents),
+        })
     }
 }
 
@@ -69,16 +98,16 @@ impl PageQuery {
         (before, limit)
     }
 
-    /// A page of a project's orders, of one status or of all, as a secret key reads it.
-    pub(crate) async fn answer(
+    /// A page of a project's orders, as a secret key reads it.
+    pub(crate) async fn page(
         self,
-        status: Option<OrderStatus>,
+        filter: OrderFilter,
         handle: &Handle,
         project: &ProjectCatalog,
-    ) -> Result<Response, Error> {
+    ) -> Result<Orders, Error> {
         let (before, limit) = self.place();
-        let page = handle.orders(&project.scope, status, before, limit).await;
+        let page = handle.orders(&project.scope, filter, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
-        respond::json(&Orders::of(&page, KeyKind::Secret))
+        Ok(Orders::of(&page, KeyKind::Secret))
     }
 }

@@ -20,8 +20,8 @@ use domain::{
 
 use super::{World, wallet_key};
 use crate::{
-    OrderPosition, ProviderId,
-    contract::Books,
+    OrderPosition, OrderRow, ProviderId,
+    contract::{Books, CurrencyTotals, OrderFilter, OrderState},
     format::append::{LogEvent, Note},
 };
 
@@ -326,6 +326,7 @@ impl World {
             let rest = books.orders(project, end.or(Some((Timestamp(0), OrderSerial(0)))), 7);
             assert_eq!(rest.unwrap(), []);
             self.check_due(books, project);
+            self.check_filters(books, project);
             for (id, order) in self.orders(project) {
                 let Some(checkout) = &order.checkout else {
                     continue;
@@ -375,6 +376,102 @@ impl World {
             let kept: Notes = books.notes(b"n").unwrap().into_iter().collect();
             assert_eq!(kept, shop.notes);
             assert_eq!(books.notes(b"o").unwrap(), []);
+        }
+    }
+
+    /// Orders by what they are filtered by, in pages, and their totals.
+    fn check_filters(&self, books: &dyn Books, project: ProjectId) {
+        let filter = OrderFilter::default;
+        let is = |status| Some(OrderState::Is(status));
+        let filters = [
+            filter(),
+            OrderFilter {
+                state: is(OrderStatus::Pending),
+                ..filter()
+            },
+            OrderFilter {
+                state: is(OrderStatus::Paid),
+                product: Some(ProductId(1)),
+                ..filter()
+            },
+            OrderFilter {
+                state: is(OrderStatus::Refunded),
+                max_cents: Some(99),
+                ..filter()
+            },
+            OrderFilter {
+                state: is(OrderStatus::Failed),
+                min_cents: Some(100),
+                ..filter()
+            },
+            OrderFilter {
+                state: Some(OrderState::Processing),
+                ..filter()
+            },
+            OrderFilter {
+                product: Some(ProductId(2)),
+                ..filter()
+            },
+            OrderFilter {
+                email: Some(email(1)),
+                ..filter()
+            },
+            OrderFilter {
+                email: Some(email(2)),
+                state: is(OrderStatus::Expired),
+                ..filter()
+            },
+            OrderFilter {
+                from: Some(Timestamp(20)),
+                to: Some(Timestamp(90)),
+                ..filter()
+            },
+        ];
+        for filter in filters {
+            let mut wanted: Vec<_> = self.orders(project).collect();
+            wanted.retain(|(_, order)| {
+                let same =
+                    |one: &Email, two: &Email| one.as_str().eq_ignore_ascii_case(two.as_str());
+                let by = order.email.as_ref();
+                filter.product.is_none_or(|it| order.terms.product == it)
+                    && filter
+                        .email
+                        .as_ref()
+                        .is_none_or(|it| by.is_some_and(|by| same(by, it)))
+                    && filter.from.is_none_or(|it| order.created_at >= it)
+                    && filter.to.is_none_or(|it| order.created_at < it)
+                    && filter.min_cents.is_none_or(|it| order.amount_cents >= it)
+                    && filter.max_cents.is_none_or(|it| order.amount_cents <= it)
+                    && filter.state.is_none_or(|state| match state {
+                        OrderState::Is(status) => order.status() == status,
+                        OrderState::Processing => order.is_processing(),
+                    })
+            });
+            wanted.sort_by_key(|(id, order)| Reverse((order.created_at, id.serial)));
+            let mut listed: Vec<OrderRow> = Vec::new();
+            loop {
+                let before = listed.last().map(|row| row.position.place());
+                let page = books.filtered_orders(project, &filter, before, 3).unwrap();
+                let is_last = page.len() < 3;
+                listed.extend(page);
+                if is_last {
+                    break;
+                }
+            }
+            let rows = listed.iter().map(|row| row.position.order);
+            assert!(rows.eq(wanted.iter().map(|(id, _)| *id)), "{filter:?}");
+            let totals = books.order_totals(project, &filter).unwrap();
+            assert_eq!(totals.count, wanted.len() as u64);
+            let paid = wanted.iter().filter(|(_, order)| order.paid_at.is_some());
+            let refunded = paid.clone().map(|(_, order)| order.reversal.refunded_cents);
+            let expected = CurrencyTotals {
+                count: totals.count,
+                amount_cents: wanted.iter().map(|(_, order)| order.amount_cents).sum(),
+                paid_cents: paid.map(|(_, order)| order.amount_cents).sum(),
+                refunded_cents: refunded.sum(),
+            };
+            let euros = totals.currencies.get("EUR").copied().unwrap_or_default();
+            assert_eq!(euros, expected, "{filter:?}");
         }
     }
 

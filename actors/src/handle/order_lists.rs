@@ -1,0 +1,113 @@
+//! Lists of orders, and what they come to.
+
+use domain::{Rejection, Timestamp, id::OrderSerial};
+use persistence::{Books, OrderFilter, OrderPosition, OrderTotals};
+
+use super::{Address, Handle, Scope, orders::unreadable};
+use crate::answer::{Error, OrderAnswer, OrderPage};
+
+impl Handle {
+    /// A page of a project's orders before a position, newest first: of those that a filter lets through. A page is
+    /// full unless it is the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn orders(
+        &self,
+        scope: &Scope,
+        filter: OrderFilter,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let project = scope.project;
+        let rows = move |books: &dyn Books| {
+            books.filtered_orders(project, &filter, before, limit.saturating_add(1))
+        };
+        let rows = self.read_books(rows).await?;
+        let places = rows.iter().map(|row| row.position).collect();
+        self.page_of(scope, places, limit).await
+    }
+
+    /// What a project's orders come to that a filter lets through.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub async fn order_totals(
+        &self,
+        scope: &Scope,
+        filter: OrderFilter,
+    ) -> Result<OrderTotals, Error> {
+        let project = scope.project;
+        self.read_books(move |books| books.order_totals(project, &filter))
+            .await
+    }
+
+    /// A page of a wallet's orders before a position, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn wallet_orders(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let wallet = self.read(scope, address).await?.key;
+        let places = self
+            .books()
+            .wallet_orders(wallet, before, limit.saturating_add(1));
+        let places = places.map_err(|error| unreadable(&error))?;
+        self.page_of(scope, places, limit).await
+    }
+
+    /// The page of these positions, of which one more than `limit` was asked for.
+    async fn page_of(
+        &self,
+        scope: &Scope,
+        mut places: Vec<OrderPosition>,
+        limit: usize,
+    ) -> Result<OrderPage, Error> {
+        let more = places.len() > limit;
+        places.truncate(limit);
+        let next = places.last().filter(|_| more).map(OrderPosition::place);
+        let orders = self.orders_at(scope, places).await?;
+        Ok(OrderPage { orders, next })
+    }
+
+    /// The orders at these positions.
+    pub(super) async fn orders_at(
+        &self,
+        scope: &Scope,
+        places: Vec<OrderPosition>,
+    ) -> Result<Vec<OrderAnswer>, Error> {
+        let mut orders = Vec::with_capacity(places.len());
+        for place in places {
+            match self.order(scope, place.order).await {
+                Ok(order) => orders.push(order),
+                // The look-up had it before its append, which then failed.
+                Err(Error::Rejected(Rejection::OrderNotFound)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(orders)
+    }
+
+    /// The ids and positions of a project's orders before a position, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub fn order_positions(
+        &self,
+        scope: &Scope,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let positions = self.books().orders(scope.project, before, limit);
+        positions.map_err(|error| unreadable(&error))
+    }
+}

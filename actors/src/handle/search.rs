@@ -1,0 +1,223 @@
+//! An operator's search: wallets, orders and ledger entries by anything that is known of them. Every reading of the text
+//! is tried, and each is a look-up.
+
+use domain::{
+    Rejection,
+    code::RecoveryCode,
+    id::{HoldId, OrderId, WalletId, WalletKey},
+    text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
+};
+use persistence::{Books, OrderFilter, ProviderId, folded};
+
+use super::{Address, Handle, Scope, orders::unreadable};
+use crate::{
+    answer::{Error, ListedWallet, SearchResult},
+    wallet::{FindByKey, PeekWallet},
+};
+
+/// Users whose identifiers begin alike that are read until enough of them match.
+const MAX_CANDIDATES: usize = 200;
+
+/// Where a text led, in the order in which it is shown.
+#[derive(Default)]
+struct Places {
+    addresses: Vec<Address>,
+    orders: Vec<OrderId>,
+}
+
+impl Handle {
+    /// What a text leads to in a project, each once and at most `limit` of a kind: by user id, or how it begins, in any
+    /// case; a recovery code, in any spelling, also one that was replaced; `wref_…`, `wal_…`, an order, a hold; what the
+    /// provider calls a checkout, payment, invoice, subscription or customer; or the email address of an order. Within a
+    /// wallet: ledger entries by the key of the request that wrote them.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`] when there is no such wallet to search in; [`Error::Unavailable`] when the books
+    /// cannot be read; else see [`Error`].
+    pub async fn search(
+        &self,
+        scope: &Scope,
+        within: Option<WalletKey>,
+        text: &str,
+        limit: usize,
+    ) -> Result<SearchResult, Error> {
+        let mut found = SearchResult::default();
+        if let Some(wallet) = within {
+            let key = FindByKey(text.trim().into());
+            found.entries = self.ask_at(scope, &Address::Stored(wallet), key).await?;
+            return Ok(found);
+        }
+        let Places { addresses, orders } = self.places(scope, text, limit)?;
+        for order in orders {
+            if found.orders.len() < limit && found.orders.iter().all(|other| other.id != order) {
+                let order = self.order(scope, order).await;
+                found.orders.extend(found_only(order)?);
+            }
+        }
+        for address in addresses {
+            if found.wallets.len() >= limit {
+                return Ok(found);
+            }
+            let wallet = self.peek(scope, &address).await;
+            found.add(found_only(wallet)?);
+        }
+        self.add_users(scope, text, limit, &mut found).await?;
+        Ok(found)
+    }
+
+    /// A wallet as it stands; nothing is logged.
+    pub(super) async fn peek(
+        &self,
+        scope: &Scope,
+        address: &Address,
+    ) -> Result<ListedWallet, Error> {
+        self.ask_at(scope, address, PeekWallet).await
+    }
+
+    /// The wallet that an operator names by its stored key or by its identifier.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
+    pub fn named_wallet(&self, text: &str) -> Result<WalletKey, Error> {
+        if let Ok(key) = text.parse::<WalletKey>() {
+            return Ok(key);
+        }
+        let id = text.parse::<WalletId>().ok();
+        let key = id.map(|id| self.books().wallet(id)).transpose();
+        let key = key.map_err(|error| unreadable(&error))?.flatten();
+        key.ok_or_else(|| Rejection::WalletNotFound.into())
+    }
+
+    /// Users' wallets by how the user's identifier begins, without regard to case.
+    async fn add_users(
+        &self,
+        scope: &Scope,
+        text: &str,
+        limit: usize,
+        found: &mut SearchResult,
+    ) -> Result<(), Error> {
+        let prefix = folded(text.trim());
+        if ExternalUserId::new(text.trim()).is_err() {
+            return Ok(());
+        }
+        let candidates = self
+            .books()
+            .users(scope.project, &prefix, MAX_CANDIDATES.max(limit));
+        for wallet in candidates.map_err(|error| unreadable(&error))? {
+            if found.wallets.len() >= limit {
+                break;
+            }
+            let wallet = self.peek(scope, &Address::Stored(wallet)).await;
+            let wallet = found_only(wallet)?.filter(|wallet| {
+                let user = wallet.view.external_user.as_ref();
+                user.is_some_and(|user| folded(user.as_str()).starts_with(&prefix))
+            });
+            found.add(wallet);
+        }
+        Ok(())
+    }
+
+    /// Everything that a text may name: user ids are the project's own, and may look like anything.
+    fn places(&self, scope: &Scope, text: &str, limit: usize) -> Result<Places, Error> {
+        let mut places = Places::default();
+        let exact = ExternalUserId::new(text).ok().into_iter();
+        places.addresses.extend(exact.map(Address::External));
+        let text = text.trim();
+        let trimmed = ExternalUserId::new(text).ok().into_iter();
+        places.addresses.extend(trimmed.map(Address::External));
+        let books = self.books();
+        let code = RecoveryCode::parse_spelled(text);
+        let read = || {
+            if let Some(code) = &code {
+                let hash = self.inner.keyring.code_hash(scope.project, code);
+                places.add_wallet(books.former_code(&hash)?);
+            }
+            if let Ok(id) = text.parse::<WalletId>() {
+                places.add_wallet(books.wallet(id)?);
+            }
+            for order in named_by_provider(books, scope, text, limit)? {
+                places.add_order(order);
+            }
+            if let Ok(email) = Email::new(text) {
+                let filter = OrderFilter {
+                    email: Some(email.clone()),
+                    ..OrderFilter::default()
+                };
+                for row in books.filtered_orders(scope.project, &filter, None, limit)? {
+                    places.add_order(row.position.order);
+                }
+                let paid = books.buyers(scope.project, &email, limit)?;
+                paid.into_iter().for_each(|it| places.add_wallet(Some(it)));
+            }
+            Ok(())
+        };
+        let read: Result<(), persistence::Error> = { read }();
+        read.map_err(|error| unreadable(&error))?;
+        places.add_wallet(text.parse::<WalletKey>().ok());
+        places.add_wallet(text.parse::<HoldId>().ok().map(|hold| hold.wallet));
+        if let Ok(order) = text.parse::<OrderId>() {
+            places.add_order(order);
+        }
+        places.addresses.extend(code.map(Address::Code));
+        Ok(places)
+    }
+}
+
+impl Places {
+    fn add_wallet(&mut self, wallet: Option<WalletKey>) {
+        self.addresses.extend(wallet.map(Address::Stored));
+    }
+
+    /// An order, and with it its wallet.
+    fn add_order(&mut self, order: OrderId) {
+        self.orders.push(order);
+        self.add_wallet(Some(order.wallet));
+    }
+}
+
+impl SearchResult {
+    fn add(&mut self, wallet: Option<ListedWallet>) {
+        let is_new = |wallet: &ListedWallet| {
+            let mut others = self.wallets.iter();
+            others.all(|other| other.view.key != wallet.view.key)
+        };
+        let wallet = wallet.filter(is_new);
+        self.wallets.extend(wallet);
+    }
+}
+
+/// The orders that the provider has a name for which begins so.
+fn named_by_provider(
+    books: &dyn Books,
+    scope: &Scope,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<OrderId>, persistence::Error> {
+    let checkout = CheckoutId::new(text).ok();
+    let payment = PaymentId::new(text).ok();
+    let invoice = InvoiceId::new(text).ok();
+    let subscription = SubscriptionId::new(text).ok();
+    let customer = CustomerId::new(text).ok();
+    let name = match text.split_once('_').map(|(prefix, _)| prefix) {
+        Some("cs") => checkout.as_ref().map(ProviderId::Checkout),
+        Some("pi") => payment.as_ref().map(ProviderId::Payment),
+        Some("in") => invoice.as_ref().map(ProviderId::Invoice),
+        Some("sub") => subscription.as_ref().map(ProviderId::Subscription),
+        Some("cus") => customer.as_ref().map(ProviderId::Customer),
+        _ => None,
+    };
+    name.map_or(Ok(Vec::new()), |name| {
+        books.orders_by_provider_id(scope.project, name, limit)
+    })
+}
+
+/// What there is, and nothing where there is nothing.
+pub(super) fn found_only<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,131 @@
+//! A project's wallets, by their last use or by a balance.
+
+use std::cmp::Reverse;
+
+use domain::id::{ProductId, WalletKey};
+use futures_util::{StreamExt as _, stream};
+use persistence::{WalletOrder, WalletPlace};
+
+use super::{Address, Handle, Scope, orders::unreadable};
+use crate::answer::{Error, ListedWallet, WalletListPage, WalletListPlace};
+
+/// Wallets of one day or of one rank of balances that are read to sort them. Where there are more, they come in the order
+/// of their keys.
+const SORTED_EXACTLY: usize = 1000;
+/// Wallets that are read concurrently.
+const READ_AT_ONCE: usize = 64;
+
+impl Handle {
+    /// A page of a project's wallets after a place: the last used ones first, or those with the largest balances. Within
+    /// a day, or among balances of about the same size, they are in order only where there are no more than a thousand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn wallets(
+        &self,
+        scope: &Scope,
+        order: WalletOrder,
+        after: Option<WalletListPlace>,
+        limit: usize,
+    ) -> Result<WalletListPage, Error> {
+        let mut page = WalletListPage::default();
+        let mut after = after;
+        let mut below = after.map_or(i32::MAX, |after| after.number);
+        loop {
+            let missing = limit.saturating_sub(page.wallets.len());
+            let group = self.group(scope, order, below, None, SORTED_EXACTLY.saturating_add(1))?;
+            let Some(number) = group.first().map(|place| place.number) else {
+                return Ok(page);
+            };
+            let within = after.take().filter(|after| after.number == number);
+            let by_key =
+                group.len() > SORTED_EXACTLY || within.is_some_and(|it| it.exact.is_none());
+            let (mut found, more) = if by_key {
+                let start = within.map(|within| within.wallet);
+                let places = self.group(scope, order, number, start, missing.saturating_add(1))?;
+                let more = places.len() > missing;
+                let places = places.into_iter().take(missing).collect();
+                (self.read_places(scope, places).await?, more)
+            } else {
+                let mut all = self.read_places(scope, group).await?;
+                let place = |wallet: &ListedWallet| (exact(order, wallet), wallet.view.key);
+                all.sort_by_key(|wallet| Reverse(place(wallet)));
+                let start = within.and_then(|it| Some((it.exact?, it.wallet)));
+                all.retain(|wallet| start.is_none_or(|start| place(wallet) < start));
+                let more = all.len() > missing;
+                all.truncate(missing);
+                (all, more)
+            };
+            page.wallets.append(&mut found);
+            let last = page.wallets.last();
+            if more || page.wallets.len() >= limit {
+                page.next = last.map(|wallet| WalletListPlace {
+                    number,
+                    exact: (!by_key).then(|| exact(order, wallet)),
+                    wallet: wallet.view.key,
+                });
+                if !more && self.is_last(scope, order, number)? {
+                    page.next = None;
+                }
+                return Ok(page);
+            }
+            match number.checked_sub(1) {
+                Some(next) => below = next,
+                None => return Ok(page),
+            }
+        }
+    }
+
+    /// The places of the first group at `number` or below, after a wallet of it.
+    fn group(
+        &self,
+        scope: &Scope,
+        order: WalletOrder,
+        number: i32,
+        after: Option<WalletKey>,
+        limit: usize,
+    ) -> Result<Vec<WalletPlace>, Error> {
+        let wallet = after.unwrap_or(WalletKey([u8::MAX; 16]));
+        let after = Some(WalletPlace { number, wallet });
+        let places = self.books().wallets(scope.project, order, after, limit);
+        let mut places = places.map_err(|error| unreadable(&error))?;
+        if let Some(first) = places.first().map(|place| place.number) {
+            places.retain(|place| place.number == first);
+        }
+        Ok(places)
+    }
+
+    fn is_last(&self, scope: &Scope, order: WalletOrder, number: i32) -> Result<bool, Error> {
+        match number.checked_sub(1) {
+            Some(next) => Ok(self.group(scope, order, next, None, 1)?.is_empty()),
+            None => Ok(true),
+        }
+    }
+
+    async fn read_places(
+        &self,
+        scope: &Scope,
+        places: Vec<WalletPlace>,
+    ) -> Result<Vec<ListedWallet>, Error> {
+        let read = places.into_iter().map(|place| async move {
+            let wallet = self.peek(scope, &Address::Stored(place.wallet)).await;
+            super::search::found_only(wallet)
+        });
+        let read: Vec<_> = stream::iter(read).buffered(READ_AT_ONCE).collect().await;
+        read.into_iter().filter_map(Result::transpose).collect()
+    }
+}
+
+/// What a wallet is listed by.
+fn exact(order: WalletOrder, wallet: &ListedWallet) -> i64 {
+    let of = |product: ProductId| {
+        let mut balances = wallet.view.balances.iter();
+        let balance = balances.find(|balance| balance.product == product);
+        balance.map_or(0, |balance| balance.balance)
+    };
+    match order {
+        WalletOrder::LastUsed => wallet.used_at.0,
+        WalletOrder::Balance(product) => of(product),
+    }
+}

@@ -1,0 +1,86 @@
+//! A wallet as it stands, looked at without using it: nothing is logged. What fell due meanwhile is left out of the
+//! answer, but stays to be logged when the wallet is used.
+
+use std::borrow::Cow;
+
+use domain::{
+    history::{Record, RecordContent, RecordKey},
+    id::{OrderId, WalletId, WalletKey},
+    wallet::{Wallet, catch_up::MAX_EVENTS_PER_TURN},
+};
+
+use super::{Command, Turn, read::view};
+use crate::{
+    answer::{Error, LedgerLine, ListedWallet},
+    keyring::ledger_id,
+};
+
+/// A look at a wallet in a list or in a search's result.
+pub(crate) struct PeekWallet;
+
+impl Command for PeekWallet {
+    type Answer = ListedWallet;
+    const PEEKS: bool = true;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<ListedWallet, Error> {
+        let now = turn.now();
+        let mut wallet = Cow::Borrowed(turn.wallet()?);
+        for _ in 0..MAX_EVENTS_PER_TURN {
+            let Some(event) = wallet.next_due(&[], now) else {
+                break;
+            };
+            if wallet.to_mut().apply(event).is_err() {
+                break;
+            }
+        }
+        Ok(ListedWallet {
+            view: view(&wallet, now),
+            used_at: wallet.used_at,
+        })
+    }
+}
+
+/// Ledger entries by the caller's key of a request.
+pub(crate) struct FindByKey(pub(crate) Box<str>);
+
+impl Command for FindByKey {
+    type Answer = Vec<LedgerLine>;
+    const PEEKS: bool = true;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Vec<LedgerLine>, Error> {
+        let Wallet { id, key, .. } = *turn.wallet()?;
+        let name = &*self.0;
+        let mut lines = Vec::new();
+        for kind in [
+            RecordKey::Deduct(name),
+            RecordKey::Grant(name),
+            RecordKey::Draw(name),
+            RecordKey::Forgive(name),
+        ] {
+            if let Some(record) = turn.prior(kind)? {
+                lines.extend(LedgerLine::of((id, key), record));
+            }
+        }
+        // A settled hold's entry lies under the hold.
+        if let Some(placed) = turn.prior(RecordKey::Hold(name))?
+            && let RecordContent::HoldPlaced(hold, _) = placed.fact
+            && let Some(closed) = turn.prior(RecordKey::HoldClosed(hold.id.serial))?
+        {
+            lines.extend(LedgerLine::of((id, key), closed));
+        }
+        Ok(lines)
+    }
+}
+
+impl LedgerLine {
+    /// The line that a wallet's record is, if it is one.
+    pub(crate) fn of((id, wallet): (WalletId, WalletKey), record: Record) -> Option<Self> {
+        let entry = record.entry()?.clone();
+        Some(Self {
+            id: ledger_id(id, record.seq, record.at),
+            at: record.at,
+            order: entry.order.map(|serial| OrderId { serial, wallet }),
+            entry,
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! Orders by when they were placed: all of a project, and those of each status, product and buyer. An entry has what
+//! lists are filtered by and added up from, so that neither wakes a wallet.
+
+pub(crate) use super::orders::key_of;
+use super::{
+    list_change::{ListChange, ListedOrder, OrderChange, OrderSummary},
+    orders::{OrderPosition, buyer_key, hash, number, short, wallet},
+    spec::{Key, LookUpSpec, Put, Value, joined, nothing_changes},
+};
+use crate::error::Error;
+use domain::{
+    Timestamp,
+    id::{OrderId, OrderSerial, ProductId, ProjectId, WalletKey},
+    text::Email,
+    wallet::{Order, OrderStatus, Wallet},
+};
+
+/// Key: hash of the project and what its orders have in common, instant, serial. Value: [`OrderSummary`], wallet.
+pub(super) const ORDERS: LookUpSpec = LookUpSpec {
+    name: "orders",
+    key: 40,
+    value: SUMMARY_BYTES + 16,
+    changes: nothing_changes,
+    moves,
+};
+
+/// Status, product, amount, refunds, currency.
+const SUMMARY_BYTES: usize = 36;
+/// Added to the status while its money is on its way.
+const PROCESSING: u8 = 0x80;
+
+/// An order in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderRow {
+    /// Its place in the list.
+    pub position: OrderPosition,
+    /// What else the list has of it.
+    pub summary: OrderSummary,
+}
+
+/// What the orders of a list have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrderGroup<'a> {
+    All,
+    Status(OrderStatus),
+    Processing,
+    Product(ProductId),
+    Buyer(&'a Email),
+}
+
+impl ListedOrder {
+    /// An order as it stands in its wallet.
+    pub(super) fn of(wallet: &Wallet, order: &Order) -> Self {
+        let currency = order.terms.currency.as_bytes().first_chunk();
+        let refunded_cents = match order.paid_at {
+            Some(_) => order.reversal.refunded_cents,
+            None => 0,
+        };
+        let email = order.email.as_ref();
+        Self {
+            placed_at: order.created_at,
+            buyer: email.map(|email| buyer_key(wallet.project, email)),
+            summary: OrderSummary {
+                status: order.status(),
+                processing: order.is_processing(),
+                product: order.terms.product,
+                amount_cents: order.amount_cents,
+                refunded_cents,
+                currency: currency.copied().unwrap_or(*b"XXX"),
+            },
+        }
+    }
+
+    fn each_key(&self, project: ProjectId, serial: OrderSerial, each: &mut dyn FnMut(Key)) {
+        let summary = &self.summary;
+        let groups = [
+            OrderGroup::All,
+            OrderGroup::Status(summary.status),
+            OrderGroup::Product(summary.product),
+        ];
+        let processing = summary.processing.then_some(OrderGroup::Processing);
+        let groups = groups.into_iter().chain(processing);
+        for group in groups.map(|group| group.hash(project)).chain(self.buyer) {
+            each(key_of(&group, self.placed_at, serial));
+        }
+    }
+}
+
+impl OrderGroup<'_> {
+    pub(crate) fn hash(self, project: ProjectId) -> [u8; 16] {
+        match self {
+            Self::All => hash(b"orders", project, ""),
+            Self::Status(status) => hash(b"orders in", project, status_name(status)),
+            Self::Processing => hash(b"orders in", project, "processing"),
+            Self::Product(product) => hash(b"orders of", project, &product.to_string()),
+            Self::Buyer(email) => buyer_key(project, email),
+        }
+    }
+}
+
+impl OrderSummary {
+    /// The currency's ISO 4217 code.
+    #[must_use]
+    pub fn currency(&self) -> &str {
+        str::from_utf8(&self.currency).unwrap_or("XXX")
+    }
+
+    fn write(&self, wallet: &WalletKey) -> Value {
+        let processing = if self.processing { PROCESSING } else { 0 };
+        joined(&[
+            &[status_number(self.status) | processing],
+            &self.product.0.to_be_bytes(),
+            &self.amount_cents.to_be_bytes(),
+            &self.refunded_cents.to_be_bytes(),
+            &self.currency,
+            &wallet.0,
+        ])
+    }
+
+    fn read(value: &[u8]) -> Option<Self> {
+        let (state, rest) = value.split_first()?;
+        let (product, rest) = rest.split_first_chunk()?;
+        let (amount, rest) = rest.split_first_chunk()?;
+        let (refunded, rest) = rest.split_first_chunk()?;
+        let status = |status: &OrderStatus| status_number(*status) == state & !PROCESSING;
+        Some(Self {
+            status: STATUSES.into_iter().find(status)?,
+            processing: state & PROCESSING != 0,
+            product: ProductId(u128::from_be_bytes(*product)),
+            amount_cents: i64::from_be_bytes(*amount),
+            refunded_cents: i64::from_be_bytes(*refunded),
+            currency: *rest.first_chunk()?,
+        })
+    }
+}
+
+impl OrderRow {
+    pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, Error> {
+        let (summary, owner) = value.split_at_checked(SUMMARY_BYTES).ok_or_else(short)?;
+        let at = key.get(16..24).and_then(|at| at.first_chunk::<8>());
+        let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
+        Ok(Self {
+            position: OrderPosition {
+                at: Timestamp(at.cast_signed()),
+                order: OrderId {
+                    serial: OrderSerial(number(key.get(24..))?),
+                    wallet: wallet(owner)?,
+                },
+            },
+            summary: OrderSummary::read(summary).ok_or_else(short)?,
+        })
+    }
+}
+
+const STATUSES: [OrderStatus; 5] = [
+    OrderStatus::Pending,
+    OrderStatus::Paid,
+    OrderStatus::Failed,
+    OrderStatus::Refunded,
+    OrderStatus::Expired,
+];
+
+const fn status_number(status: OrderStatus) -> u8 {
+    match status {
+        OrderStatus::Pending => 0,
+        OrderStatus::Paid => 1,
+        OrderStatus::Failed => 2,
+        OrderStatus::Refunded => 3,
+        OrderStatus::Expired => 4,
+    }
+}
+
+const fn status_name(status: OrderStatus) -> &'static str {
+    match status {
+        OrderStatus::Pending => "pending",
+        OrderStatus::Paid => "paid",
+        OrderStatus::Failed => "failed",
+        OrderStatus::Refunded => "refunded",
+        OrderStatus::Expired => "expired",
+    }
+}
+
+/// The first key of a group, or the first at an instant or later.
+pub(crate) fn first_in(group: [u8; 16], from: Option<Timestamp>) -> Key {
+    key_of(&group, from.unwrap_or(Timestamp(i64::MIN)), OrderSerial(0))
+}
+
+fn moves(wallet: &WalletKey, moved: &ListChange, put: &mut Put<'_>) {
+    let Some(OrderChange {
+        serial,
+        before,
+        after,
+    }) = &moved.order
+    else {
+        return;
+    };
+    if let Some(before) = before {
+        before.each_key(moved.project, *serial, &mut |key| put(key, None));
+    }
+    if let Some(after) = after {
+        let value = after.summary.write(wallet);
+        after.each_key(moved.project, *serial, &mut |key| {
+            put(key, Some(value.clone()));
+        });
+    }
+}

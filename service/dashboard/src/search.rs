@@ -1,0 +1,99 @@
+//! One search for wallets and orders. What is looked for stands in the address, so that Back and links work; a recovery
+//! code must not, so the form is sent as a `POST`.
+
+use actors::SearchResult;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Redirect, Response},
+};
+use catalog::ProjectCatalog;
+use domain::{code::RecoveryCode, id::OrderId};
+use edge::Read;
+use maud::html;
+use wire::{Error, ErrorCode};
+
+use super::{
+    fields::Fields,
+    form::Form,
+    layout::{Tab, base},
+    orders,
+    page_request::{FormPost, PageRequest},
+    wallets,
+};
+use crate::state::App;
+
+/// The most wallets, and the most orders, of one search.
+const SHOWN: usize = 20;
+/// The field with what is looked for.
+const QUERY: &str = "query";
+/// What providers call an order's checkout, payment and invoice begins so.
+const OF_ONE_ORDER: [&str; 3] = ["cs_", "pi_", "in_"];
+
+/// `POST …/search`: a code is looked for at once; anything else at an address that has it.
+pub(super) async fn find(
+    State(app): State<App>,
+    posted: FormPost<Read>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    if RecoveryCode::parse_spelled(fields.text(QUERY)).is_some() {
+        return answer(&app, &request, &fields).await;
+    }
+    let project = request.project(&app)?;
+    let query = fields.query(&[QUERY]);
+    let query = query.trim_end_matches('&');
+    let path = format!("{}/search?{query}", base(&project));
+    Ok(Redirect::to(&path).into_response())
+}
+
+/// `GET …/search`: what is found.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let fields = request.query().clone();
+    answer(&app, &request, &fields).await
+}
+
+async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Response, Error> {
+    let project = request.project(app)?;
+    let text = fields.text(QUERY);
+    let found = match text {
+        "" => SearchResult::default(),
+        _ => {
+            let found = app.handle.search(&project.scope, None, text, SHOWN).await;
+            found.map_err(|error| Error::from_wallet(error, &project))?
+        }
+    };
+    if let Some(only) = only(&project, text, &found) {
+        return Ok(Redirect::to(&only).into_response());
+    }
+    let is_nothing = found.wallets.is_empty() && found.orders.is_empty() && !text.is_empty();
+    let none = is_nothing.then(|| {
+        let error = Error::about(QUERY, ErrorCode::WalletNotFound);
+        error.saying("This project has no such wallet or order.")
+    });
+    let form = Form::new(fields, none.as_ref());
+    let body = html! {
+        h1 { "Search" }
+        (form.alert(&[]))
+        p.hint { "By user id or how it begins, e-mail of any order, recovery code (also a former one), order, hold, "
+            "checkout, wallet, or the provider's payment, invoice, customer or subscription." }
+        @if !found.orders.is_empty() {
+            h2 { "Orders" @if found.orders.len() >= SHOWN { " (the first " (SHOWN) ")" } }
+            (orders::table(&project, &found.orders))
+        }
+        @if !found.wallets.is_empty() {
+            h2 { "Wallets" @if found.wallets.len() >= SHOWN { " (the first " (SHOWN) ")" } }
+            (wallets::table(&project, &found.wallets))
+        }
+    };
+    Ok(form.response(Tab::Wallets.page(request, &project, "Search", &body)))
+}
+
+/// The page of the only thing that was meant.
+fn only(project: &ProjectCatalog, text: &str, found: &SearchResult) -> Option<String> {
+    let names_order =
+        text.parse::<OrderId>().is_ok() || OF_ONE_ORDER.iter().any(|it| text.starts_with(it));
+    match (found.orders.as_slice(), found.wallets.as_slice()) {
+        ([order], _) if names_order => Some(orders::path(project, order.id)),
+        ([], [wallet]) => Some(wallets::path(project, wallet.view.key)),
+        _ => None,
+    }
+}

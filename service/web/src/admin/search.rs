@@ -1,0 +1,69 @@
+//! One search for wallets, orders and ledger entries.
+
+use axum::{extract::State, response::Response};
+use edge::{Authorized, Support};
+use serde::Deserialize;
+use wire::{
+    Error, ErrorCode,
+    field::{LimitText, NameText, SearchText, line},
+    respond,
+    view::SearchResult,
+};
+
+use crate::{admin::App, http::query::Params};
+
+/// What a search finds of a kind where no limit is named.
+const FOUND: usize = 20;
+
+/// What to look for, and where.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct SearchQuery {
+    /// The project to search in.
+    #[param(inline)]
+    project_id: NameText,
+    /// A user's id or how it begins, in any case; a recovery code, in any spelling, also one that was replaced; a `wal_…`,
+    /// `ref`, order, checkout or hold; what the provider calls a payment, invoice, subscription or customer; or the e-mail
+    /// address of an order. With `walletId`: the key of a request.
+    #[param(inline)]
+    query: SearchText,
+    /// Only ledger entries of this wallet, `wal_…` or `ref`, by their `idempotencyKey`.
+    #[param(inline)]
+    wallet_id: Option<NameText>,
+    /// The most wallets, and the most orders. Left out: 20.
+    #[param(inline)]
+    limit: Option<LimitText>,
+}
+
+/// Find wallets, orders and ledger entries by anything that is known of them.
+#[utoipa::path(
+    get,
+    path = "/search",
+    operation_id = "search",
+    tag = "Wallets",
+    params(SearchQuery),
+    responses((status = 200, description = "What was found.", body = SearchResult)),
+    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+)]
+pub(super) async fn search(
+    caller: Authorized<Support>,
+    State(app): State<App>,
+    Params(asked): Params<SearchQuery>,
+) -> Result<Response, Error> {
+    let id = line(asked.project_id).parse();
+    let id = id.map_err(|_| Error::new(ErrorCode::ProjectNotFound))?;
+    let project = app.catalog.project(id)?;
+    let refused = |error| Error::from_wallet(error, &project);
+    let within = asked
+        .wallet_id
+        .map(|name| app.handle.named_wallet(&line(name)));
+    let within = within.transpose().map_err(refused)?;
+    let limit = asked.limit.map_or(FOUND, |limit| limit.0.0);
+    let query = line(asked.query);
+    let found = app
+        .handle
+        .search(&project.scope, within, &query, limit)
+        .await;
+    respond::json(&SearchResult::of(&found.map_err(refused)?, &project))
+}
