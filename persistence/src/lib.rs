@@ -25,9 +25,9 @@ pub use books::{
     verify::{self, verify},
 };
 pub use contract::{
-    Awake, Backlog, Books, CurrencyTotals, EventNumber, History, LoadedWallet, Log, OnEvents,
-    OnOutcome, OrderFilter, OrderState, OrderTotals, PeriodEnd, Store, StoredNote, WalletOrder,
-    WalletPlace, latency,
+    Awake, Backlog, BestSellers, Books, CurrencyTotals, EventNumber, History, LoadedWallet, Log,
+    OnEvents, OnOutcome, OrderFilter, OrderState, OrderTotals, PeriodEnd, Store, StoredNote,
+    Takings, WalletOrder, WalletPlace, latency,
 };
 pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{

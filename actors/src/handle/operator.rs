@@ -3,7 +3,12 @@
 
 use std::sync::Arc;
 
-use domain::{Rejection, id::WalletId, time::Span, wallet::Wallet};
+use domain::{
+    Rejection,
+    id::{WalletId, WalletKey},
+    time::Span,
+    wallet::Wallet,
+};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{

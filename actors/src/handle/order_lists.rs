@@ -1,7 +1,7 @@
 //! Lists of orders, and what they come to.
 
-use domain::{Rejection, Timestamp, id::OrderSerial};
-use persistence::{Books, OrderFilter, OrderPosition, OrderTotals};
+use domain::{Rejection, Timestamp, id::OrderSerial, time::Span};
+use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderTotals};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::{Error, OrderAnswer, OrderPage};
@@ -41,6 +41,22 @@ impl Handle {
     ) -> Result<OrderTotals, Error> {
         let project = scope.project;
         self.read_books(move |books| books.order_totals(project, &filter))
+            .await
+    }
+
+    /// The prices and the wallets of a project that brought most in a stretch of time, at most `most` of each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub async fn best_sellers(
+        &self,
+        scope: &Scope,
+        within: Span,
+        most: usize,
+    ) -> Result<BestSellers, Error> {
+        let project = scope.project;
+        self.read_books(move |books| books.best_sellers(project, within, most))
             .await
     }
 

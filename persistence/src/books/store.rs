@@ -64,7 +64,7 @@ impl Store {
             usage: tree("usage")?,
             project_events: tree("project_events")?,
             look_ups: [
-                set::<40, 52>(db, LookUp::Orders, &tuning)?,
+                set::<40, 68>(db, LookUp::Orders, &tuning)?,
                 set::<32, 16>(db, LookUp::ProviderIds, &tuning)?,
                 set::<40, 16>(db, LookUp::Due, &tuning)?,
                 set::<40, 16>(db, LookUp::Periods, &tuning)?,

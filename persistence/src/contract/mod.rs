@@ -19,7 +19,9 @@ pub use backup::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, T
 pub use books::{Awake, Books, History, LoadedWallet, StoredNote};
 pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};
-pub use order_queries::{CurrencyTotals, OrderFilter, OrderState, OrderTotals};
+pub use order_queries::{
+    BestSellers, CurrencyTotals, OrderFilter, OrderState, OrderTotals, Takings,
+};
 pub use queries::PeriodEnd;
 pub use wallet_queries::{WalletOrder, WalletPlace};
 

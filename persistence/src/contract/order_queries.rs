@@ -1,11 +1,12 @@
 //! A project's orders, filtered and added up from what lists have of them: no wallet is woken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use domain::{
     Timestamp,
-    id::{OrderSerial, ProductId, ProjectId},
+    id::{OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     text::Email,
+    time::Span,
     wallet::OrderStatus,
 };
 
@@ -13,13 +14,16 @@ use super::books::Books;
 use crate::{
     error::Error,
     lookups::{
-        LookUp, LookUpRange, OrderRow,
+        LookUp, LookUpRange, OrderRow, OrderSummary,
         order_lists::{OrderGroup, first_in, key_of},
     },
 };
 
 /// Entries that are read at once: what is appended meanwhile waits for no more than these.
 const AT_ONCE: usize = 1024;
+
+/// The most orders that are looked through for what sold most: some tens of milliseconds' work.
+const LOOKED_AT: usize = 200_000;
 
 /// Which orders to list. Empty: all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +51,37 @@ pub enum OrderState {
     Is(OrderStatus),
     /// Their money is on its way.
     Processing,
+    /// They are disputed, and the bank awaits an answer.
+    Disputed,
+}
+
+/// What sold most, and to whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BestSellers {
+    /// How often each price was paid, and what for, less refunds; the highest sum first.
+    pub prices: Vec<(PriceId, Takings)>,
+    /// The same by wallet.
+    pub wallets: Vec<(WalletKey, Takings)>,
+    /// Whether there were more orders than are looked through.
+    pub is_partial: bool,
+}
+
+/// What was paid for some orders of one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Takings {
+    /// How many orders were paid.
+    pub count: u64,
+    /// What was paid and not refunded, in the minor unit.
+    pub cents: i64,
+    currency: [u8; 3],
+}
+
+impl Takings {
+    /// The currency's ISO 4217 code.
+    #[must_use]
+    pub fn currency(&self) -> &str {
+        str::from_utf8(&self.currency).unwrap_or("XXX")
+    }
 }
 
 /// The sum of some orders.
@@ -77,6 +112,7 @@ impl OrderFilter {
         match (&self.email, self.state, self.product) {
             (Some(email), ..) => OrderGroup::Buyer(email),
             (None, Some(OrderState::Processing), _) => OrderGroup::Processing,
+            (None, Some(OrderState::Disputed), _) => OrderGroup::Disputed,
             (None, Some(OrderState::Is(OrderStatus::Paid)), Some(product)) => {
                 OrderGroup::Product(product)
             }
@@ -92,6 +128,7 @@ impl OrderFilter {
         let is_in = |state| match state {
             OrderState::Is(status) => summary.status == status,
             OrderState::Processing => summary.processing,
+            OrderState::Disputed => summary.disputed,
         };
         self.state.is_none_or(is_in)
             && self.product.is_none_or(|it| summary.product == it)
@@ -167,6 +204,42 @@ impl dyn Books + '_ {
         Ok(totals)
     }
 
+    /// The prices and the wallets that brought most, at most `most` of each, among the newest 200,000 orders that were
+    /// placed within a stretch of time.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn best_sellers(
+        &self,
+        project: ProjectId,
+        within: Span,
+        most: usize,
+    ) -> Result<BestSellers, Error> {
+        let filter = OrderFilter {
+            from: Some(within.start),
+            to: Some(within.end),
+            ..OrderFilter::default()
+        };
+        let (mut prices, mut wallets) = (HashMap::new(), HashMap::new());
+        let mut looked_at = 0_usize;
+        self.each_order(project, &filter, None, AT_ONCE, &mut |row| {
+            looked_at = looked_at.saturating_add(1);
+            let summary = &row.summary;
+            if matches!(summary.status, OrderStatus::Paid | OrderStatus::Refunded) {
+                let wallet = row.position.order.wallet;
+                take(prices.entry((summary.price, summary.currency)), summary);
+                take(wallets.entry((wallet, summary.currency)), summary);
+            }
+            looked_at < LOOKED_AT
+        })?;
+        Ok(BestSellers {
+            prices: best(prices, most),
+            wallets: best(wallets, most),
+            is_partial: looked_at >= LOOKED_AT,
+        })
+    }
+
     fn each_order(
         &self,
         project: ProjectId,
@@ -205,4 +278,23 @@ impl dyn Books + '_ {
             }
         }
     }
+}
+
+fn take<K>(sum: Entry<'_, K, Takings>, order: &OrderSummary) {
+    let takings = sum.or_insert(Takings {
+        count: 0,
+        cents: 0,
+        currency: order.currency,
+    });
+    let kept = order.amount_cents.saturating_sub(order.refunded_cents);
+    takings.count = takings.count.saturating_add(1);
+    takings.cents = takings.cents.saturating_add(kept);
+}
+
+/// The highest sums, those of one currency together.
+fn best<K: Copy + Ord>(sums: HashMap<(K, [u8; 3]), Takings>, most: usize) -> Vec<(K, Takings)> {
+    let mut sums: Vec<_> = sums.into_iter().map(|((key, _), sum)| (key, sum)).collect();
+    sums.sort_unstable_by_key(|(key, sum)| (std::cmp::Reverse(sum.cents), sum.currency, *key));
+    sums.truncate(most);
+    sums
 }

@@ -3,7 +3,7 @@
 
 use domain::{
     Timestamp,
-    id::{OrderSerial, ProductId, ProjectId},
+    id::{OrderSerial, PriceId, ProductId, ProjectId},
     wallet::OrderStatus,
 };
 use serde::{Deserialize, Serialize};
@@ -36,13 +36,17 @@ pub struct OrderSummary {
     pub status: OrderStatus,
     /// Whether its money is on its way.
     pub processing: bool,
+    /// Whether it is disputed and the bank awaits an answer.
+    pub disputed: bool,
     /// The product that it buys.
     pub product: ProductId,
+    /// The price that it buys at.
+    pub price: PriceId,
     /// The price, and once it is paid what was charged; in the currency's minor unit.
     pub amount_cents: i64,
     /// What is refunded of it; nothing before it is paid.
     pub refunded_cents: i64,
-    pub(super) currency: [u8; 3],
+    pub(crate) currency: [u8; 3],
 }
 
 /// What decides an order's places in lists.

@@ -10,7 +10,7 @@ use super::{
 use crate::error::Error;
 use domain::{
     Timestamp,
-    id::{OrderId, OrderSerial, ProductId, ProjectId, WalletKey},
+    id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     text::Email,
     wallet::{Order, OrderStatus, Wallet},
 };
@@ -24,10 +24,12 @@ pub(super) const ORDERS: LookUpSpec = LookUpSpec {
     moves,
 };
 
-/// Status, product, amount, refunds, currency.
-const SUMMARY_BYTES: usize = 36;
+/// Status, product, price, amount, refunds, currency.
+const SUMMARY_BYTES: usize = 52;
 /// Added to the status while its money is on its way.
 const PROCESSING: u8 = 0x80;
+/// Added to the status while a dispute of it waits for an answer.
+const DISPUTED: u8 = 0x40;
 
 /// An order in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub(crate) enum OrderGroup<'a> {
     All,
     Status(OrderStatus),
     Processing,
+    Disputed,
     Product(ProductId),
     Buyer(&'a Email),
 }
@@ -63,7 +66,12 @@ impl ListedOrder {
             summary: OrderSummary {
                 status: order.status(),
                 processing: order.is_processing(),
+                disputed: order
+                    .reversal
+                    .dispute
+                    .is_some_and(|it| it.won.is_none() && it.respond_by.is_some()),
                 product: order.terms.product,
+                price: order.terms.price,
                 amount_cents: order.amount_cents,
                 refunded_cents,
                 currency: currency.copied().unwrap_or(*b"XXX"),
@@ -79,7 +87,8 @@ impl ListedOrder {
             OrderGroup::Product(summary.product),
         ];
         let processing = summary.processing.then_some(OrderGroup::Processing);
-        let groups = groups.into_iter().chain(processing);
+        let disputed = summary.disputed.then_some(OrderGroup::Disputed);
+        let groups = groups.into_iter().chain(processing).chain(disputed);
         for group in groups.map(|group| group.hash(project)).chain(self.buyer) {
             each(key_of(&group, self.placed_at, serial));
         }
@@ -92,6 +101,7 @@ impl OrderGroup<'_> {
             Self::All => hash(b"orders", project, ""),
             Self::Status(status) => hash(b"orders in", project, status_name(status)),
             Self::Processing => hash(b"orders in", project, "processing"),
+            Self::Disputed => hash(b"orders in", project, "disputed"),
             Self::Product(product) => hash(b"orders of", project, &product.to_string()),
             Self::Buyer(email) => buyer_key(project, email),
         }
@@ -107,9 +117,11 @@ impl OrderSummary {
 
     fn write(&self, wallet: &WalletKey) -> Value {
         let processing = if self.processing { PROCESSING } else { 0 };
+        let disputed = if self.disputed { DISPUTED } else { 0 };
         joined(&[
-            &[status_number(self.status) | processing],
+            &[status_number(self.status) | processing | disputed],
             &self.product.0.to_be_bytes(),
+            &self.price.0.to_be_bytes(),
             &self.amount_cents.to_be_bytes(),
             &self.refunded_cents.to_be_bytes(),
             &self.currency,
@@ -120,13 +132,17 @@ impl OrderSummary {
     fn read(value: &[u8]) -> Option<Self> {
         let (state, rest) = value.split_first()?;
         let (product, rest) = rest.split_first_chunk()?;
+        let (price, rest) = rest.split_first_chunk()?;
         let (amount, rest) = rest.split_first_chunk()?;
         let (refunded, rest) = rest.split_first_chunk()?;
-        let status = |status: &OrderStatus| status_number(*status) == state & !PROCESSING;
+        let status =
+            |status: &OrderStatus| status_number(*status) == state & !(PROCESSING | DISPUTED);
         Some(Self {
             status: STATUSES.into_iter().find(status)?,
             processing: state & PROCESSING != 0,
+            disputed: state & DISPUTED != 0,
             product: ProductId(u128::from_be_bytes(*product)),
+            price: PriceId(u128::from_be_bytes(*price)),
             amount_cents: i64::from_be_bytes(*amount),
             refunded_cents: i64::from_be_bytes(*refunded),
             currency: *rest.first_chunk()?,

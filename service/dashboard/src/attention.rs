@@ -1,5 +1,6 @@
 //! What a project waits for a person to do, at the top of its overview.
 
+use actors::{OrderFilter, OrderState};
 use catalog::ProjectCatalog;
 use domain::catalog::EndpointStatus;
 use maud::{Markup, html};
@@ -18,8 +19,34 @@ struct Task {
 }
 
 /// The card; nothing where nobody is needed.
-pub(super) fn card(app: &App, project: &ProjectCatalog) -> Markup {
-    let tasks = tasks(app, project);
+pub(super) async fn card(app: &App, project: &ProjectCatalog) -> Markup {
+    let mut tasks = tasks(app, project);
+    let orders = [
+        (
+            OrderState::Disputed,
+            "disputed",
+            "to answer: the bank waits for it at the payment provider",
+        ),
+        (
+            OrderState::Processing,
+            "processing",
+            "whose payment is under way, as of a bank debit",
+        ),
+    ];
+    for (state, name, what) in orders {
+        let filter = OrderFilter {
+            state: Some(state),
+            ..OrderFilter::default()
+        };
+        // The list itself says what is wrong with the books.
+        let totals = app.handle.order_totals(&project.scope, filter).await;
+        let count = totals.map_or(0, |totals| totals.count);
+        if count > 0 {
+            let text = html! { (count) " " @if name == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
+            let path = format!("{}/orders?status={name}", base(project));
+            tasks.push(Task { path, text });
+        }
+    }
     html! {
         @if !tasks.is_empty() {
             section.card.attention {

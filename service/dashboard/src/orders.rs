@@ -127,7 +127,11 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
 }
 
 fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
-    let mut states = vec![("", "All"), ("processing", "Processing")];
+    let mut states = vec![
+        ("", "All"),
+        ("processing", "Processing"),
+        ("disputed", "Disputed, to answer"),
+    ];
     states.extend(STATES.iter().map(|(_, value, name, _)| (*value, *name)));
     let mut products = vec![(String::new(), "All".to_owned())];
     products.extend(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use actors::Address;
 use axum::{
     extract::State,
     response::{Html, IntoResponse, Response},
 };
-use domain::{Timestamp, catalog::Product, wallet::OrderStatus};
+use domain::{Timestamp, catalog::Product, time::Span, wallet::OrderStatus};
 use edge::Support;
 use maud::{Markup, html};
 use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
@@ -21,9 +22,12 @@ use super::{
     page_request::{FormPost, PageRequest},
     period::Period,
     revenue::{self, SalesByInterval},
+    wallets,
 };
 use crate::state::App;
 
+/// Prices and customers that are listed, the best first.
+const BEST: usize = 5;
 /// Features that are listed, the most used first.
 const FEATURES: usize = 10;
 
@@ -64,14 +68,28 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         }
     }
     let path = base(&project);
+    let span = Span {
+        start: period.start(),
+        end: period.end,
+    };
+    let (handle, scope) = (&app.handle, &project.scope);
+    let best = handle.best_sellers(scope, span, BEST).await;
+    let best = best.map_err(|error| Error::from_wallet(error, &project))?;
+    let mut names = Vec::new();
+    for (key, _) in &best.wallets {
+        let view = handle.read(scope, &Address::Stored(*key)).await;
+        names.push(view.map_or_else(|_| key.to_string(), |view| wallets::name(&view).to_owned()));
+    }
+    let tasks = attention::card(&app, &project).await;
     let outstanding = app.outstanding.of(project.project.id);
     let body = html! {
         div.head {
             h1 { "Overview" }
             (period.choice(&path, query, &["productId"]))
         }
-        (attention::card(&app, &project))
+        (tasks)
         (revenue::part(&sales, &period))
+        (revenue::best(&project, &best, &names))
         (orders_card(&revenue::total(&sales, &period.starts)))
         (revenue::outstanding(&request, &project, outstanding.as_ref()))
         (live(&app, None))

@@ -7,7 +7,10 @@ use catalog::ProjectCatalog;
 use domain::Timestamp;
 use maud::{Markup, html};
 use operations::outstanding::ProjectOutstanding;
-use persistence::usage::{Money, Sales};
+use persistence::{
+    BestSellers, Takings,
+    usage::{Money, Sales},
+};
 
 use super::{
     catalog::product_name,
@@ -16,6 +19,7 @@ use super::{
     money::{amount, grouped, money},
     page_request::PageRequest,
     period::Period,
+    wallets,
 };
 
 /// Sales of all products, by interval.
@@ -106,6 +110,50 @@ fn of_currency(
                         td.time { (label) }
                         td.number { (amount(*value, currency)) } td.number { (amount(of(start).paid, currency)) }
                         td.number { (amount(of(start).returned, currency)) } td.number { (amount(*earlier, currency)) }
+                    } } }
+                } }
+            }
+        }
+    }
+}
+
+/// The cards with the prices and the customers that brought most.
+pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[String]) -> Markup {
+    let prices = best.prices.iter().map(|(id, takings)| {
+        let products = project.products();
+        let mut price = products.filter_map(|product| project.price(&product.id, id));
+        let price = price.next();
+        let label = price.and_then(|price| price.label.clone());
+        let product = price.map(|price| product_name(project, price.product));
+        let name = label.or(product).unwrap_or_else(|| id.to_string());
+        (html! { bdi { (name) } }, takings)
+    });
+    let wallets = best
+        .wallets
+        .iter()
+        .zip(names)
+        .map(|((key, takings), name)| {
+            let link = html! { a href=(wallets::path(project, *key)) { bdi { (name) } } };
+            (link, takings)
+        });
+    html! {
+        @if best.is_partial { p.hint { "Best prices and customers are among the newest 200,000 orders of the period." } }
+        (best_of("Best prices", prices.collect()))
+        (best_of("Best customers", wallets.collect()))
+    }
+}
+
+fn best_of(title: &str, rows: Vec<(Markup, &Takings)>) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            section.card {
+                h2 { (title) }
+                div.scroll tabindex="0" role="region" aria-label=(title) { table {
+                    thead { tr { th { "Name" } th.number { "Orders" } th.number { "Revenue, less refunds" } } }
+                    tbody { @for (name, takings) in &rows { tr {
+                        td { (name) }
+                        td.number { (grouped(i64::try_from(takings.count).unwrap_or(i64::MAX))) }
+                        td.number { (money(takings.cents, takings.currency())) }
                     } } }
                 } }
             }

@@ -12,6 +12,7 @@ pub type OrderStateText = Text<OrderState>;
 choice!(OrderState, "OrderState":
     "pending" => OrderState::Is(OrderStatus::Pending),
     "processing" => OrderState::Processing,
+    "disputed" => OrderState::Disputed,
     "paid" => OrderState::Is(OrderStatus::Paid),
     "failed" => OrderState::Is(OrderStatus::Failed),
     "refunded" => OrderState::Is(OrderStatus::Refunded),

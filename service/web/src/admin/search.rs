@@ -1,7 +1,7 @@
 //! One search for wallets, orders and ledger entries.
 
 use axum::{extract::State, response::Response};
-use edge::{Authorized, Support};
+use edge::{Authorized, Support, permission};
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,
@@ -53,6 +53,8 @@ pub(super) async fn search(
 ) -> Result<Response, Error> {
     let id = line(asked.project_id).parse();
     let id = id.map_err(|_| Error::new(ErrorCode::ProjectNotFound))?;
+    // The path does not name the project.
+    permission::allow::<Support>(&caller.authority, Some(id))?;
     let project = app.catalog.project(id)?;
     let refused = |error| Error::from_wallet(error, &project);
     let within = asked
