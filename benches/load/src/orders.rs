@@ -9,7 +9,7 @@ use std::{
 };
 
 use actors::{
-    Address, Handle, Scope,
+    Address, Handle, OrderFilter, Scope,
     clock::{Clock as _, ManualClock},
 };
 use domain::{
@@ -260,7 +260,12 @@ impl Pending {
             let places = places.context("pending orders")?.len();
             figures.places.push(milliseconds(started));
             let started = Instant::now();
-            let orders = handle.orders(scope, None, Some((placed, OrderSerial(0))), PAGE);
+            let orders = handle.orders(
+                scope,
+                OrderFilter::default(),
+                Some((placed, OrderSerial(0))),
+                PAGE,
+            );
             let orders = engine.block_on(orders).context("orders")?.orders.len();
             figures.page.push(milliseconds(started));
             if places == 0 || orders == 0 {
