@@ -35,7 +35,7 @@ use operations::{
     audit::AuditLog, backups::Backups, cluster::ClusterPart, metrics::Metrics,
     outstanding::OutstandingCredits,
 };
-use outbound::{Webhooks, mail::Mailer};
+use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use people::People;
 use persistence::Store;
@@ -179,6 +179,7 @@ impl Service {
         let cell = cluster.as_ref().map(|part| part.cell());
         let cell = catalog::own_cell(&handle, cell).await?;
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
+        let base = place.public_url.clone();
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
@@ -217,6 +218,7 @@ impl Service {
             payments,
             accounts,
             sandboxes,
+            invitations: Arc::new(Invitations::new(base, mailer.clone())),
             mailer,
             backups: Arc::new(backups),
             cluster,

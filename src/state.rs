@@ -12,7 +12,7 @@ use operations::{
     backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,
 };
-use outbound::{Webhooks, mail::Mailer};
+use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use web::{admin::AdminState, api::ApiState, health::HealthState};
 
@@ -38,6 +38,8 @@ pub struct AppState {
     pub sandboxes: Sandboxes,
     /// Sends mails in the background.
     pub mailer: Mailer,
+    /// Makes the links of invitations, and mails them.
+    pub invitations: Arc<Invitations>,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
     /// Credits that were not used yet.
@@ -75,6 +77,7 @@ impl AppState {
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
             cluster: self.cluster.clone(),
+            invitations: Arc::clone(&self.invitations),
             webhooks: self.webhooks.clone(),
             mailer: self.mailer.clone(),
         }
@@ -94,6 +97,7 @@ impl AppState {
             outstanding: Arc::clone(&self.outstanding),
             wallet_notes: WalletNotes::new(self.handle.clone()),
             cluster: self.cluster.clone(),
+            invitations: Arc::clone(&self.invitations),
             webhooks: self.webhooks.clone(),
             site: Site {
                 // At an address of its own its pages may be reached over TLS or within the machine alike.

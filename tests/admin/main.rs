@@ -16,6 +16,7 @@
 mod access;
 mod backups;
 mod keys;
+mod people;
 mod prices;
 mod products;
 mod projects;

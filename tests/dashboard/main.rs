@@ -14,6 +14,7 @@ mod browser;
 mod catalog;
 mod order_refresh;
 mod orders;
+mod people;
 mod projects;
 mod search;
 mod sessions;

@@ -25,6 +25,8 @@ pub enum TokenScope {
     Administration,
     /// The metrics at `/metrics`.
     Figures,
+    /// A user's account, whoever asks.
+    Account,
 }
 
 /// The rate of a client's requests: more than applying a large catalog needs.
@@ -70,5 +72,24 @@ impl Limits {
             tokio::time::sleep(DELAY).await;
         }
         counted
+    }
+
+    /// Counts a wrong password or code, for the client and for the account, which a number stands for, and delays the
+    /// answer.
+    ///
+    /// # Errors
+    ///
+    /// There were too many of this client, or for this account.
+    pub async fn wrong_sign_in(
+        &self,
+        account: u64,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
+        let account = (TokenScope::Account, Client::V6(account));
+        let window = found_or_new(&self.wrong_tokens, account);
+        let by_account = window.lock().take(WRONG_TOKENS, now);
+        let scope = TokenScope::Administration;
+        self.wrong_token(scope, client, now).await.and(by_account)
     }
 }

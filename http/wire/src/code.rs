@@ -80,6 +80,8 @@ codes! {
         "This project has no anonymous wallets.";
     /// The role of whoever asks does not allow it; administration only.
     RoleForbidden = FORBIDDEN "role_forbidden" "Your role does not allow this.";
+    /// More than whoever asks may grant or refund in a day; administration only.
+    DayLimit = FORBIDDEN "day_limit" "That is more than you may give today.";
     /// No such wallet in this project.
     WalletNotFound = NOT_FOUND "wallet_not_found" "No such wallet.";
     /// No such product in this project.

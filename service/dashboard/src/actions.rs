@@ -12,8 +12,9 @@ use domain::{
         ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction, shortfall::OnShortfall,
     },
 };
-use edge::Support;
+use edge::{Support, refused};
 use maud::{Markup, html};
+use people::Gift;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -168,6 +169,14 @@ async fn move_credits(
     let meta = Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?);
     let applied = match way {
         Way::Grant => {
+            let (gift, now) = (Gift::Grant(amount.get()), app.edge.clock.now());
+            let counted = app
+                .edge
+                .people
+                .count_gift(&request.authority, gift, key.as_str(), now);
+            if let Err(error) = counted.await {
+                return Ok(again(refused(error)));
+            }
             let command = Credit {
                 product,
                 amount,

@@ -23,10 +23,15 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Name, media type and content of each asset.
-const ALL: [(&str, &str, &str); 7] = [
+const ALL: [(&str, &str, &str); 8] = [
     ("dashboard.css", CSS, include_str!("assets/dashboard.css")),
     ("charts.js", SCRIPT, include_str!("assets/charts.js")),
     ("search.js", SCRIPT, include_str!("assets/search.js")),
+    (
+        "invitation.js",
+        SCRIPT,
+        include_str!("assets/invitation.js"),
+    ),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
     // Vendored as published, with their licences beside them: htmx 2.0.11 and uPlot 1.6.32.
     ("htmx.min.js", SCRIPT, include_str!("assets/htmx.min.js")),

@@ -54,9 +54,14 @@ impl Fields {
 
     /// A field's text without surrounding space; empty if there is no such field.
     pub(super) fn text(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// A field's text as it was sent: space around a password is part of it.
+    pub(super) fn raw(&self, name: &str) -> &str {
         let mut known = self.0.iter();
         let found = known.find_map(|(known, value)| (known == name).then_some(value));
-        found.map_or("", |value| value.trim())
+        found.map_or("", String::as_str)
     }
 
     /// A field's text; `None` if it is empty.
@@ -196,6 +201,28 @@ impl Fields {
         match query.is_empty() {
             true => query,
             false => query + "&",
+        }
+    }
+
+    /// The fields of `new` whose values are not those here, with the old and the new value, and those that it lacks.
+    pub(super) fn changes<'a>(&'a self, new: &'a Self) -> Vec<(&'a str, String, String)> {
+        let known = |fields: &'a Self| fields.0.iter().map(|(name, _)| name.as_str());
+        let is_setting = |name: &&str| !["version", "formToken"].contains(name);
+        let mut names: Vec<_> = known(new).chain(known(self)).filter(is_setting).collect();
+        names.sort_unstable();
+        names.dedup();
+        // Browsers send line ends of their own.
+        let value = |fields: &Self, name| fields.list_or_text(name);
+        let both = names
+            .into_iter()
+            .map(|name| (name, value(self, name), value(new, name)));
+        both.filter(|(_, old, new)| old != new).collect()
+    }
+
+    fn list_or_text(&self, name: &str) -> String {
+        match self.text(name).contains(['\n', '\r']) {
+            true => self.list(name).join(" "),
+            false => self.text(name).to_owned(),
         }
     }
 

@@ -23,6 +23,26 @@ pub(super) fn token(request: &PageRequest) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(request.signed.form_token()); }
 }
 
+/// What of a form that was refused differs from what is stored now.
+pub(super) fn meanwhile(sent: &Fields, stored: &Fields) -> Markup {
+    let changes = sent.changes(stored);
+    html! { @if !changes.is_empty() {
+        p { "Stored now, where it differs from what you entered:" }
+        dl { @for (name, _, now) in changes { div { dt { (name) } dd { bdi { @if now.is_empty() { "(nothing)" } @else { (now) } } } } } }
+    } }
+}
+
+/// What changed from some fields to others, in a sentence's words.
+pub(super) fn changes(old: &Fields, new: &Fields) -> String {
+    let changes = old.changes(new).into_iter();
+    let said = changes.map(|(name, old, new)| format!("{name} “{old}” -> “{new}”"));
+    let said: Vec<_> = said.collect();
+    match said.is_empty() {
+        true => "nothing".into(),
+        false => said.join(", "),
+    }
+}
+
 /// A field's name, its label, and the hint below it.
 pub(super) struct FieldLabel<'a>(pub(super) &'a str, pub(super) &'a str, pub(super) &'a str);
 

@@ -126,6 +126,8 @@ pub(super) enum At<'a> {
     Projects,
     System,
     Audit,
+    People,
+    Account,
     Project(&'a ProjectCatalog, Tab),
 }
 
@@ -150,9 +152,11 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
                     (main("Audit log", "/dashboard/audit", matches!(at, At::Audit)))
                 }
                 @if request.authority.may(Privilege::Own, None) {
+                    (main("People", "/dashboard/people", matches!(at, At::People)))
                     (main("System", "/dashboard/system", matches!(at, At::System)))
                 }
             }
+            a.who href="/dashboard/account" aria-current=[matches!(at, At::Account).then_some("page")] { bdi { (request.authority.label()) } }
             form method="post" action="/dashboard/sign-out" {
                 (form::token(request))
                 button.link type="submit" { "Sign out" }

@@ -4,6 +4,7 @@
 //!
 //! It contains no business rules and keeps no state.
 
+mod account;
 mod actions;
 mod assets;
 mod attention;
@@ -15,15 +16,18 @@ mod delivery;
 mod elsewhere;
 mod fields;
 mod form;
+mod invitation;
 mod keys;
 mod layout;
 mod ledger;
 pub mod money;
+mod next_page;
 mod order;
 mod order_refresh;
 mod orders;
 mod overview;
 mod page_request;
+mod people_page;
 mod period;
 mod prices;
 mod projects;
@@ -51,6 +55,7 @@ use axum::{
     routing::{any, get, post},
 };
 use edge::audit::audit_pages;
+use outbound::invitation_mail::INVITATION;
 use wire::fallback::{method_not_allowed, route_not_found};
 
 pub use audit::{AuditPage, newest as newest_changes};
@@ -69,6 +74,17 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
     let of_payment = |path: &str| format!("{PROJECT}/unfulfilled-payments/{{payment}}{path}");
     Router::new()
         .route(SIGN_IN, get(sign_in::show).post(sign_in::enter))
+        .route(INVITATION, get(invitation::show).post(invitation::accept))
+        .route(
+            "/dashboard/people",
+            get(people_page::list).post(people_page::invite),
+        )
+        .route(
+            "/dashboard/people/{user}",
+            get(people_page::show).post(people_page::save),
+        )
+        .route("/dashboard/people/{user}/{deed}", post(people_page::act))
+        .route("/dashboard/account", get(account::show).post(account::end))
         .route("/dashboard/sign-out", post(sign_in::leave))
         .route("/dashboard", get(projects::list).post(projects::create))
         .route("/dashboard/audit", get(audit::list))

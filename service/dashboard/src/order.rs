@@ -9,8 +9,9 @@ use domain::{
     id::OrderId,
     wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
 };
-use edge::Support;
+use edge::{Support, refused};
 use maud::{Markup, html};
+use people::Gift;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -299,6 +300,12 @@ pub(super) async fn refund(
             let at = At::Project(&project, Tab::Orders);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
         }
+        let (gift, now) = (Gift::Refund(cents), app.edge.clock.now());
+        let people = &app.edge.people;
+        let counted = people
+            .count_gift(&request.authority, gift, key.as_str(), now)
+            .await;
+        counted.map_err(refused)?;
         let refund = app
             .payments
             .refund(project.clone(), id, Some(cents), key)

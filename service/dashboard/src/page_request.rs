@@ -6,7 +6,7 @@ use std::{marker::PhantomData, str::FromStr, sync::Arc};
 
 use axum::{
     extract::{FromRef, FromRequest, FromRequestParts, RawPathParams, Request},
-    http::{StatusCode, request::Parts},
+    http::{Method, StatusCode, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::ProjectCatalog;
@@ -20,9 +20,15 @@ use edge::{
 };
 use limits::Client;
 use people::{Authority, Privilege, ValidSession};
+use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
-use super::{cookies, elsewhere, fields::Fields, layout};
+use super::{
+    cookies, elsewhere,
+    fields::Fields,
+    layout,
+    next_page::{NEXT, own_page},
+};
 use crate::state::App;
 
 /// Where an operator signs in.
@@ -164,12 +170,23 @@ pub(super) fn audited(
     response
 }
 
-/// Redirects to the sign-in page; for a fragment of htmx, the whole page.
+/// Redirects to the sign-in page, which leads back to the page that was asked for; for a fragment of htmx, the whole
+/// page.
 fn turned_away(parts: &Parts) -> Response {
     if parts.headers.contains_key("hx-request") {
         return (StatusCode::NO_CONTENT, [("hx-redirect", SIGN_IN)]).into_response();
     }
-    Redirect::to(SIGN_IN).into_response()
+    let asked = parts.uri.path_and_query().map(|it| it.as_str());
+    let next = asked.filter(|asked| parts.method == Method::GET && *asked != "/dashboard");
+    match next.and_then(own_page) {
+        Some(next) => {
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair(NEXT, next)
+                .finish();
+            Redirect::to(&format!("{SIGN_IN}?{query}")).into_response()
+        }
+        None => Redirect::to(SIGN_IN).into_response(),
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for PageRequest

@@ -10,9 +10,10 @@ use domain::{
     id::PriceId,
     text::{ExternalUserId, PaymentId},
 };
-use edge::Support;
+use edge::{Support, refused};
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
+use people::Gift;
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
@@ -321,6 +322,12 @@ pub(super) async fn refund(
     let done: Result<Response, Error> = async {
         fields.confirmed()?;
         let (payments, id) = (&app.payments, &known.payment);
+        let (gift, now) = (Gift::Refund(known.paid.amount_cents), app.edge.clock.now());
+        let people = &app.edge.people;
+        let counted = people
+            .count_gift(&request.authority, gift, id.as_str(), now)
+            .await;
+        counted.map_err(refused)?;
         let refund = payments.refund_unfulfilled(project.clone(), id.clone());
         let refund = refund.await;
         refund.map_err(|error| Error::from_instruction(error, &project))?;

@@ -61,6 +61,10 @@ pub fn refused(error: people::Error) -> Error {
         People::ChangedMeanwhile => Error::new(ErrorCode::ChangedMeanwhile),
         People::NoInvitation => Error::new(ErrorCode::InvitationNotFound),
         People::WrongCode => Error::invalid("code", "This code is not valid."),
+        People::DayLimit { left } => {
+            let message = format!("That is more than you may give today: {left} is left.");
+            Error::new(ErrorCode::DayLimit).saying(message)
+        }
         People::Busy | People::Log(actors::Error::Overloaded) => Error::new(ErrorCode::Overloaded),
         People::Secret => Error::new(ErrorCode::InternalError),
         People::Log(_) => Error::new(ErrorCode::Unavailable),

@@ -167,6 +167,15 @@ impl Authority {
         }
     }
 
+    /// What pages call them.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        match &self.holder {
+            Holder::Administrator => "Administrator",
+            Holder::User { name, .. } => name,
+        }
+    }
+
     /// The user, unless it is the administrator's token.
     #[must_use]
     pub const fn user(&self) -> Option<UserId> {

@@ -29,6 +29,12 @@ pub enum Error {
     /// The code of the second factor is wrong or was used before.
     #[error("the code is wrong or was used before")]
     WrongCode,
+    /// It is more than they may give today.
+    #[error("at most {left} more may be given today")]
+    DayLimit {
+        /// What may still be given: credits, or an amount in the currency's minor unit.
+        left: i64,
+    },
     /// Too many sign-ins are being checked.
     #[error("too many sign-ins are being checked")]
     Busy,

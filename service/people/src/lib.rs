@@ -2,6 +2,7 @@
 //! sessions that they begin. What a role allows is one pure function ([`Authority::check`]). Everything is kept as notes in
 //! the journal and in memory; it is durable before it is answered. No secret is kept in the clear.
 
+mod allowance;
 mod authority;
 mod crypto;
 mod error;
@@ -13,6 +14,7 @@ mod sign_in;
 mod store;
 mod user;
 
+pub use allowance::{DayCountNote, Gift};
 pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
 pub use error::Error;
 pub use password::MIN_PASSWORD;
@@ -24,7 +26,8 @@ pub use store::{Invited, People};
 pub use user::{NewUser, User, UserChange, UserNote, UserState};
 
 /// The kinds of notes that are kept here.
-pub const NOTE_KINDS: [notes::ErasedKind; 2] = [
+pub const NOTE_KINDS: [notes::ErasedKind; 3] = [
     notes::ErasedKind::of::<UserNote>(),
     notes::ErasedKind::of::<SessionNote>(),
+    notes::ErasedKind::of::<DayCountNote>(),
 ];

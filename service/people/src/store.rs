@@ -12,6 +12,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::{
     Authority, Error, NewUser, Sessions, User, UserChange, UserNote, ValidSession,
+    allowance::{DayCount, DayCountNote},
     password::Passwords,
     user::{Invitation, address},
 };
@@ -34,6 +35,8 @@ pub struct People {
     pub(crate) passwords: Passwords,
     pub(crate) secrets: Cipher,
     pub(crate) tickets: Cipher,
+    /// What users gave today.
+    pub(crate) counts: Mutex<HashMap<UserId, DayCount>>,
     /// How many wrong codes of a second factor were sent since when.
     pub(crate) wrong_codes: Mutex<HashMap<UserId, (Timestamp, u32)>>,
 }
@@ -76,6 +79,7 @@ impl People {
         Ok(Self {
             users: RwLock::new(users.map(|(id, user)| (id, Arc::new(user))).collect()),
             changing: tokio::sync::Mutex::default(),
+            counts: Mutex::new(notes::all::<DayCountNote>(&handle)?.into_iter().collect()),
             sessions: Arc::new(Sessions::load(handle.clone(), now)?),
             passwords: Passwords::new(server_keys.first()),
             secrets: Cipher::new(server_keys, "scrip/second-factor/1"),
@@ -198,10 +202,22 @@ impl People {
         let user = self.user(id)?;
         let (ended, mut append) = self.sessions.of(id);
         append.push(notes::forget::<UserNote>(&id));
+        append.push(notes::forget::<DayCountNote>(&id));
         self.handle.put_notes(append).await?;
         self.sessions.forget(&ended);
         self.users.write().remove(&id);
         Ok(user)
+    }
+
+    /// Ends all sessions of a user, or of the administrator's token; once that is durable.
+    ///
+    /// # Errors
+    ///
+    /// It could not be logged.
+    pub async fn end_sessions_of(&self, user: Option<UserId>, now: Timestamp) -> Result<(), Error> {
+        let all = self.sessions.list(now).into_iter();
+        let own: Vec<_> = all.filter(|it| it.user == user).map(|it| it.id).collect();
+        self.sessions.end(&own).await
     }
 
     fn refuse_taken(&self, user: &User) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Authority, Error, Holder, ProjectScope, Role, password::PasswordHash};
 
 /// The most characters of a name.
-const MAX_NAME: usize = 100;
+const MAX_NAME: usize = 200;
 /// The most projects that a user may be limited to.
 const MAX_PROJECTS: usize = 100;
 
@@ -173,8 +173,7 @@ impl User {
             version: self.version.saturating_add(1),
             ..self.clone()
         };
-        changed.check()?;
-        Ok(changed)
+        changed.checked()
     }
 
     /// A user as invited.
@@ -198,24 +197,24 @@ impl User {
             second_factor: None,
             invitation: None,
         };
-        user.check()?;
-        Ok(user)
+        user.checked()
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// An owner works with all projects, whatever was said.
+    fn checked(mut self) -> Result<Self, Error> {
+        if self.role == Role::Owner {
+            self.projects = ProjectScope::All;
+        }
         let invalid = |param, message| Err(Error::Invalid { param, message });
         let name = self.name.as_str();
         if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control)
         {
-            return invalid("name", "This must be a line of 1 to 100 characters.");
+            return invalid("name", "This must be a line of 1 to 200 characters.");
         }
         if Email::new(self.email.as_str()).is_err() {
             return invalid("email", "This must be an e-mail address.");
         }
         match &self.projects {
-            ProjectScope::Some(_) if self.role == Role::Owner => {
-                return invalid("projects", "An owner works with all projects.");
-            }
             ProjectScope::Some(some) if some.is_empty() || some.len() > MAX_PROJECTS => {
                 return invalid(
                     "projects",
@@ -232,13 +231,13 @@ impl User {
                 return invalid(param, "This must be 0 or more.");
             }
         }
-        Ok(())
+        Ok(self)
     }
 }
 
 /// An e-mail address as it is stored and compared.
 pub(crate) fn address(email: &str) -> String {
-    email.trim().to_lowercase()
+    email.trim().to_ascii_lowercase()
 }
 
 fn scope(projects: Option<Vec<ProjectId>>) -> ProjectScope {

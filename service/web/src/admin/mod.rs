@@ -7,6 +7,7 @@
 pub mod adoptions;
 pub mod backups;
 mod cluster;
+mod dashboard_sessions;
 mod deliveries;
 pub mod description;
 mod freeze;
@@ -23,6 +24,7 @@ mod sandbox;
 mod search;
 mod state;
 mod unfulfilled;
+mod users;
 pub mod view;
 mod wallets;
 mod webhook_view;
@@ -84,6 +86,12 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(unfulfilled::assign))
             .routes(routes!(unfulfilled::refund))
             .routes(routes!(unfulfilled::dismiss))
+            .routes(routes!(users::create, users::list))
+            .routes(routes!(users::show, users::update, users::delete))
+            .routes(routes!(users::invite_again))
+            .routes(routes!(dashboard_sessions::list))
+            .routes(routes!(dashboard_sessions::end))
+            .routes(routes!(dashboard_sessions::end_all))
             .routes(routes!(reconciliation::create, reconciliation::show)),
     )
 }

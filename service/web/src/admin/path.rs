@@ -10,7 +10,9 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::{
-    id::{DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, WalletKey},
+    id::{
+        DeliveryId, EndpointId, KeyId, PriceId, ProductId, ProjectId, SessionId, UserId, WalletKey,
+    },
     text::PaymentId,
 };
 use wire::{Error, ErrorCode};
@@ -24,6 +26,14 @@ pub(super) struct Segments(Vec<(String, String)>);
 impl Segments {
     pub(super) fn project(&self) -> Result<ProjectId, Error> {
         self.read("projectId", ErrorCode::ProjectNotFound)
+    }
+
+    pub(super) fn user(&self) -> Result<UserId, Error> {
+        self.read("userId", ErrorCode::UserNotFound)
+    }
+
+    pub(super) fn session(&self) -> Result<SessionId, Error> {
+        self.read("sessionId", ErrorCode::SessionNotFound)
     }
 
     pub(super) fn key(&self) -> Result<KeyId, Error> {

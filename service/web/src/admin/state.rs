@@ -7,7 +7,7 @@ use actors::Handle;
 use catalog::CatalogStore;
 use edge::{BehindEdge, EdgeState};
 use operations::{backups::Backups, cluster::ClusterPart};
-use outbound::{Webhooks, mail::Mailer};
+use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 
 /// What the administration's handlers share.
@@ -32,6 +32,8 @@ pub struct AdminState {
     pub backups: Arc<Backups>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
+    /// Makes the links of invitations, and mails them.
+    pub invitations: Arc<Invitations>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
     /// What sends mails.

@@ -3,6 +3,7 @@
 
 pub(crate) mod code_path;
 pub(crate) mod cors;
+pub(crate) mod etag;
 pub(crate) mod freeze;
 pub(crate) mod grant;
 pub(crate) mod hold_path;
