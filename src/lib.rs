@@ -3,7 +3,7 @@
 
 pub use ::{
     accounts as providers, catalog, connections as server, data_dir::secrets, limits,
-    operations::audit, outbound, payments, people,
+    operations::audit, operations::audit_search, outbound, payments, people,
 };
 
 pub mod app;

@@ -161,8 +161,12 @@ async fn lines(State(asked): State<Arc<InternalState>>) -> Json<Vec<ProjectLine>
     Json(dashboard::project_lines(&asked.dashboard))
 }
 
-async fn audit(State(asked): State<Arc<InternalState>>) -> Result<Json<AuditPage>, Error> {
-    let page = dashboard::newest_changes(&asked.dashboard, None).await?;
+async fn audit(
+    State(asked): State<Arc<InternalState>>,
+    uri: Uri,
+) -> Result<Json<AuditPage>, Error> {
+    let query = uri.query().unwrap_or_default();
+    let page = dashboard::newest_changes(&asked.dashboard, query).await?;
     Ok(Json(page.settled()))
 }
 

@@ -6,7 +6,10 @@ use kit::{
     stripe::Override,
 };
 use persistence::AppendRefusal;
-use scrip::audit::{AuditEntry, AuditLog};
+use scrip::{
+    audit::{AuditEntry, AuditLog},
+    audit_search::AuditFilter,
+};
 use serde_json::json;
 
 use crate::{
@@ -74,12 +77,9 @@ async fn the_log_is_paged_and_survives_a_restart() {
     // The entries are loaded as at a start.
     service.handle.fold_all().await.unwrap();
     let again = AuditLog::load(service.handle.clone()).unwrap();
-    let (entries, older) = again.page(None).await.unwrap();
-    assert_eq!(
-        (entries.len(), older),
-        (11, Some(3)),
-        "91 entries in pages of 20"
-    );
+    let found = again.search(AuditFilter::default(), None, 100).await;
+    let (entries, older) = found.unwrap();
+    assert_eq!((entries.len(), older), (91, None));
     assert!(
         entries[0].what.starts_with("Created publishable key"),
         "{entries:?}"
@@ -180,13 +180,15 @@ async fn entries_stay_in_order_however_their_ends_come() {
         log.end(intent, what).await.unwrap();
     }
     let all = async |log: &AuditLog| {
-        let (mut all, mut next) = log.page(None).await.unwrap();
-        while let Some(page) = next {
-            let (entries, older) = log.page(Some(page)).await.unwrap();
-            all.extend(entries);
-            next = older;
+        let (mut all, mut before) = (Vec::new(), None);
+        loop {
+            let found = log.search(AuditFilter::default(), before, 7).await.unwrap();
+            all.extend(found.0);
+            before = found.1;
+            if before.is_none() {
+                return all;
+            }
         }
-        all
     };
     let expected: Vec<String> = (0..50)
         .rev()

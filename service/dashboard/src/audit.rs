@@ -1,26 +1,53 @@
-//! `GET /dashboard/audit`: who changed what, when and from where.
+//! `GET /dashboard/audit`: who changed what, when and from where. The address holds the filters.
 
-use axum::{extract::State, response::Response};
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
 use domain::Timestamp;
-use edge::Manage;
-use maud::html;
-use operations::audit::AuditEntry;
+use edge::{Manage, Own};
+use maud::{Markup, html};
+use operations::{
+    audit::AuditEntry,
+    audit_search::{AuditCursor, AuditFilter},
+};
+use people::Privilege;
 use serde::{Deserialize, Serialize};
+use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
     elsewhere,
+    fields::Fields,
+    form::{FieldLabel, Form},
     layout::{self, At},
     page_request::PageFor,
 };
 use crate::{DashboardState, state::App};
 
+/// Entries of a page, and of a step of an export.
+const SHOWN: usize = 25;
+const STEP: usize = 1000;
+const FILTERS: [&str; 6] = ["who", "projectId", "kind", "from", "to", "text"];
+const KINDS: [(&str, &str); 9] = [
+    ("", "All"),
+    ("people", "People and sign-ins"),
+    ("projects", "Projects and settings"),
+    ("catalog", "Catalog"),
+    ("keys", "Keys"),
+    ("webhooks", "Webhooks"),
+    ("wallets", "Wallets"),
+    ("orders", "Orders"),
+    ("payments", "Payments"),
+];
+
 /// Some entries of a log, the newest first.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AuditPage {
     entries: Vec<AuditEntry>,
-    /// The page with those before them.
-    older: Option<u64>,
+    /// Where those before them begin.
+    older: Option<String>,
 }
 
 impl AuditPage {
@@ -32,18 +59,65 @@ impl AuditPage {
     }
 }
 
-/// A page of the log of this process' cell; the newest where none is named.
+/// The first page of the log of this process' cell that agrees with a query.
 ///
 /// # Errors
 ///
-/// The log cannot be read.
-pub async fn newest(app: &DashboardState, page: Option<u64>) -> Result<AuditPage, Error> {
-    let read = app.edge.audit.page(page).await;
-    let (entries, older) = read.map_err(|error| {
-        tracing::error!(%error, "The audit log cannot be read");
-        Error::new(ErrorCode::Unavailable)
-    })?;
+/// The query is not well-formed; the log cannot be read.
+pub async fn newest(app: &DashboardState, query: &str) -> Result<AuditPage, Error> {
+    read(app, &Fields::read(query.as_bytes()), None).await
+}
+
+fn filter(query: &Fields) -> Result<AuditFilter, Error> {
+    Ok(AuditFilter {
+        who: query.owned("who"),
+        project: query.parsed("projectId", "a project")?,
+        kind: query.owned("kind"),
+        from: query.day("from")?,
+        to: query.day_end("to")?,
+        text: query.owned("text"),
+    })
+}
+
+async fn read(
+    app: &DashboardState,
+    query: &Fields,
+    before: Option<AuditCursor>,
+) -> Result<AuditPage, Error> {
+    let found = app.edge.audit.search(filter(query)?, before, SHOWN).await;
+    let (entries, older) = found.map_err(unreadable)?;
+    let older = older.map(|it| format!("{}.{}", it.page, it.place));
     Ok(AuditPage { entries, older })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it maps an error")]
+fn unreadable(error: impl std::fmt::Display) -> Error {
+    tracing::error!(%error, "The audit log cannot be read");
+    Error::new(ErrorCode::Unavailable)
+}
+
+fn cursor(query: &Fields) -> Result<Option<AuditCursor>, Error> {
+    let Some(text) = query.some("before") else {
+        return Ok(None);
+    };
+    let read = text.split_once('.').and_then(|(page, place)| {
+        Some(AuditCursor {
+            page: page.parse().ok()?,
+            place: place.parse().ok()?,
+        })
+    });
+    read.map(Some)
+        .ok_or_else(|| Error::invalid("before", "No such page."))
+}
+
+/// The filters of a query as a query, with more pairs.
+fn filters(query: &Fields, more: &[(&str, &str)]) -> String {
+    let set = FILTERS
+        .iter()
+        .filter_map(|name| Some((*name, query.some(name)?)));
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(set.chain(more.iter().copied()))
+        .finish()
 }
 
 fn own(app: &DashboardState) -> i16 {
@@ -58,18 +132,21 @@ fn numbers(app: &DashboardState) -> Vec<i16> {
 
 pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Result<Response, Error> {
     let request = page.request;
-    let page = request.query().parsed("page", "a page's number")?;
-    let cell: Option<i16> = request.query().parsed("cell", "a cell's number")?;
-    let mut read = newest(&app, page).await?;
+    let query = request.query();
+    let before = cursor(query)?;
+    let cell: Option<i16> = query.parsed("cell", "a cell's number")?;
+    let mut read = read(&app, query, before).await?;
     let mut pages: Vec<_> = read
         .older
+        .take()
         .map(|older| (own(&app), older))
         .into_iter()
         .collect();
     let mut silent = Vec::new();
     // The newest of all cells; older ones cell by cell.
-    if cell.is_none() && page.is_none() {
-        for (cell, answer) in elsewhere::asked::<AuditPage>(&app, request.client(), "audit").await {
+    if cell.is_none() && before.is_none() {
+        let path = format!("audit?{}", filters(query, &[]));
+        for (cell, answer) in elsewhere::asked::<AuditPage>(&app, request.client(), &path).await {
             match answer {
                 Some(answer) => {
                     pages.extend(answer.older.map(|older| (cell, older)));
@@ -83,19 +160,56 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
         // What was before a split is in both cells' logs.
         read.entries.dedup();
     }
-    let (entries, several) = (read.entries, !numbers(&app).is_empty());
+    let several = !numbers(&app).is_empty();
     let body = html! {
         h1 { "Audit log" }
-        p.lead { "Every change made here or through the admin API. Kept for a year, at most 100,000 entries." }
+        p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 100,000 entries." }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
-        @if entries.is_empty() { p.empty { "No changes yet." } } @else {
+        (filter_form(query, request.may(Privilege::Own)))
+        (table(&read.entries))
+        @for (cell, older) in pages { p {
+            @let number = cell.to_string();
+            @let cell_pair = if several { &[("before", older.as_str()), ("cell", number.as_str())][..] } else { &[("before", older.as_str())][..] };
+            a.button href={ "?" (filters(query, cell_pair)) } {
+                "Older" @if several { " in cell " (cell) }
+            }
+        } }
+    };
+    Ok(layout::page(&request, At::Audit, "Audit log", &body))
+}
+
+fn filter_form(query: &Fields, may_export: bool) -> Markup {
+    let form = Form::new(query, None);
+    let export = |kind| {
+        format!(
+            "/dashboard/audit/export?{}",
+            filters(query, &[("format", kind)])
+        )
+    };
+    html! {
+        form.row method="get" action="/dashboard/audit" {
+            (form.text(&FieldLabel("who", "Who", "")))
+            (form.text(&FieldLabel("text", "What", "")))
+            (form.choice(&FieldLabel("kind", "Kind", ""), &KINDS))
+            (form.text(&FieldLabel("projectId", "Project", "")))
+            (form.day(&FieldLabel("from", "From", "")))
+            (form.day(&FieldLabel("to", "To", "")))
+            button type="submit" { "Filter" }
+        }
+        @if may_export { p { "Export: " a href=(export("csv")) { "CSV" } ", " a href=(export("json")) { "JSON" } } }
+    }
+}
+
+fn table(entries: &[AuditEntry]) -> Markup {
+    html! {
+        @if entries.is_empty() { p.empty { "No changes." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Changes" { table {
                 thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
-                tbody { @for entry in &entries { tr {
+                tbody { @for entry in entries { tr {
                     td.time { (layout::when(Timestamp(entry.at))) }
-                    td.nowrap { (entry.who) }
+                    td.nowrap { bdi { (entry.who) } }
                     td.wrap {
-                        (entry.what)
+                        bdi { (entry.what) }
                         @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
                         @else if entry.open { " " span.badge.bad { "Interrupted" } br; span.hint { "The service stopped during this change: check whether it was made." } }
                     }
@@ -103,11 +217,40 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
                 } } }
             } }
         }
-        @for (cell, older) in pages { p {
-            a.button href={ "?page=" (older) @if several { "&cell=" (cell) } } {
-                "Older" @if several { " in cell " (cell) }
-            }
-        } }
+    }
+}
+
+/// `GET /dashboard/audit/export`: all entries that agree with the filters, as a file.
+pub(super) async fn export(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
+    let query = page.request.query();
+    let filter = filter(query)?;
+    let (mut all, mut before) = (Vec::new(), None);
+    loop {
+        let found = app.edge.audit.search(filter.clone(), before, STEP).await;
+        let (entries, older) = found.map_err(unreadable)?;
+        all.extend(entries);
+        match older {
+            Some(older) => before = Some(older),
+            None => break,
+        }
+    }
+    let (kind, name, text) = match query.text("format") {
+        "json" => {
+            let json = serde_json::to_string(&all).map_err(unreadable)?;
+            ("application/json", "audit.json", json)
+        }
+        _ => (
+            "text/csv; charset=utf-8",
+            "audit.csv",
+            operations::audit_csv::lines(&all),
+        ),
     };
-    Ok(layout::page(&request, At::Audit, "Audit log", &body))
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, text).into_response())
 }

@@ -88,6 +88,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route("/dashboard/sign-out", post(sign_in::leave))
         .route("/dashboard", get(projects::list).post(projects::create))
         .route("/dashboard/audit", get(audit::list))
+        .route("/dashboard/audit/export", get(audit::export))
         .route("/dashboard/live", get(overview::live_part))
         .route("/dashboard/system", get(system::show))
         .route(

@@ -195,7 +195,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     let scope = TokenScope::Administration;
     let counted = app.edge.limits.wrong_token(scope, client, now).await;
     counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
-    tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
+    noted(&app, client, now).await;
     let wrong = match way {
         "by link" => "This link was used before or has expired. Sign in with the token instead.",
         _ => "That is not the administrator's token.",
@@ -216,8 +216,16 @@ async fn failed(app: &App, account: &str, client: Client, now: Timestamp) -> Res
         .wrong_sign_in(number.unwrap_or_default(), client, now);
     let counted = counted.await;
     counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
-    tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
+    noted(app, client, now).await;
     Ok(())
+}
+
+/// Notes a failed sign-in in the logs.
+async fn noted(app: &App, client: Client, now: Timestamp) {
+    tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
+    if let Err(error) = app.edge.audit.sign_in_failed(client.to_string(), now).await {
+        tracing::error!(%error, "A failed sign-in could not be written into the audit log");
+    }
 }
 
 /// What a session is begun with.

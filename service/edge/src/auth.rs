@@ -24,7 +24,8 @@ use super::{
     context::{Anonymous, Context},
 };
 use crate::{
-    BehindEdge, EdgeState, audit,
+    BehindEdge, EdgeState,
+    audit::{self, PendingAction},
     permission::{Needs, allow},
 };
 
@@ -33,7 +34,17 @@ use crate::{
 pub struct Authorized<P> {
     /// Who it is.
     pub authority: Authority,
+    pending: Option<PendingAction>,
     needs: PhantomData<P>,
+}
+
+impl<P> Authorized<P> {
+    /// Says for the audit log in words what was done, without secrets.
+    pub fn did(&self, what: impl Into<String>) {
+        if let Some(pending) = &self.pending {
+            pending.say(what.into());
+        }
+    }
 }
 
 /// A caller who may read the metrics: with the administrator's token, or with the one that is only
@@ -53,6 +64,7 @@ impl<S: BehindEdge, P: Needs> FromRequestParts<S> for Authorized<P> {
         audit::begin_entry(parts, edge, &authority.name()).await?;
         Ok(Self {
             authority,
+            pending: parts.extensions.get().cloned(),
             needs: PhantomData,
         })
     }

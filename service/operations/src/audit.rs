@@ -5,10 +5,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use actors::Handle;
-use domain::Timestamp;
+use domain::{Timestamp, id::ProjectId};
 use notes::NoteKind;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
+
+use crate::audit_failures::Failures;
 
 /// Entries of a page; each new one writes its page again, which has to fit one append.
 const PER_PAGE: usize = 20;
@@ -17,7 +19,7 @@ const PAGES: usize = 5000;
 /// Seconds for which a page is kept after its last entry.
 const KEPT_SECONDS: i64 = 366 * 24 * 3600;
 /// The longest text of an entry, in characters; a longer one is cut.
-const LONGEST: usize = 300;
+const LONGEST: usize = 600;
 
 /// A change that was done, or was about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,12 @@ pub struct AuditEntry {
     pub what: String,
     /// The client's address.
     pub from: String,
+    /// The project that it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// The kind of deed, such as `keys` or `people`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
     /// Whether the result is not known yet. It never will be if the process ended meanwhile.
     #[serde(default, skip_serializing_if = "is_done")]
     pub open: bool,
@@ -52,8 +60,20 @@ impl AuditEntry {
             who,
             what: short(what),
             from,
+            project: None,
+            kind: String::new(),
             open: false,
             under_way: None,
+        }
+    }
+
+    /// The entry with the project and the kind of deed that it is about.
+    #[must_use]
+    pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
+        Self {
+            project,
+            kind: kind.to_owned(),
+            ..self
         }
     }
 }
@@ -85,6 +105,7 @@ impl NoteKind for PageNote {
 pub struct AuditLog {
     handle: Handle,
     pages: Mutex<Pages>,
+    failures: Failures,
 }
 
 /// The pages that there are, with the entries of those that are written to.
@@ -126,6 +147,7 @@ impl AuditLog {
         Ok(Self {
             handle,
             pages: Mutex::new(pages),
+            failures: Failures::default(),
         })
     }
 
@@ -244,42 +266,31 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Entries of a page, newest first, and the number of the page before it. `None` asks for the current
-    /// page, the newest.
-    ///
-    /// # Errors
-    ///
-    /// [`notes::Error`] where the page cannot be read.
-    pub async fn page(
-        &self,
-        number: Option<u64>,
-    ) -> Result<(Vec<AuditEntry>, Option<u64>), notes::Error> {
-        let pages = self.pages.lock().await;
-        let number = number.unwrap_or(pages.current);
-        let known = match number == pages.current {
-            true => Some(pages.entries.clone()),
-            false => pages.beside.get(&number).cloned(),
-        };
-        let older = pages.full.iter().rev().map(|(number, _)| *number);
-        let older = older.clone().find(|older| *older < number);
-        drop(pages);
-        let mut entries = match known {
-            Some(entries) => entries,
-            None => self.stored(number).await?,
-        };
-        entries.reverse();
-        Ok((entries, older))
+    pub(crate) const fn handle(&self) -> &Handle {
+        &self.handle
     }
 
-    async fn stored(&self, number: u64) -> Result<Vec<AuditEntry>, notes::Error> {
-        let handle = self.handle.clone();
-        // The books do not have the newest entries until they are folded.
-        let _ = handle.fold_all().await;
-        let found = tokio::task::spawn_blocking(move || notes::one::<PageNote>(&handle, &number));
-        let found = found
-            .await
-            .map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))?;
-        Ok(found?.unwrap_or_default())
+    pub(crate) const fn failures(&self) -> &Failures {
+        &self.failures
+    }
+
+    /// The numbers of all pages, the oldest first, each with the instant of its last entry if it is full; and those
+    /// that are in memory.
+    pub(crate) async fn known_pages(
+        &self,
+    ) -> (
+        Vec<(u64, Option<Timestamp>)>,
+        BTreeMap<u64, Vec<AuditEntry>>,
+    ) {
+        let pages = self.pages.lock().await;
+        let full = pages
+            .full
+            .iter()
+            .map(|(number, last)| (*number, Some(*last)));
+        let numbers = full.chain([(pages.current, None)]).collect();
+        let mut known = pages.beside.clone();
+        known.insert(pages.current, pages.entries.clone());
+        (numbers, known)
     }
 }
 

@@ -2,6 +2,9 @@
 //! project. It knows no request.
 
 pub mod audit;
+pub mod audit_csv;
+mod audit_failures;
+pub mod audit_search;
 pub mod backups;
 pub mod cells;
 pub mod cluster;
