@@ -205,6 +205,7 @@ impl Service {
             bodies: (&config.http).into(),
             metrics,
             people,
+            saving: tokio::sync::Mutex::default(),
             audit,
             admin_token_sha256,
             metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),

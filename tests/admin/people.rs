@@ -123,3 +123,40 @@ async fn sessions_are_listed_and_ended() {
     );
     assert_eq!(get(&admin, "/sessions").await.body, json!({"sessions": []}));
 }
+
+#[tokio::test]
+async fn every_setting_can_be_saved_as_it_was_read_alone() {
+    let server = Server::start().await;
+    let admin = server.admin();
+    let project = crate::project(&server);
+    let price = server.add_price(10).await;
+    let price = format!("{}/prices/{price}", crate::product(&server));
+    let hook = json!({"url": "https://hooks.example/x"});
+    let hook = post(&admin, &format!("{project}/webhooks"), &hook)
+        .await
+        .expect(201);
+    let hook = format!("{project}/webhooks/{}", hook["id"].as_str().unwrap());
+    for (path, change) in [
+        (project.clone(), json!({"subscriptionGraceDays": 3})),
+        (crate::product(&server), json!({"name": "Renamed"})),
+        (price, json!({"label": "Renamed"})),
+        (hook, json!({"active": false})),
+    ] {
+        let read = get(&admin, &path).await;
+        let tag = read.headers["etag"].to_str().unwrap().to_owned();
+        assert_eq!(
+            patch_if(&admin, &path, "\"other\"", &change).await.status,
+            412,
+            "{path}"
+        );
+        let saved = patch_if(&admin, &path, &tag, &change).await;
+        assert_eq!(saved.status, 200, "{path}: {}", saved.body);
+        let late = patch_if(&admin, &path, &tag, &change).await;
+        assert_eq!(
+            (late.status, late.code()),
+            (412, "changed_meanwhile"),
+            "{path}"
+        );
+        assert_eq!(patch(&admin, &path, &change).await.status, 200, "{path}");
+    }
+}

@@ -37,7 +37,8 @@ async fn every_write_is_in_the_log_with_who_and_where_from() {
         .shows("“Second”")
         .shows("127.0.0.1")
         .shows("2026-11-18 11:06:40 UTC");
-    page.shows("POST /api/admin/v1/projects")
+    page.shows("Created project")
+        .shows("“Third”")
         .shows("administrator's token");
     assert_eq!(
         page.html.matches("<tr>").count(),
@@ -213,4 +214,75 @@ async fn entries_stay_in_order_however_their_ends_come() {
     // It continues after the last entry.
     again.add(entry(50)).await.unwrap();
     assert_eq!(all(&again).await.len(), expected.len() + 1);
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_by_who_what_project_and_day_and_exported() {
+    let service = Service::start().await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let api = "/api/admin/v1";
+    let project = format!("{api}/projects/{}", service.project.id);
+    let change = json!({"subscriptionGraceDays": 3, "allowedOrigins": ["https://shop.example"]});
+    admin.patch(&project, &change).await.expect(200);
+    admin
+        .post(&format!("{project}/keys"), &json!({"kind": "secret"}))
+        .await
+        .expect(201);
+    service.clock.advance_millis(3 * 86_400_000);
+    let browser = Browser::signed_in(&service).await;
+    let wrong = Browser::new(&service.base)
+        .sign_in(&[("token", "a guess at a token")])
+        .await;
+    assert_eq!(wrong.status, 401);
+    let rows = async |query: &str| {
+        let page = browser.get(&format!("/dashboard/audit?{query}")).await;
+        assert_eq!(page.status, 200, "{query}");
+        (page.html.matches("<tr>").count().saturating_sub(1), page)
+    };
+    let (all, page) = rows("").await;
+    assert_eq!(all, 4);
+    page.shows("subscriptionGraceDays 7 -&gt; 3")
+        .shows("A sign-in failed")
+        .lacks("a guess at");
+    for (query, expected) in [
+        ("kind=keys", 1),
+        ("kind=people", 2),
+        ("who=TOKEN", 3),
+        ("who=nobody", 1),
+        ("text=gracedays", 1),
+        ("text=none", 0),
+        ("from=2026-11-19", 2),
+        ("to=2026-11-18", 2),
+        ("from=2026-11-19&to=2026-11-20", 0),
+    ] {
+        assert_eq!(rows(query).await.0, expected, "{query}");
+    }
+    let of_project = format!("projectId={}", service.project.id);
+    assert_eq!(rows(&of_project).await.0, 2);
+    let csv = browser
+        .get("/dashboard/audit/export?format=csv&kind=keys")
+        .await;
+    assert!(
+        csv.html.starts_with("at,who,what,") && csv.html.lines().count() == 2,
+        "{}",
+        csv.html
+    );
+    let page = admin
+        .get(&format!("{api}/audit?limit=3&{of_project}"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (
+            page["entries"].as_array().unwrap().len(),
+            &page["nextCursor"]
+        ),
+        (2, &json!(null))
+    );
+    let first = admin.get(&format!("{api}/audit?limit=3")).await.expect(200);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = admin
+        .get(&format!("{api}/audit?limit=3&cursor={cursor}"))
+        .await
+        .expect(200);
+    assert_eq!(second["entries"].as_array().unwrap().len(), 1);
 }

@@ -474,3 +474,46 @@ async fn support_grants_no_more_in_a_day_than_they_may_also_after_a_restart() {
     let browser = signed_in(&service, &sue).await;
     assert_eq!(grant(&browser, &service, "100", "c").await.status, 303);
 }
+
+#[tokio::test]
+async fn settings_that_a_colleague_saved_meanwhile_are_not_lost() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let path = format!("/dashboard/projects/{}/settings", service.project.id);
+    let version = browser
+        .get(&path)
+        .await
+        .value("version")
+        .unwrap()
+        .to_owned();
+    let admin = kit::Client::new(&service.base, ADMIN_TOKEN);
+    let change = serde_json::json!({"allowedOrigins": ["https://shop.example"]});
+    let api = format!("/api/admin/v1/projects/{}", service.project.id);
+    admin.patch(&api, &change).await.expect(200);
+    let form = |version: &str| {
+        let version = version.to_owned();
+        [
+            ("name", "Renamed".to_owned()),
+            ("mode", "credit_codes".into()),
+            ("subscriptionGraceDays", "7".into()),
+            ("version", version),
+        ]
+    };
+    let save = async |form: [(&str, String); 4]| {
+        let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+        browser.post(&path, &form).await
+    };
+    let page = save(form(&version)).await;
+    assert_eq!(page.status, 412);
+    page.shows("changed since you read it")
+        .shows("https://shop.example");
+    assert_eq!(page.value("name"), Some("Renamed"));
+    let project = service.catalog.project(service.project.id).unwrap();
+    assert_eq!(project.project.allowed_origins, ["https://shop.example"]);
+    let version = page.value("version").unwrap().to_owned();
+    assert_eq!(save(form(&version)).await.status, 303);
+    browser
+        .get("/dashboard/audit")
+        .await
+        .shows("name “Demo” -&gt; “Renamed”");
+}

@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use domain::{Timestamp, text::IdempotencyKey};
 use jiff::civil::Date;
 use serde::{Serialize, de::DeserializeOwned};
@@ -217,6 +218,15 @@ impl Fields {
             .into_iter()
             .map(|name| (name, value(self, name), value(new, name)));
         both.filter(|(_, old, new)| old != new).collect()
+    }
+
+    /// A short text that other fields or values do not have.
+    pub(super) fn digest(&self) -> String {
+        let text = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(&self.0)
+            .finish();
+        let hash = catalog::sha256(text.as_bytes());
+        HEXLOWER.encode(hash.first_chunk::<8>().unwrap_or(&[0; 8]))
     }
 
     fn list_or_text(&self, name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use wire::Error;
+use wire::{Error, ErrorCode};
 
 use super::{
     fields::Fields,
@@ -21,6 +21,22 @@ pub(super) struct Form<'a> {
 /// The hidden field with the session's form token, which every form contains.
 pub(super) fn token(request: &PageRequest) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(request.signed.form_token()); }
+}
+
+/// The field with what the fields were when the form was rendered.
+const VERSION: &str = "version";
+
+/// The hidden field that says what was stored when the form was rendered.
+pub(super) fn version(stored: &Fields) -> Markup {
+    html! { input type="hidden" name=(VERSION) value=(stored.digest()); }
+}
+
+/// Refuses a form if something else is stored now than when it was rendered. One that does not say is taken.
+pub(super) fn refuse_stale(sent: &Fields, stored: &Fields) -> Result<(), Error> {
+    match sent.some(VERSION) {
+        Some(version) if version != stored.digest() => Err(Error::new(ErrorCode::ChangedMeanwhile)),
+        _ => Ok(()),
+    }
 }
 
 /// What of a form that was refused differs from what is stored now.

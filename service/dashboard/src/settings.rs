@@ -7,7 +7,7 @@ use edge::{Manage, Own};
 use maud::{Markup, html};
 use operations::provider_change;
 use stripe::permissions;
-use wire::Error;
+use wire::{Error, ErrorCode};
 
 use super::{
     fields::Fields,
@@ -50,14 +50,33 @@ pub(super) async fn save(
     let project = request.project(&app)?;
     let id = project.project.id;
     let saved: Result<Response, Error> = async {
-        let update = app.catalog.update_project(id, change(&fields)?, None);
-        update.await?;
-        let what = format!("Changed the settings of {id}");
+        let change = change(&fields)?;
+        let _saving = app.edge.saving.lock().await;
+        let before = current(&*app.catalog.project(id)?);
+        form::refuse_stale(&fields, &before)?;
+        app.catalog.update_project(id, change, None).await?;
+        let after = current(&*app.catalog.project(id)?);
+        let what = format!(
+            "Changed the settings of {id}: {}",
+            form::changes(&before, &after)
+        );
         Ok(request.done(&page_path(&project), "saved", what))
     }
     .await;
-    let again = |error| page(&request, &app, &project, Some((&fields, &error)), None);
-    Ok(saved.unwrap_or_else(again))
+    match saved {
+        Ok(saved) => Ok(saved),
+        Err(error) => {
+            // As it is stored now.
+            let project = request.project(&app)?;
+            Ok(page(
+                &request,
+                &app,
+                &project,
+                Some((&fields, &error)),
+                None,
+            ))
+        }
+    }
 }
 
 fn page_path(project: &ProjectCatalog) -> String {
@@ -167,6 +186,8 @@ fn page(
     payments: RejectedForm<'_>,
 ) -> Response {
     let stored = current(project);
+    let stale = settings.filter(|(_, error)| error.code() == ErrorCode::ChangedMeanwhile);
+    let meanwhile = stale.map(|(sent, _)| form::meanwhile(sent, &stored));
     let settings = Form::new(
         settings.map_or(&stored, |(fields, _)| fields),
         settings.map(|(_, error)| error),
@@ -178,21 +199,28 @@ fn page(
     );
     let body = html! {
         h1 { "Settings" }
-        (settings_form(request, project, settings))
+        (settings_form(request, project, settings, &meanwhile.unwrap_or_default()))
         (provider_form(request, app, project, payments))
     };
     let page = Tab::Settings.page(request, project, "Settings", &body);
     settings.response(payments.response(page))
 }
 
-fn settings_form(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Markup {
+fn settings_form(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    form: Form<'_>,
+    meanwhile: &Markup,
+) -> Markup {
     html! {
         section.card {
             h2 { "Project" }
             p.hint { code { (project.project.id) } }
             (form.alert(&SHOWN))
+            (meanwhile)
             form method="post" action=(page_path(project)) {
                 (form::token(request))
+                (form::version(&current(project)))
                 (form.text(&FieldLabel("name", "Name", "")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
                 (form.area(&FieldLabel("allowedOrigins", "Allowed origins", "One per line, such as https://shop.example. A checkout by publishable key may send buyers back only there. Empty: anywhere over https.")))

@@ -7,6 +7,7 @@ use catalog::CatalogStore;
 use limits::Limits;
 use operations::{audit::AuditLog, metrics::Metrics};
 use people::People;
+use tokio::sync::Mutex;
 
 use crate::body::BodyLimits;
 
@@ -27,6 +28,9 @@ pub struct EdgeState {
     pub metrics: Metrics,
     /// Who works with the dashboard.
     pub people: Arc<People>,
+    /// Held from comparing settings with what was read of them until they are saved: nobody saves over somebody else's
+    /// change.
+    pub saving: Mutex<()>,
     /// The log of who changed what.
     pub audit: AuditLog,
     /// SHA-256 of the administrator's token.

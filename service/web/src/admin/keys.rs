@@ -34,13 +34,14 @@ struct Create {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create { kind } = body.parse()?;
     let minted = app.catalog.create_key(path.project()?, kind).await?;
+    caller.did(format!("Created {kind:?} key {}", minted.key.id));
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 

@@ -5,6 +5,7 @@
 //! It knows no rule of its own: the catalog decides.
 
 pub mod adoptions;
+mod audit;
 pub mod backups;
 mod cluster;
 mod dashboard_sessions;
@@ -86,6 +87,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(unfulfilled::assign))
             .routes(routes!(unfulfilled::refund))
             .routes(routes!(unfulfilled::dismiss))
+            .routes(routes!(audit::list))
             .routes(routes!(users::create, users::list))
             .routes(routes!(users::show, users::update, users::delete))
             .routes(routes!(users::invite_again))

@@ -1,6 +1,6 @@
 //! Prices: make, list, show, change.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
 use edge::{Authorized, Manage, Read, body::Body};
@@ -18,7 +18,13 @@ use super::{
     path::Segments,
     view::{Interval, Price, Prices},
 };
-use crate::{admin::App, http::patch::Field};
+use crate::{
+    admin::App,
+    http::{
+        etag::{IfMatch, changes, tagged},
+        patch::Field,
+    },
+};
 
 /// A price to make.
 #[derive(Deserialize, ToSchema)]
@@ -143,15 +149,18 @@ pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<Price>, Error> {
+) -> Result<Response, Error> {
+    Ok(tagged(&current(&app, &path)?))
+}
+
+fn current(app: &App, path: &Segments) -> Result<Price, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let product = catalog
         .product(&path.product()?)
         .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     let price = catalog.price(&product.id, &path.price()?);
-    Ok(Json(Price::from(
-        price.ok_or(Error::new(ErrorCode::PriceNotFound))?,
-    )))
+    let price = price.ok_or(Error::new(ErrorCode::PriceNotFound))?;
+    Ok(Price::from(price))
 }
 
 /// Change a price's label, or whether it is offered.
@@ -168,25 +177,28 @@ pub(super) async fn show(
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Price)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "product_not_found", "price_not_found"])))
 )]
 pub(super) async fn update(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
+    if_match: IfMatch,
     body: Body,
-) -> Result<Json<Price>, Error> {
+) -> Result<Response, Error> {
     let Update { active, label } = body.parse()?;
     let change = PriceChange {
         active: active.not_null("active")?,
         label: label.nullable().map(|label| label.map(line)),
     };
-    let (project, product, price) = (path.project()?, path.product()?, path.price()?);
-    let price = app
-        .catalog
-        .update_price(project, product, price, change)
-        .await?;
-    Ok(Json(Price::from(&price)))
+    let _saving = app.edge.saving.lock().await;
+    let before = current(&app, &path)?;
+    if_match.check(&before)?;
+    let (project, product, id) = (path.project()?, path.product()?, path.price()?);
+    let changed = app.catalog.update_price(project, product, id, change);
+    let after = Price::from(&changed.await?);
+    caller.did(format!("Changed price {id}: {}", changes(&before, &after)));
+    Ok(tagged(&after))
 }
 
 impl Create {

@@ -1,6 +1,6 @@
 //! Products: make, list, show, change.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
 use edge::{Authorized, Manage, Read, body::Body};
@@ -15,7 +15,13 @@ use super::{
     path::Segments,
     view::{FreeGrant, Product, ProductType, Products},
 };
-use crate::{admin::App, http::patch::Field};
+use crate::{
+    admin::App,
+    http::{
+        etag::{IfMatch, changes, tagged},
+        patch::Field,
+    },
+};
 
 /// A product to make.
 #[derive(Deserialize, ToSchema)]
@@ -170,12 +176,15 @@ pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<Product>, Error> {
+) -> Result<Response, Error> {
+    Ok(tagged(&current(&app, &path)?))
+}
+
+fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     let catalog = app.catalog.project(path.project()?)?;
-    let product = catalog
-        .product(&path.product()?)
-        .ok_or(Error::new(ErrorCode::ProductNotFound))?;
-    Ok(Json(Product::of(product, &catalog)))
+    let product = catalog.product(&path.product()?);
+    let product = product.ok_or(Error::new(ErrorCode::ProductNotFound))?;
+    Ok(Product::of(product, &catalog))
 }
 
 /// Change a product.
@@ -191,22 +200,27 @@ pub(super) async fn show(
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Product)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "product_not_found"])))
 )]
 pub(super) async fn update(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
+    if_match: IfMatch,
     body: Body,
-) -> Result<Json<Product>, Error> {
+) -> Result<Response, Error> {
     let change = body.parse::<Update>()?.read()?;
-    let project = path.project()?;
-    let product = app
-        .catalog
-        .update_product(project, path.product()?, change)
-        .await?;
-    let catalog = app.catalog.project(project)?;
-    Ok(Json(Product::of(&product, &catalog)))
+    let _saving = app.edge.saving.lock().await;
+    let before = current(&app, &path)?;
+    if_match.check(&before)?;
+    let (project, id) = (path.project()?, path.product()?);
+    app.catalog.update_product(project, id, change).await?;
+    let after = current(&app, &path)?;
+    caller.did(format!(
+        "Changed product {id}: {}",
+        changes(&before, &after)
+    ));
+    Ok(tagged(&after))
 }
 
 impl Update {

@@ -4,6 +4,7 @@ use axum::{
     Json,
     extract::State,
     http::{StatusCode, Uri},
+    response::Response,
 };
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
@@ -23,7 +24,10 @@ use super::{
 };
 use crate::{
     admin::{AdminState, App},
-    http::patch::Field,
+    http::{
+        etag::{IfMatch, changes, tagged},
+        patch::Field,
+    },
 };
 
 /// A project to make.
@@ -178,7 +182,7 @@ type GraceDays = BoundedInteger<0, 365>;
     responses((status = 201, description = "Made.", body = CreatedProject))
 )]
 pub(super) async fn create(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<(StatusCode, Json<CreatedProject>), Error> {
@@ -188,6 +192,7 @@ pub(super) async fn create(
         mode: mode.unwrap_or_default(),
     };
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
+    caller.did(format!("Created project {} “{}”", project.id, project.name));
     let created = CreatedProject {
         project: Project::of(&project, None, &app.accounts),
         publishable_key: publishable.plain,
@@ -250,9 +255,9 @@ pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<Project>, Error> {
+) -> Result<Response, Error> {
     let catalog = app.catalog.project(path.project()?)?;
-    Ok(Json(view(&app, &catalog)))
+    Ok(tagged(&view(&app, &catalog)))
 }
 
 /// Change a project. The key of a Stripe account is tried when it is set, which may take some seconds.
@@ -265,14 +270,15 @@ pub(super) async fn show(
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Project)),
-    extensions(("x-errors" = json!(["project_not_found", "provider_in_use"])))
+    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "provider_in_use"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
+    if_match: IfMatch,
     body: Body,
-) -> Result<Json<Project>, Error> {
+) -> Result<Response, Error> {
     let mut update = body.parse::<Update>()?;
     let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
@@ -280,6 +286,9 @@ pub(super) async fn update(
     if provider.is_some() {
         allow::<Own>(&caller.authority, Some(id))?;
     }
+    let _saving = app.edge.saving.lock().await;
+    let before = view(&app, &*app.catalog.project(id)?);
+    if_match.check(&before)?;
     match provider {
         None => drop(app.catalog.update_project(id, change, None).await?),
         Some((provider, force)) => {
@@ -287,8 +296,12 @@ pub(super) async fn update(
                 .await?;
         }
     }
-    let catalog = app.catalog.project(id)?;
-    Ok(Json(view(&app, &catalog)))
+    let after = view(&app, &*app.catalog.project(id)?);
+    caller.did(format!(
+        "Changed project {id}: {}",
+        changes(&before, &after)
+    ));
+    Ok(tagged(&after))
 }
 
 fn view(app: &AdminState, catalog: &ProjectCatalog) -> Project {

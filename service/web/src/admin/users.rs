@@ -21,7 +21,7 @@ use super::path::Segments;
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, tagged},
+        etag::{IfMatch, changes, tagged},
         patch::Field,
     },
 };
@@ -195,7 +195,7 @@ fn invited(app: &App, invited: &people::Invited) -> InvitedUser {
     extensions(("x-errors" = json!(["email_taken", "too_many_users"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     context: Context,
     body: Body,
@@ -222,6 +222,12 @@ pub(super) async fn create(
         .invite(new, context.now)
         .await
         .map_err(refused)?;
+    caller.did(format!(
+        "Invited {} ({}) as {}",
+        made.user.name,
+        made.user.id,
+        role.name()
+    ));
     Ok((StatusCode::CREATED, Json(invited(&app, &made))).into_response())
 }
 
@@ -271,7 +277,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["user_not_found", "email_taken", "changed_meanwhile"])))
 )]
 pub(super) async fn update(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -296,7 +302,10 @@ pub(super) async fn update(
     if_match.check(&User::of(&user))?;
     let version = if_match.is_sent().then_some(user.version);
     let changed = people.change(user.id, change, version).await;
-    Ok(tagged(&User::of(&*changed.map_err(refused)?)))
+    let (before, after) = (User::of(&user), User::of(&*changed.map_err(refused)?));
+    let who = format!("{} ({})", before.name, before.id);
+    caller.did(format!("Changed user {who}: {}", changes(&before, &after)));
+    Ok(tagged(&after))
 }
 
 fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
@@ -314,15 +323,13 @@ fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
     extensions(("x-errors" = json!(["user_not_found"])))
 )]
 pub(super) async fn delete(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
-    app.edge
-        .people
-        .remove(path.user()?)
-        .await
-        .map_err(refused)?;
+    let removed = app.edge.people.remove(path.user()?).await;
+    let user = removed.map_err(refused)?;
+    caller.did(format!("Removed user {} ({})", user.name, user.id));
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -225,7 +225,7 @@ pub(super) async fn read_ledger(
     ])))
 )]
 pub(super) async fn credit(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,
@@ -235,7 +235,18 @@ pub(super) async fn credit(
     let project = app.catalog.project(path.project()?)?;
     let address = Address::Stored(path.wallet()?);
     let command = asked.command(&header, &project)?;
+    let what = format!(
+        "Granted {} of {} to wallet {:?}: {}",
+        command.amount.get(),
+        command.product,
+        address,
+        command
+            .meta
+            .as_ref()
+            .map_or("no reason", |meta| meta.as_str()),
+    );
     let applied = app.handle.credit(&project.scope, &address, command).await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
+    caller.did(what);
     Credited::answer(&applied)
 }

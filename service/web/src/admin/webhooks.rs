@@ -1,6 +1,6 @@
 //! Webhook endpoints: make, list, show, change, delete, and give a new secret.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{EndpointChange, NewEndpoint};
 use domain::catalog::MAX_EVENTS;
 use edge::{Authorized, Manage, Read, body::Body};
@@ -15,7 +15,13 @@ use super::{
     path::Segments,
     webhook_view::{CreatedWebhook, Webhook, WebhookSecret, Webhooks},
 };
-use crate::{admin::App, http::patch::Field};
+use crate::{
+    admin::App,
+    http::{
+        etag::{IfMatch, changes, tagged},
+        patch::Field,
+    },
+};
 
 /// An endpoint to make.
 #[derive(Deserialize, ToSchema)]
@@ -116,11 +122,16 @@ pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<Webhook>, Error> {
+) -> Result<Response, Error> {
+    Ok(tagged(&current(&app, &path)?))
+}
+
+fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
-    Ok(Json(endpoint.into()))
+    Ok(endpoint
+        .ok_or(Error::new(ErrorCode::WebhookNotFound))?
+        .into())
 }
 
 /// Change a webhook endpoint.
@@ -135,14 +146,15 @@ pub(super) async fn show(
     ),
     request_body = Update,
     responses((status = 200, description = "As it is now.", body = Webhook)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn update(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
+    if_match: IfMatch,
     body: Body,
-) -> Result<Json<Webhook>, Error> {
+) -> Result<Response, Error> {
     let Update {
         url,
         events,
@@ -157,9 +169,17 @@ pub(super) async fn update(
             .transpose()?,
         active: active.not_null("active")?,
     };
+    let _saving = app.edge.saving.lock().await;
+    let before = current(&app, &path)?;
+    if_match.check(&before)?;
     let (project, id) = (path.project()?, path.webhook()?);
     let endpoint = app.catalog.update_endpoint(project, id, change).await?;
-    Ok(Json((&endpoint).into()))
+    let after = (&endpoint).into();
+    caller.did(format!(
+        "Changed webhook endpoint {id}: {}",
+        changes(&before, &after)
+    ));
+    Ok(tagged(&after))
 }
 
 /// Delete a webhook endpoint, with all that is kept of its deliveries.
