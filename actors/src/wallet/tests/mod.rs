@@ -4,6 +4,7 @@
 mod debts;
 mod durability;
 mod front;
+mod many_orders;
 mod orders;
 mod refusing;
 mod sharing;

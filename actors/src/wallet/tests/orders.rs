@@ -19,7 +19,7 @@ use futures_util::FutureExt as _;
 use super::{House, PRODUCT, START};
 use crate::Address;
 
-fn terms() -> Terms {
+pub(super) fn terms() -> Terms {
     Terms {
         price: PriceId(1),
         product: PRODUCT,

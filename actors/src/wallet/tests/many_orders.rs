@@ -1,0 +1,138 @@
+//! Lists of very many orders, and of wallets.
+
+use domain::{
+    text::Email,
+    wallet::{OrderStatus, place_order::PlaceOrder, purchase::Purchase},
+};
+use futures_util::{StreamExt as _, stream};
+use persistence::{OrderFilter, OrderState, WalletOrder};
+
+use super::{House, orders::terms};
+
+const MANY: i64 = 20_000;
+const FEW: usize = 20;
+
+/// Orders of wallets of their own; each thousandth costs less, and its buyer is known. The last one failed.
+async fn house() -> House {
+    let house = House::new().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let place = async |number: i64| {
+        let mut terms = terms();
+        let is_rare = number % 1000 == 0;
+        terms.amount_cents = if is_rare { 1 } else { 500 };
+        let one = domain::Quantity::ONE;
+        let (order, _) = handle.draft_order(scope, None, &terms, one).await.unwrap();
+        let email = is_rare.then(|| Email::new("Ann@mail.example").unwrap());
+        let place = PlaceOrder {
+            order: order.serial,
+            terms,
+            checkout: None,
+            email,
+            quantity: one,
+            metadata: domain::metadata::Metadata::default(),
+        };
+        handle.place_order(scope, order, None, place).await.unwrap();
+        order
+    };
+    let all = stream::iter(0..MANY).map(place).buffered(64);
+    let all: Vec<_> = all.collect().await;
+    let last = all.last().unwrap();
+    let failed = Purchase::Fail(last.serial);
+    handle.report(scope, last.wallet, failed).await.unwrap();
+    house
+}
+
+#[tokio::test]
+async fn a_filter_that_lets_few_of_many_orders_through_is_one_full_page() {
+    let house = house().await;
+    let (handle, scope) = (&house.handle, &house.scope);
+    let all = OrderFilter::default;
+    let email = Some(Email::new("ann@MAIL.example").unwrap());
+    let failed = Some(OrderState::Is(OrderStatus::Failed));
+    for (filter, count) in [
+        (
+            OrderFilter {
+                max_cents: Some(1),
+                ..all()
+            },
+            FEW,
+        ),
+        (
+            OrderFilter {
+                email: email.clone(),
+                ..all()
+            },
+            FEW,
+        ),
+        (
+            OrderFilter {
+                state: failed,
+                ..all()
+            },
+            1,
+        ),
+        (
+            OrderFilter {
+                state: failed,
+                email,
+                ..all()
+            },
+            0,
+        ),
+        (
+            OrderFilter {
+                min_cents: Some(501),
+                ..all()
+            },
+            0,
+        ),
+    ] {
+        let page = handle
+            .orders(scope, filter.clone(), None, 25)
+            .await
+            .unwrap();
+        assert_eq!((page.orders.len(), page.next), (count, None), "{filter:?}");
+        let totals = handle.order_totals(scope, filter).await.unwrap();
+        assert_eq!(totals.count, count as u64);
+    }
+    let totals = handle.order_totals(scope, all()).await.unwrap();
+    assert_eq!(totals.count, 20_000);
+    let euros = &totals.currencies["EUR"];
+    assert_eq!(euros.amount_cents, 500 * MANY - 499 * 20);
+    assert_eq!(euros.paid_cents, 0);
+    // Nobody owns a wallet whose order is not paid: it is in no list.
+    let order = WalletOrder::LastUsed;
+    let page = handle.wallets(scope, order, None, 25).await.unwrap();
+    assert!(page.wallets.is_empty());
+}
+
+/// More wallets than are sorted exactly come in pages all the same, each once.
+#[tokio::test]
+async fn wallets_of_one_day_come_in_pages_however_many_they_are() {
+    let house = House::new().await;
+    for number in 0..1_300 {
+        house.credit(&format!("user-{number}"), 40).await.unwrap();
+    }
+    house.credit("rich", 5_000).await.unwrap();
+    let (handle, scope) = (&house.handle, &house.scope);
+    for order in [WalletOrder::LastUsed, WalletOrder::Balance(super::PRODUCT)] {
+        let mut seen = std::collections::BTreeSet::new();
+        let (mut after, mut first) = (None, None);
+        loop {
+            let page = handle.wallets(scope, order, after, 100).await.unwrap();
+            assert!(page.next.is_none() || page.wallets.len() == 100);
+            for wallet in page.wallets {
+                first.get_or_insert_with(|| wallet.view.external_user.clone());
+                assert!(seen.insert(wallet.view.key), "each is there once");
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(seen.len(), 1_301);
+        if order != WalletOrder::LastUsed {
+            assert_eq!(first.flatten().unwrap().as_str(), "rich");
+        }
+    }
+}
