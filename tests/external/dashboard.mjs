@@ -142,7 +142,11 @@ try {
 
   await go('Wallets');
   await judge('wallets');
-  await page.getByLabel(/User id/).fill(orderId);
+  await page.keyboard.press('/');
+  await page.keyboard.type(orderId);
+  await press('Find');
+  await page.waitForURL(`**/orders/${orderId}`);
+  await page.getByRole('searchbox').fill(WALLET_USER.toUpperCase());
   await press('Find');
   await page.getByRole('heading', { name: WALLET_USER }).waitFor();
   assert.match(await page.locator('main').innerText(), /1,011 images to spend/);

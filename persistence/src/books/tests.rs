@@ -519,7 +519,7 @@ fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
 const GOLDEN_OTHERS: [u32; 3] = [3_737_648_213, 3_366_413_672, 2_808_456_540];
 
 const GOLDEN_LOOK_UPS: [u32; 12] = [
-    3_426_963_543,
+    846_278_222,
     1_629_387_359,
     924_199_572,
     2_276_059_187,

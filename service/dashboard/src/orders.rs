@@ -186,7 +186,7 @@ pub(super) async fn export(
 pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Orders" { table {
-            thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Wallet" } th { "Buyer" } } }
+            thead { tr { th { "Placed" } th { "State" } th.number { "Amount" } th { "What" } th { "Buyer" } th { "Wallet" } } }
             tbody { @for order in orders { (row(project, order)) } }
         } }
     }
@@ -197,10 +197,10 @@ fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     html! { tr {
         td.time { a href=(path(project, answer.id)) { (layout::when(order.created_at)) } }
         td { (order_badge(order)) }
-        td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
         td.number { (amounts(order)) }
-        td { (owner(project, answer)) }
+        td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
         td { @match &order.email { Some(email) => (email.as_str()), None => "–" } }
+        td { (owner(project, answer)) }
     } }
 }
 

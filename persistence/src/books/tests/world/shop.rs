@@ -445,6 +445,10 @@ impl World {
                     && filter.state.is_none_or(|state| match state {
                         OrderState::Is(status) => order.status() == status,
                         OrderState::Processing => order.is_processing(),
+                        OrderState::Disputed => order
+                            .reversal
+                            .dispute
+                            .is_some_and(|it| it.won.is_none() && it.respond_by.is_some()),
                     })
             });
             wanted.sort_by_key(|(id, order)| Reverse((order.created_at, id.serial)));
