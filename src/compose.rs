@@ -6,6 +6,7 @@ mod addresses;
 mod background;
 mod beside;
 mod cells;
+mod certificate;
 mod cluster;
 mod error;
 mod follower_metrics;
@@ -25,6 +26,7 @@ use addresses::{BoundSockets, provider_environment};
 use background::Background;
 use beside::serve_beside;
 use catalog::CatalogStore;
+use certificate::CertificateMetrics;
 use connections::{
     self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
 };
@@ -192,6 +194,10 @@ impl Service {
         let folder = (folder.as_path(), cell);
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
         let mut metrics = Metrics::new();
+        metrics.add_data(&config.data_dir);
+        if let Some(certificate) = CertificateMetrics::of(&config.http) {
+            metrics.add(certificate);
+        }
         if let Some(part) = &cluster {
             metrics.add_cluster(Arc::clone(part));
         }

@@ -2,7 +2,7 @@
 //! failure before the page leaves nothing; a failure after it leaves a page whose payment is fulfilled all the
 //! same, by the page's metadata.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use actors::Address;
 use catalog::ProjectCatalog;
@@ -110,6 +110,7 @@ impl Payments {
             return Err(error.into());
         }
         failpoint::reached("checkout.placed");
+        context.opened.fetch_add(1, Ordering::Relaxed);
         self.expect(project.project.id);
         Ok((order, page))
     }

@@ -59,6 +59,8 @@ pub(crate) struct Context {
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
     pub(crate) given_up: Arc<AtomicU64>,
+    /// Checkouts that were opened since the start.
+    pub(crate) opened: Arc<AtomicU64>,
 }
 
 impl Context {

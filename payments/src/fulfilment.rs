@@ -1,6 +1,11 @@
 //! Fetches an object's present state from the provider, and applies it to the wallet. Every report carries the time
 //! at which it was requested: of two reports about one object the later one wins, in whichever order they arrive.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use actors::{Handle, Scope};
 use catalog::ProjectCatalog;
 use domain::{
@@ -40,6 +45,8 @@ pub(crate) struct Fulfilment {
     provider_locks: ProviderLocks,
     outages: Outages,
     unfulfilled: List,
+    /// Orders that were paid since the start.
+    paid: Arc<AtomicU64>,
     /// Fetches of payments under way, by the provider's id of the payment: one at a time.
     payments: NamedLocks,
 }
@@ -62,8 +69,14 @@ impl Fulfilment {
             provider_locks,
             outages: Outages::default(),
             unfulfilled,
+            paid: Arc::default(),
             payments: NamedLocks::default(),
         }
+    }
+
+    /// Orders that were paid since the start.
+    pub(crate) fn paid(&self) -> u64 {
+        self.paid.load(Ordering::Relaxed)
     }
 
     /// Since when each project's provider has not answered any request.
@@ -132,6 +145,7 @@ impl Fulfilment {
         ReportApplier {
             handle: &self.handle,
             unfulfilled: &self.unfulfilled,
+            paid: &self.paid,
             account,
             project: account.project,
             subject,
@@ -199,6 +213,7 @@ enum PaymentLock {
 struct ReportApplier<'a> {
     handle: &'a Handle,
     unfulfilled: &'a List,
+    paid: &'a AtomicU64,
     account: ProjectAccount<'a>,
     project: &'a ProjectCatalog,
     subject: &'a ObjectRef,
@@ -394,6 +409,9 @@ impl ReportApplier<'_> {
         outcome: Result<bool, actors::Error>,
         unplaced: PaymentWithoutOrder,
     ) -> Result<(), Error> {
+        if matches!(outcome, Ok(true)) {
+            self.paid.fetch_add(1, Ordering::Relaxed);
+        }
         match (outcome, &unplaced.payment.payment) {
             (Ok(_), Some(payment)) => {
                 let project = self.project.project.id;

@@ -136,6 +136,7 @@ impl Payments {
             unfulfilled: unfulfilled.clone(),
             missing: Arc::default(),
             given_up: Arc::default(),
+            opened: Arc::default(),
         };
         let reconciliations = Reconciliations::new(context.clone());
         let handle = &context.handle;
@@ -217,6 +218,14 @@ impl Payments {
     pub fn missing_permissions(&self) -> BTreeSet<String> {
         let missing = self.0.context.missing.iter();
         missing.flat_map(|missing| missing.clone()).collect()
+    }
+
+    /// Checkouts that were opened since the start, and orders that were paid.
+    #[must_use]
+    pub fn sales(&self) -> (u64, u64) {
+        let context = &self.0.context;
+        let opened = context.opened.load(Ordering::Relaxed);
+        (opened, context.fulfilment.paid())
     }
 
     /// Objects that events or callers named since the start and that the provider answered 404 for.

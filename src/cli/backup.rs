@@ -6,6 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
 use data_dir::{
+    backed_up,
     secrets::{ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
     server_key,
 };
@@ -203,6 +204,9 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         })();
         store.log.close().map_err(Failure::new)?;
         let (what, made) = made?;
+        if let Err(error) = backed_up::note(&config.data_dir, what.made_at) {
+            tracing::warn!(%error, "The server will not know of this backup");
+        }
         let backup = Backup {
             name: made.name,
             to: what.to.display().to_string(),

@@ -23,6 +23,7 @@ mod projects;
 mod provider;
 mod search;
 mod wallets;
+mod webhook_health;
 
 use kit::{Client, Reply, Server};
 use serde_json::Value;

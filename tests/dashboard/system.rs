@@ -73,3 +73,24 @@ async fn it_shows_the_processes_that_share_a_log() {
         .shows(server.instance().base())
         .shows("Nobody follows");
 }
+
+#[tokio::test]
+async fn a_backup_is_begun_by_a_button_where_the_configuration_says_where_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let launch = Launch::default().env("SCRIP_BACKUP_TO", &to);
+    let server = Server::launch(launch).await;
+    look(&server).await.shows("None known").shows("Back up now");
+    let mut browser = Browser::new(server.instance().base());
+    browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
+    let page = browser.submit("/dashboard/system", &[]).await;
+    page.shows("A backup is being made.");
+    deadline::answered("a backup", deadline::SOON, async || {
+        let page = look(&server).await;
+        (!page.html.contains("None known")).then_some(())
+    })
+    .await;
+    assert!(to.join("scrip-backup.json").exists());
+    let without = Server::start().await;
+    look(&without).await.lacks("Back up now").shows("backup.to");
+}

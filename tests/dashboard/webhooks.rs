@@ -54,7 +54,11 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
         .await
         .shows("sent again");
     service.webhooks.settled().await;
-    browser.get(&here).await.shows("Delivered").lacks("Pending");
+    browser
+        .get(&here)
+        .await
+        .shows("Delivered")
+        .lacks("Pending</span>");
     assert_eq!(
         receiver.summaries().len(),
         3,
@@ -137,7 +141,10 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
         let form = [(name, value), ("url", receiver.url.as_str())];
         let page = browser.post(&webhooks, &form).await;
         assert_eq!(page.status, 400, "{value}");
-        page.shows(&format!("id=\"{name}-wrong\""));
+        match name {
+            "events" => page.shows("There is no event type"),
+            _ => page.shows(&format!("id=\"{name}-wrong\"")),
+        };
     }
 }
 
@@ -210,5 +217,70 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
     let browser = Browser::signed_in(&service).await;
     let page = browser.get(&one).await;
     page.shows(">thanks</pre>");
+    drop(running);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_is_not_shown_as_well_and_says_what_fails() {
+    let (service, receiver, browser, webhooks) = open().await;
+    let running = service.webhooks.start();
+    let form = [
+        ("url", receiver.url.as_str()),
+        ("event", "wallet.created"),
+        ("event", "order.paid"),
+    ];
+    let here = path(&browser.post(&webhooks, &form).await);
+    let page = browser.get(&here).await;
+    page.shows("wallet.created")
+        .shows("order.paid")
+        .shows("No attempts within a day");
+    service.grant("ann", 1).await;
+    service.webhooks.settled().await;
+    browser
+        .get(&webhooks)
+        .await
+        .shows("100 % of 1 attempts accepted")
+        .shows("Active");
+
+    receiver.always(Some(Say::Body(500, "broken here".into())));
+    service.grant("bob", 1).await;
+    service.webhooks.settled().await;
+    browser
+        .get(&webhooks)
+        .await
+        .shows("Failing")
+        .shows("50 % of 2 attempts")
+        .shows("1 waiting");
+    let page = browser.get(&here).await;
+    page.shows("Nothing accepted since").shows("broken here");
+    let failed = browser.get(&format!("{here}?status=pending")).await;
+    failed.shows("Pending").lacks("Delivered</span>");
+    browser
+        .get(&format!("{here}?status=failed"))
+        .await
+        .shows("No such deliveries.");
+
+    let test = format!("{here}/test");
+    let page = browser.post(&test, &[("type", "order.paid")]).await;
+    page.shows("Not accepted").shows("broken here");
+    receiver.always(None);
+    let page = browser.post(&test, &[("type", "")]).await;
+    page.shows("webhook.test").shows("Accepted");
+    let last = receiver.received().pop().unwrap();
+    assert_eq!(last.summary().0, "webhook.test");
+    // It goes on by itself.
+    let delivery = browser
+        .get(&here)
+        .await
+        .value("deliveryId")
+        .unwrap()
+        .to_owned();
+    browser
+        .submit(&format!("{here}/replay"), &[("deliveryId", &delivery)])
+        .await;
+    service.webhooks.settled().await;
+    browser.get(&webhooks).await.shows("Active, with failures");
+    let wallet = browser.get(&format!("{here}/deliveries/{delivery}")).await;
+    wallet.shows("The wallet");
     drop(running);
 }

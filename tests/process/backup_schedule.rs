@@ -25,7 +25,7 @@ async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
     let figures = server.figures().await;
     let age = figures
         .lines()
-        .find_map(|line| line.strip_prefix("scrip_backup_age_seconds{} "));
+        .find_map(|line| line.strip_prefix("scrip_backup_age_seconds "));
     assert!(age.unwrap().parse::<u64>().unwrap() < 60, "{figures}");
     let told = server
         .admin()

@@ -72,6 +72,8 @@ async fn dashboard_and_rules_ask_for_what_there_is() {
     let server = Server::launch(launch).await;
     let snapshot = "INSERT INTO scrip.snapshot (cell, name, folded_lsn, folded_hash, manifest) VALUES (0, 's', 0, '', '')";
     database.psql_in(&name, snapshot);
+    let found = br#"{"at":1,"problems":0}"#;
+    std::fs::write(server.data_dir().join("verify.json"), found).unwrap();
     let text = deadline::answered("the database was asked", deadline::SOON, async || {
         let text = figures(&server).await;
         text.contains("scrip_cluster_snapshot_age_seconds ")
@@ -84,6 +86,15 @@ async fn dashboard_and_rules_ask_for_what_there_is() {
         let asks = std::fs::read_to_string(packaging.join(file)).unwrap();
         let words = asks.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         for name in words.filter(|word| word.starts_with("scrip_")) {
+            // There with TLS alone: see `tls.rs`. And once a project was reconciled.
+            if [
+                "scrip_certificate_not_after_seconds",
+                "scrip_reconciliation_age_seconds",
+            ]
+            .contains(&name)
+            {
+                continue;
+            }
             asked_for += 1;
             let there = |line: &str| {
                 line.strip_prefix(name)
@@ -93,4 +104,76 @@ async fn dashboard_and_rules_ask_for_what_there_is() {
         }
     }
     assert!(asked_for > 10, "{asked_for}");
+}
+
+/// Prometheus' own tool over the packaged rules, as they stand in the tree.
+#[test]
+fn prometheus_own_tool_finds_the_rules_right_and_they_wake_somebody_when_they_should() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rules = root.join("packaging/prometheus/scrip.rules.yml");
+    let tests = std::fs::read_to_string(root.join("tests/process/rules.test.yml")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules.test.yml");
+    std::fs::write(&file, tests.replace("RULES", rules.to_str().unwrap())).unwrap();
+    for (what, path) in [("check", &rules), ("test", &file)] {
+        let output = Command::new("promtool")
+            .args([what, "rules"])
+            .arg(path)
+            .output();
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => {
+                eprintln!(
+                    "NOT CHECKED: rules, since there is no promtool (Debian's prometheus): {error}"
+                );
+                return;
+            }
+        };
+        let said = [output.stdout, output.stderr].concat();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&said)
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_age_of_a_backup_survives_a_restart_whoever_made_it() {
+    let mut server = Server::start().await;
+    let line = |text: &str, name: &str| -> Option<i64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    let made = |text: &str| line(text, "scrip_backup_made ");
+    let text = server.figures().await;
+    assert_eq!(made(&text), Some(0));
+    assert!(line(&text, "scrip_backup_age_seconds ").is_some(), "{text}");
+    assert!(text.contains("\nscrip_build_info{version="), "{text}");
+    assert!(
+        line(&text, "process_open_fds ").is_some_and(|open| open > 3),
+        "{text}"
+    );
+    assert!(line(&text, "process_resident_memory_bytes ").is_some_and(|used| used > 1 << 20));
+    assert!(line(&text, "scrip_disk_free_bytes ").is_some_and(|free| free > 0));
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let mut backup = server.command(&["backup"]);
+    kit::tool::run(backup.arg("--to").arg(&to));
+    assert_eq!(made(&server.figures().await), Some(1));
+    server.restart().await;
+    let text = server.figures().await;
+    assert_eq!(
+        made(&text),
+        Some(1),
+        "by the server, into a directory that no configuration names"
+    );
+
+    // Without a server, as a script may.
+    let mut other = Server::start().await;
+    assert!(other.terminate().await.success());
+    let mut backup = other.launch_settings().command("backup", other.data_dir());
+    kit::tool::run(backup.arg("--to").arg(folder.path().join("others")));
+    other.start_again().await;
+    assert_eq!(made(&other.figures().await), Some(1));
 }

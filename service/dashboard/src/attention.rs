@@ -80,7 +80,14 @@ fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
         let why = match endpoint.status {
             EndpointStatus::Failing => "accepted nothing for days",
             EndpointStatus::Gone => "answered 410 Gone",
-            EndpointStatus::Active | EndpointStatus::Off | EndpointStatus::Deleted => continue,
+            EndpointStatus::Active => {
+                if let Some(since) = app.webhooks.health(endpoint.id).failing_since {
+                    let text = html! { "Webhooks to " bdi { (endpoint.url) } " have all failed since " (layout::when(since)) };
+                    add(format!("{base}/webhooks/{}", endpoint.id), text);
+                }
+                continue;
+            }
+            EndpointStatus::Off | EndpointStatus::Deleted => continue,
         };
         let text = html! { "Webhooks to " bdi { (endpoint.url) } " are switched off: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
@@ -91,7 +98,7 @@ fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
         add(system(), html! { "The last backup failed" });
     }
     match (backups.last_good, app.backups.age_seconds()) {
-        (Some(at), Some(age)) if age > BACKUP_SECONDS => {
+        (Some(at), age) if age > BACKUP_SECONDS => {
             add(
                 system(),
                 html! { "The last backup is of " (layout::when(at)) },

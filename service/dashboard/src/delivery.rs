@@ -1,12 +1,14 @@
 //! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped.
 
 use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
 use maud::{Markup, html};
 use outbound::webhooks::{Exchange, ResponseSummary};
+use serde_json::Value;
 use wire::{Error, ErrorCode};
 
 use super::{
-    layout::{self, Tab},
+    layout::{self, Tab, base},
     page_request::PageRequest,
     webhooks::{attempts, named, page_path, send_again, state},
 };
@@ -24,6 +26,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let body = html! {
         div.head { h1 { (delivery.kind.as_str()) } (state(delivery.status)) }
         p.hint { code { (delivery.id) } " to " a href=(page_path) { (endpoint.url) } }
+        p { (subjects(&project, &exchange)) }
         section.card {
             h2 { "Attempts" }
             @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(delivery)) } }
@@ -34,6 +37,26 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         section.card { h2 { "Response" } (answer(&exchange)) }
     };
     Ok(Tab::Webhooks.page(&request, &project, "Delivery", &body))
+}
+
+/// The pages of what the event is about.
+fn subjects(
+    project: &ProjectCatalog,
+    Exchange {
+        delivery, request, ..
+    }: &Exchange,
+) -> Markup {
+    let body: Option<Value> = request
+        .as_ref()
+        .and_then(|it| serde_json::from_str(&it.body).ok());
+    let order = body.as_ref().and_then(|body| {
+        let whole = body.pointer("/data/order/id");
+        whole.or_else(|| body.pointer("/data/orderId"))?.as_str()
+    });
+    html! {
+        a href={ (base(project)) "/wallets/" (delivery.wallet) } { "The wallet" }
+        @if let Some(order) = order { " · " a href={ (base(project)) "/orders/" (order) } { "The order" } }
+    }
 }
 
 fn request_of(Exchange { request, .. }: &Exchange) -> Markup {

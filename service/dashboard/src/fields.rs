@@ -179,6 +179,12 @@ impl Fields {
         Ok(Some(at))
     }
 
+    /// All values of a field that may be there several times.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.0.iter().filter(move |(known, _)| known == name);
+        named.map(|(_, value)| value.trim())
+    }
+
     /// Splits a field at spaces, commas and line ends.
     pub(super) fn list(&self, name: &str) -> Vec<String> {
         let parts = self

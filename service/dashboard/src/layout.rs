@@ -41,7 +41,8 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 23] = [
+const DONE: [(&str, &str); 24] = [
+    ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),
     ("counted", "Outstanding credits were counted."),
     ("sent", "It will be sent again."),

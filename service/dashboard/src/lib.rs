@@ -46,6 +46,8 @@ mod time_zone_page;
 mod unfulfilled;
 mod wallet;
 mod wallets;
+mod webhook_health;
+mod webhook_test;
 mod webhooks;
 
 use std::sync::Arc;
@@ -90,7 +92,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route("/dashboard/audit", get(audit::list))
         .route("/dashboard/audit/export", get(audit::export))
         .route("/dashboard/live", get(overview::live_part))
-        .route("/dashboard/system", get(system::show))
+        .route("/dashboard/system", get(system::show).post(system::back_up))
         .route(
             time_zone::PATH,
             get(time_zone_page::show).post(time_zone_page::save),
@@ -162,6 +164,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(
             &of_project("/webhooks/{webhook}"),
             get(webhooks::show).post(webhooks::change),
+        )
+        .route(
+            &of_project("/webhooks/{webhook}/test"),
+            post(webhook_test::send),
         )
         .route(
             &of_project("/webhooks/{webhook}/deliveries/{delivery}"),

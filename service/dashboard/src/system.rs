@@ -6,15 +6,15 @@ use axum::{extract::State, response::Response};
 use data_dir::verified::VerifyResult;
 use edge::Own;
 use maud::{Markup, html};
-use operations::backups::FinishedBackup;
+use operations::backups::{Busy, FinishedBackup, Order};
 use persistence::latency::{BOUNDS_MICROS, Commits};
 use wire::{Error, ErrorCode};
 
 use super::{
-    cluster,
+    cluster, form,
     layout::{self, At},
     money::grouped,
-    page_request::PageFor,
+    page_request::{FormPost, PageFor, PageRequest},
 };
 use crate::state::App;
 
@@ -55,6 +55,7 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
                 @match backups.last_good { Some(at) => (layout::when(at)), None => "None known" }
                 @if backups.running.is_some() { br; span.hint { "One is running." } }
                 @if let Some(FinishedBackup { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
+                br; (backup_button(&request, &app))
             },
         ),
         ("Last verified", last_verified(&verified)),
@@ -82,6 +83,43 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
         p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
     };
     Ok(layout::page(&request, At::System, "System", &body))
+}
+
+/// `POST /dashboard/system`: begins a backup.
+pub(super) async fn back_up(
+    State(app): State<App>,
+    posted: FormPost<Own>,
+) -> Result<Response, Error> {
+    let settings = app.backups.settings();
+    let Some(to) = settings.to.clone() else {
+        return Err(Error::invalid(
+            "to",
+            "The configuration names no directory: set backup.to.",
+        ));
+    };
+    let order = Order {
+        to,
+        keep: settings.kept(),
+        with_server_key: settings.with_server_key,
+        temporary: false,
+    };
+    let begun = app.backups.start(order);
+    let begun = begun.map_err(|Busy| Error::new(ErrorCode::BackupRunning))?;
+    let what = format!("Began backup {}", begun.name);
+    Ok(posted.request.done("/dashboard/system", "backing_up", what))
+}
+
+/// The button that begins a backup.
+fn backup_button(request: &PageRequest, app: &App) -> Markup {
+    html! {
+        @match &app.backups.settings().to {
+            None => span.hint { "Set " code { "backup.to" } " to make them from here." },
+            Some(to) => form method="post" action="/dashboard/system" {
+                (form::token(request))
+                button.small type="submit" title={ "To " (to.display()) } { "Back up now" }
+            },
+        }
+    }
 }
 
 fn last_verified(verified: &io::Result<Option<VerifyResult>>) -> Markup {

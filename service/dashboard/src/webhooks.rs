@@ -3,16 +3,16 @@
 use axum::{extract::State, response::Response};
 use catalog::{EndpointChange, NewEndpoint, ProjectCatalog};
 use domain::{
-    catalog::{Endpoint, EndpointStatus},
+    catalog::Endpoint,
     id::{DeliveryId, ProjectId},
 };
 use edge::{Manage, Support};
 use maud::{Markup, html};
-use outbound::webhooks::{Delivery, Status};
+use outbound::webhooks::{Attempt, Delivery, Status};
 use people::NewKey;
 use wire::{
     Error, ErrorCode,
-    field::{EventType, FromText as _},
+    field::{EVENT_TYPES, EventType, FromText as _},
 };
 
 use super::{
@@ -21,12 +21,21 @@ use super::{
     keys::copy_now,
     layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
+    webhook_health::{badge, health_card, health_line},
+    webhook_test,
 };
 use crate::state::App;
 
 /// Deliveries per page.
 const SHOWN: usize = 25;
 const SECRET: &str = "Signing secret";
+/// What deliveries may be looked at by, as it stands in an address and on the page.
+const FILTERS: [(&str, &str, Option<Status>); 4] = [
+    ("", "All", None),
+    ("failed", "Given up", Some(Status::Failed)),
+    ("pending", "Pending", Some(Status::Pending)),
+    ("succeeded", "Delivered", Some(Status::Succeeded)),
+];
 
 pub(super) fn page_path(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
     format!("{}/webhooks/{}", base(project), endpoint.id)
@@ -42,21 +51,10 @@ pub(super) fn named<'a>(
     endpoint.ok_or_else(|| Error::new(ErrorCode::WebhookNotFound))
 }
 
-fn badge(status: EndpointStatus) -> Markup {
-    html! {
-        @match status {
-            EndpointStatus::Active => span.badge.good { "Active" },
-            EndpointStatus::Off | EndpointStatus::Deleted => span.badge { "Off" },
-            EndpointStatus::Gone => span.badge.bad { "Off: answered 410" },
-            EndpointStatus::Failing => span.badge.bad { "Off: failed for days" },
-        }
-    }
-}
-
 /// `GET …/webhooks`: the endpoints.
 pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
-    Ok(page(&request, &project, &Fields::default(), None))
+    Ok(page(&app, &request, &project, &Fields::default(), None))
 }
 
 /// `POST …/webhooks`: creates an endpoint.
@@ -79,7 +77,7 @@ pub(super) async fn create(
         Ok(response)
     }
     .await;
-    let again = |error| page(&request, &project, &fields, Some(&error));
+    let again = |error| page(&app, &request, &project, &fields, Some(&error));
     Ok(made.unwrap_or_else(again))
 }
 
@@ -96,6 +94,7 @@ fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
     let read = app.webhooks.reach().read(fields.text("url"));
     let url = read.map_err(|forbidden| Error::invalid("url", forbidden.to_string()))?;
     let mut events = fields.list("events");
+    events.extend(fields.all("event").map(str::to_owned));
     events.sort();
     events.dedup();
     if let Some(unknown) = events.iter().find(|it| EventType::from_text(it).is_none()) {
@@ -109,33 +108,46 @@ fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
 }
 
 fn page(
+    app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
     let form = Form::new(fields, error);
+    let ticked = |kind: &str| fields.all("event").any(|it| it == kind);
+    let endpoints: Vec<_> = project
+        .endpoints()
+        .map(|endpoint| (endpoint, app.webhooks.health(endpoint.id)))
+        .collect();
     let body = html! {
         h1 { "Webhooks" }
         p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks." }
-        @if project.endpoints().next().is_none() { p.empty { "There is no endpoint yet." } } @else {
+        @if endpoints.is_empty() { p.empty { "There is no endpoint yet." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
-                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Created" } } }
-                tbody { @for endpoint in project.endpoints() { tr {
+                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Attempts" } th { "Created" } } }
+                tbody { @for (endpoint, health) in &endpoints { tr {
                     td { a href=(page_path(project, endpoint)) { code.wrap { (endpoint.url) } } }
                     td { (events(endpoint)) }
-                    td { (badge(endpoint.status)) }
+                    td { (badge(endpoint.status, health)) }
+                    td.small { (health_line(health)) }
                     td.time { (layout::when(endpoint.created_at)) }
                 } } }
             } }
         }
         section.card {
             h2 { "New endpoint" }
-            (form.alert(&["url", "events"]))
+            (form.alert(&["url"]))
             form method="post" action={ (base(project)) "/webhooks" } {
                 (form::token(request))
                 (form.text(&FieldLabel("url", "Address", "Such as https://shop.example/hooks.")))
-                (form.text(&FieldLabel("events", "Events", "Such as order.paid wallet.depleted. Empty: all.")))
+                fieldset {
+                    legend { "Events" }
+                    p.hint { "None ticked: all, and those of later releases." }
+                    div.row { @for kind in EVENT_TYPES {
+                        label { input type="checkbox" name="event" value=(kind) checked[ticked(kind)]; " " (kind) }
+                    } }
+                }
                 button.primary type="submit" { "Create endpoint" }
             }
         }
@@ -157,9 +169,13 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
     let before = request.query().parsed("before", "a delivery")?;
-    let mut deliveries = app
-        .webhooks
-        .deliveries(endpoint.id, before, SHOWN.saturating_add(1));
+    let wanted = request.query().text("status");
+    let known = FILTERS.iter().find(|(name, ..)| *name == wanted);
+    let status = known.and_then(|(_, _, status)| *status);
+    let mut deliveries =
+        app.webhooks
+            .deliveries(endpoint.id, before, SHOWN.saturating_add(1), status);
+    let health = app.webhooks.health(endpoint.id);
     let more = deliveries.len() > SHOWN;
     deliveries.truncate(SHOWN);
     let new = app
@@ -170,19 +186,24 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let page_path = page_path(&project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
-        div.head { h1 { (endpoint.url) } (badge(endpoint.status)) }
+        div.head { h1 { (endpoint.url) } (badge(endpoint.status, &health)) }
         p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
         (copy_now(&new, "The secret is shown only this once."))
+        (health_card(&health))
         section.card {
             h2 { "Deliveries" }
-            @if deliveries.is_empty() { p.empty { "Nothing was delivered yet." } } @else {
+            nav.row aria-label="Filter" { @for (name, label, _) in FILTERS {
+                a href={ "?status=" (name) } aria-current=[(name == wanted).then_some("true")] { (label) }
+            } }
+            @if deliveries.is_empty() { p.empty { @if status.is_some() { "No such deliveries." } @else { "Nothing was delivered yet." } } } @else {
                 div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
                     thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
                     tbody { @for delivery in &deliveries { (row(&request, endpoint, &page_path, delivery)) } }
                 } }
             }
-            @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
+            @if let Some(older) = older { p { a.button href={ "?status=" (wanted) "&before=" (older) } { "Older" } } }
         }
+        (webhook_test::card(&request, &page_path))
         (steps(&request, endpoint, &page_path))
     };
     Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
@@ -210,11 +231,17 @@ pub(super) fn state(status: Status) -> Markup {
 
 pub(super) fn attempts(delivery: &Delivery) -> Markup {
     html! {
-        @for attempt in &delivery.attempts { div {
+        @for attempt in &delivery.attempts { (attempt_line(attempt)) }
+    }
+}
+
+pub(super) fn attempt_line(attempt: &Attempt) -> Markup {
+    html! {
+        div {
             span.time { (layout::when(attempt.at)) } " "
             @match attempt.status_code { Some(code) => (code), None => "no response" }
             " " span.hint { (attempt.millis) " ms" @if let Some(error) = &attempt.error { ", " (error) } }
-        } }
+        }
     }
 }
 

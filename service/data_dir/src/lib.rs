@@ -11,6 +11,7 @@ use std::{
 
 use rustix::fs::Mode;
 
+pub mod backed_up;
 pub mod environment;
 pub mod private_file;
 pub mod secrets;
@@ -21,7 +22,7 @@ pub mod verified;
 pub const OTHERS: u32 = 0o077;
 /// What Scrip makes in a data directory. Nothing else is touched: it may be a folder with other
 /// things. The server key is not listed: one that others could read is refused, not closed.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "lock",
     "watermark",
     "sled",
@@ -33,6 +34,7 @@ const OWN: [&str; 11] = [
     "dev.json",
     "dev.json.new",
     verified::FILE,
+    backed_up::FILE,
 ];
 
 /// Sets the umask: every file that this process makes is its owner's alone.

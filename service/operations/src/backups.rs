@@ -11,7 +11,7 @@ use std::{
 };
 
 use actors::{Handle, ServerKeys, clock::Clock};
-use data_dir::secrets::BackupSecrets;
+use data_dir::{backed_up, secrets::BackupSecrets};
 use domain::Timestamp;
 use parking_lot::Mutex;
 use persistence::backup::{self, BackUp, BackupSummary, TransferProgress};
@@ -89,6 +89,8 @@ pub struct Backups {
     cell: i16,
     server_keys: ServerKeys,
     settings: BackupSettings,
+    /// Since when there is something to back up.
+    used_since: Timestamp,
     status: Arc<Mutex<Status>>,
 }
 
@@ -116,8 +118,10 @@ impl Backups {
                 None
             }
         };
+        let used_since = backed_up::used_since(data_dir).unwrap_or_else(|| clock.now());
         let status = Status {
-            last_good,
+            // Also those that were made elsewhere, and without the server.
+            last_good: last_good.max(backed_up::last(data_dir)),
             last_at_home: last_good,
             ..Status::default()
         };
@@ -128,6 +132,7 @@ impl Backups {
             cell,
             server_keys: keys.clone(),
             settings,
+            used_since,
             status: Arc::new(Mutex::new(status)),
         }
     }
@@ -144,12 +149,12 @@ impl Backups {
         self.status.lock().clone()
     }
 
-    /// Seconds since the last good backup was made; `None`: there is none.
+    /// Seconds since the last good backup was made; where none is known, since the data was first used.
     #[must_use]
-    pub fn age_seconds(&self) -> Option<i64> {
-        let made_at = self.status.lock().last_good?;
-        let millis = self.clock.now().0.saturating_sub(made_at.0).max(0);
-        millis.checked_div(1000)
+    pub fn age_seconds(&self) -> i64 {
+        let since = self.status.lock().last_good.unwrap_or(self.used_since);
+        let millis = self.clock.now().0.saturating_sub(since.0).max(0);
+        millis.div_euclid(1000)
     }
 
     /// Starts a backup, in a task of its own.
@@ -231,6 +236,9 @@ impl Backups {
             Ok(made) => {
                 if !temporary {
                     status.last_good = Some(was.started_at);
+                    if let Err(error) = backed_up::note(&self.data_dir, was.started_at) {
+                        tracing::warn!(%error, "A restart will not know of the backup");
+                    }
                     if self.settings.to.as_ref() == Some(&was.to) {
                         status.last_at_home = status.last_good;
                     }

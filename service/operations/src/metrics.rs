@@ -2,26 +2,34 @@
 //! counters are found once and kept.
 
 mod commits;
+mod process;
+mod route;
 
 use std::{
     collections::HashMap,
     fmt,
+    path::Path,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 use actors::{CommandResult, Handle};
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use outbound::{AttemptCounters, Webhooks};
 use parking_lot::RwLock;
 use payments::Payments;
 use prometheus_client::{
+    collector::Collector,
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
-use self::commits::CommitLatency;
+pub use self::route::Route;
+use self::{
+    commits::CommitLatency,
+    process::{DataMetrics, ProcessMetrics},
+    route::{RequestLabels, RouteLabels, STATUSES},
+};
 use crate::{
     backups::Backups,
     cluster::{ClusterMetrics, ClusterPart},
@@ -31,29 +39,16 @@ use crate::{
 const LATENCY_BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
 ];
-/// Statuses from 100 to 599.
-const STATUSES: usize = 500;
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    method: String,
-    route: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: String,
-    route: String,
-    status: u16,
-}
+/// What the names of all metrics begin with, but those of the process.
+const PREFIX: &str = "scrip";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabels {
     outcome: &'static str,
 }
 
-/// The labels of a single gauge that is missing until it has a value.
-type NoLabels = Vec<(&'static str, &'static str)>;
+/// The labels of a single gauge, such as one that is missing until it has a value.
+type Labels = Vec<(&'static str, &'static str)>;
 
 /// The metrics of routes, by path.
 type Routes = HashMap<Box<str>, Arc<Route>>;
@@ -76,30 +71,25 @@ pub struct Metrics {
     given_up: Gauge<i64>,
     missing_permissions: Gauge<i64>,
     unfulfilled: Gauge<i64>,
-    reconciliation_age: Family<NoLabels, Gauge<i64>>,
+    reconciliation_age: Family<Labels, Gauge<i64>>,
     reconciliation_differences: Gauge<i64>,
-    backup_age: Family<NoLabels, Gauge<i64>>,
+    backup_age: Gauge<i64>,
+    backup_made: Gauge<i64>,
     backup_running: Gauge<i64>,
     backup_kept: Gauge<i64>,
     backup_failures: Gauge<i64>,
     deliveries: AttemptCounters,
     deliveries_pending: Gauge<i64>,
     endpoints_disabled: Gauge<i64>,
+    endpoints_failing: Gauge<i64>,
+    checkouts: Gauge<i64>,
+    orders_paid: Gauge<i64>,
 }
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
     }
-}
-
-/// The metrics of one method of one route.
-#[derive(Debug)]
-pub struct Route {
-    labels: RouteLabels,
-    requests: Family<RequestLabels, Counter>,
-    by_status: Box<[OnceLock<Counter>]>,
-    latency: Histogram,
 }
 
 impl Default for Metrics {
@@ -112,7 +102,13 @@ impl Metrics {
     /// All metrics, at zero.
     #[must_use]
     pub fn new() -> Self {
-        let mut registry = Registry::with_prefix("scrip");
+        let mut all = Registry::default();
+        all.register_collector(Box::new(ProcessMetrics::new()));
+        let registry = all.sub_registry_with_prefix(PREFIX);
+        let build = Family::<Labels, Gauge<i64>>::default();
+        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
+        build.get_or_create(&version).set(1);
+        registry.register("build_info", "The version of Scrip", build);
         let requests = Family::<RequestLabels, Counter>::default();
         registry.register(
             "http_requests",
@@ -135,13 +131,7 @@ impl Metrics {
         let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
         let (applied, replayed, refused) =
             (outcome("applied"), outcome("replayed"), outcome("refused"));
-        let backup_age = Family::<NoLabels, Gauge<i64>>::default();
-        registry.register(
-            "backup_age_seconds",
-            "Seconds since the last good backup began; missing where there is none",
-            backup_age.clone(),
-        );
-        let reconciliation_age = Family::<NoLabels, Gauge<i64>>::default();
+        let reconciliation_age = Family::<Labels, Gauge<i64>>::default();
         registry.register(
             "reconciliation_age_seconds",
             "Seconds since the oldest of the projects' last reconciliations ended; missing where there is none",
@@ -199,7 +189,11 @@ impl Metrics {
                 "Bytes of the log that are kept only for the backup that is being made",
             ),
             backup_failures: gauge("backup_failures", "Backups since the start that failed"),
-            backup_age,
+            backup_age: gauge(
+                "backup_age_seconds",
+                "Seconds since the last good backup began; where none is known, since the data was first used",
+            ),
+            backup_made: gauge("backup_made", "Whether any good backup is known"),
             deliveries_pending: gauge(
                 "webhook_deliveries_pending",
                 "Events that were read for projects' endpoints and not delivered yet",
@@ -208,9 +202,18 @@ impl Metrics {
                 "webhook_endpoints_disabled",
                 "Endpoints that were disabled because they accepted nothing",
             ),
+            endpoints_failing: gauge(
+                "webhook_endpoints_failing",
+                "Active endpoints that did not accept the last attempt",
+            ),
+            checkouts: gauge("checkouts", "Checkouts that were opened since the start"),
+            orders_paid: gauge(
+                "orders_paid",
+                "Orders that were paid since the start, renewals included",
+            ),
             deliveries,
             commits,
-            registry,
+            registry: all,
             requests,
             latency,
             routes: RwLock::default(),
@@ -222,8 +225,18 @@ impl Metrics {
 
     /// Adds those of a process in a cluster.
     pub fn add_cluster(&mut self, part: Arc<ClusterPart>) {
-        let metrics = ClusterMetrics(part);
-        self.registry.register_collector(Box::new(metrics));
+        self.add(ClusterMetrics(part));
+    }
+
+    /// Adds those of the data directory.
+    pub fn add_data(&mut self, data_dir: &Path) {
+        self.add(DataMetrics(data_dir.to_owned()));
+    }
+
+    /// Adds others, whose names get the prefix of all.
+    pub fn add(&mut self, metrics: impl Collector) {
+        let registry = self.registry.sub_registry_with_prefix(PREFIX);
+        registry.register_collector(Box::new(metrics));
     }
 
     /// The metrics of a route; requests of no route share those of `None`.
@@ -326,62 +339,33 @@ impl Metrics {
         if let Some(ended) = oldest {
             let age = handle.now().0.saturating_sub(ended.0).div_euclid(1000);
             self.reconciliation_age
-                .get_or_create(&NoLabels::new())
+                .get_or_create(&Labels::new())
                 .set(age);
         }
-        if let Some(age) = backups.age_seconds() {
-            self.backup_age.get_or_create(&NoLabels::new()).set(age);
-        }
+        self.backup_age.set(backups.age_seconds());
         let status = backups.status();
+        self.backup_made.set(status.last_good.is_some().into());
         self.backup_running.set(status.running.is_some().into());
         self.backup_kept.set(signed(handle.kept_for_backup()));
         self.backup_failures.set(signed(status.failures));
         self.deliveries_pending.set(signed(webhooks.pending()));
         self.endpoints_disabled.set(signed(webhooks.disabled()));
+        self.endpoints_failing.set(signed(webhooks.failing()));
+        let (opened, paid) = payments.sales();
+        self.checkouts.set(signed(opened));
+        self.orders_paid.set(signed(paid));
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)
     }
 }
 
-impl Route {
-    /// Counts a response, and how long it took.
-    pub fn answered(&self, status: StatusCode, took: Duration) {
-        self.latency.observe(took.as_secs_f64());
-        let slot = usize::from(status.as_u16())
-            .checked_sub(100)
-            .and_then(|i| self.by_status.get(i));
-        if let Some(counter) = slot {
-            counter.get_or_init(|| self.counter(status)).inc();
-        } else {
-            self.counter(status).inc();
-        }
-    }
-
-    /// The method, or `other` for an unusual one.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        &self.labels.method
-    }
-
-    /// The route's path as it is registered.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.labels.route
-    }
-
-    fn counter(&self, status: StatusCode) -> Counter {
-        let RouteLabels { method, route } = self.labels.clone();
-        self.requests.get_or_create_owned(&RequestLabels {
-            method,
-            route,
-            status: status.as_u16(),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use axum::http::StatusCode;
+
     use super::*;
 
     #[test]

@@ -44,14 +44,21 @@ impl DeliveryLog {
         self.deliveries.values()
     }
 
-    /// Deliveries older than `before`, newest first.
-    pub(super) fn page(&self, before: Option<DeliveryId>, limit: usize) -> Vec<Delivery> {
+    /// Deliveries older than `before`, newest first; those with this status alone, where there is one.
+    pub(super) fn page(
+        &self,
+        before: Option<DeliveryId>,
+        limit: usize,
+        status: Option<Status>,
+    ) -> Vec<Delivery> {
         let all = match before {
             Some(before) => self.deliveries.range(..before),
             None => self.deliveries.range(..),
         };
-        let newest = all.rev().take(limit);
-        newest.map(|(_, delivery)| delivery.clone()).collect()
+        let newest = all.rev().map(|(_, delivery)| delivery);
+        let wanted =
+            newest.filter(|delivery| status.is_none_or(|status| delivery.status == status));
+        wanted.take(limit).cloned().collect()
     }
 
     /// Removes the oldest finished deliveries, where there are too many.
@@ -116,8 +123,10 @@ mod tests {
         assert_eq!(forgotten[0], DeliveryId(2));
         assert!(delivery_log.get(&DeliveryId(1)).is_some());
         assert_eq!(delivery_log.all().count(), REMEMBERED + 1);
-        let page = delivery_log.page(Some(DeliveryId(2 + many)), 2);
+        let page = delivery_log.page(Some(DeliveryId(2 + many)), 2, None);
         let ids: Vec<_> = page.iter().map(|delivery| delivery.id.0).collect();
         assert_eq!(ids, [1 + many, many]);
+        let failed = delivery_log.page(None, 2, Some(Status::Failed));
+        assert_eq!(failed.len(), 1);
     }
 }

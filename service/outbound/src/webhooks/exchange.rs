@@ -7,17 +7,22 @@ use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
     catalog::Endpoint,
-    id::{DeliveryId, EndpointId},
+    id::{DeliveryId, EndpointId, EventId},
 };
 use tokio::sync::oneshot;
-use wire::{field::EventType, view::Event};
+use wire::{
+    field::EventType,
+    view::{Event, Instant},
+};
 
 use super::{
-    Delivery, Error, NetworkPolicy, ResponseSummary, Webhooks,
+    Attempt, Delivery, Error, NetworkPolicy, ResponseSummary, Status, Webhooks,
     attempt::outgoing,
     note::{Replay, ResponseNote},
+    send::OutgoingRequest,
     worker::Command,
 };
+use crate::standard_webhooks;
 
 /// Events read per page while a replay's events are counted.
 const COUNTED: usize = 1000;
@@ -40,6 +45,17 @@ pub struct RequestCopy {
     pub headers: [(&'static str, String); 5],
     /// Indented for people; the body that is sent has no spaces.
     pub body: String,
+}
+
+/// How sending a test event went.
+#[derive(Debug)]
+pub struct TestOutcome {
+    /// The id that it had.
+    pub event: String,
+    /// How it was taken.
+    pub attempt: Attempt,
+    /// The beginning of the response's body; `None`: there was no response.
+    pub body: Option<Box<str>>,
 }
 
 impl Webhooks {
@@ -92,21 +108,69 @@ impl Webhooks {
         })
     }
 
+    /// Sends an event that did not happen, signed as others are: for somebody who sets up a receiver. Nothing is kept of
+    /// it, and it is not tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] where no webhooks are sent.
+    pub async fn test(
+        &self,
+        project: &ProjectCatalog,
+        endpoint: &Endpoint,
+        kind: &str,
+    ) -> Result<TestOutcome, Error> {
+        let context = &self.0.context;
+        if self.0.tasks.lock().is_none() {
+            return Err(Error::Unavailable);
+        }
+        let _place = context.at_once.acquire().await;
+        let now = context.handle.now();
+        let random = getrandom::u64().map_err(|_| Error::Unavailable)?;
+        // The number of no event.
+        let id = EventId(u128::from(random)).to_string();
+        let data = serde_json::json!({"test": true, "projectId": project.project.id.to_string()});
+        let message = serde_json::json!({"type": kind, "timestamp": Instant(now), "data": data});
+        let body = message.to_string().into_bytes();
+        let seconds = now.0.div_euclid(1000);
+        let secrets = context.catalog.signing_secrets(endpoint, now);
+        let outgoing = OutgoingRequest {
+            url: endpoint.url.clone(),
+            signature: standard_webhooks::signatures(&secrets, &id, seconds, &body),
+            id: id.clone(),
+            seconds,
+            body,
+        };
+        let result = context.sender.send(outgoing).await;
+        Ok(TestOutcome {
+            event: id,
+            attempt: Attempt {
+                at: now,
+                status_code: result.status_code,
+                error: result.error,
+                millis: result.millis,
+            },
+            body: result.summary.map(|(_, body, _)| body),
+        })
+    }
+
     /// Which addresses endpoints may have.
     pub fn reach(&self) -> NetworkPolicy {
         self.0.context.sender.reach()
     }
 
-    /// Deliveries to an endpoint, newest first, starting behind `before`.
+    /// Deliveries to an endpoint, newest first, starting behind `before`; those with this status alone, where there is
+    /// one.
     pub fn deliveries(
         &self,
         endpoint: EndpointId,
         before: Option<DeliveryId>,
         limit: usize,
+        status: Option<Status>,
     ) -> Vec<Delivery> {
         let worker = self.worker(endpoint);
         worker.map_or_else(Vec::new, |worker| {
-            worker.delivery_log.lock().page(before, limit)
+            worker.delivery_log.lock().page(before, limit, status)
         })
     }
 

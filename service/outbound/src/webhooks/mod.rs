@@ -12,6 +12,7 @@ mod counters;
 mod delivery;
 mod delivery_log;
 mod exchange;
+mod health;
 mod note;
 mod outcome;
 mod persist;
@@ -44,6 +45,7 @@ use tokio::{
 
 use self::{
     delivery_log::DeliveryLog,
+    health::RecentAttempts,
     note::{ProgressNote, StoredEndpoint},
     send::Sender,
     worker::{Command, EndpointWorker, WakeSources},
@@ -53,11 +55,15 @@ pub use self::counters::AttemptCounters;
 pub use self::note::KINDS as NOTE_KINDS;
 pub use self::{
     address::NetworkPolicy,
+    delivery::Attempt,
     delivery::{Delivery, Status},
-    exchange::Exchange,
+    exchange::{Exchange, TestOutcome},
+    health::EndpointHealth,
     summary::ResponseSummary,
 };
 
+/// The type of an event that is sent to try an endpoint.
+pub const TEST_EVENT: &str = "webhook.test";
 /// Concurrent requests to all endpoints together.
 const AT_ONCE: usize = 64;
 /// Capacity of an endpoint task's command channel.
@@ -110,6 +116,7 @@ struct WorkerContext {
 /// The part of an endpoint's task that others see.
 struct WorkerHandle {
     delivery_log: Mutex<DeliveryLog>,
+    recent: Mutex<RecentAttempts>,
     pending: AtomicU64,
     commands: mpsc::Sender<Command>,
 }
@@ -273,6 +280,7 @@ impl Webhooks {
                 let (commands, received) = mpsc::channel(COMMANDS);
                 let shared = Arc::new(WorkerHandle {
                     delivery_log: Mutex::default(),
+                    recent: Mutex::default(),
                     pending: AtomicU64::new(0),
                     commands,
                 });
@@ -335,6 +343,32 @@ impl Webhooks {
             .values()
             .map(|it| it.pending.load(Ordering::Relaxed));
         pending.fold(0, u64::saturating_add)
+    }
+
+    /// Active endpoints whose last attempt was not accepted.
+    #[must_use]
+    pub fn failing(&self) -> u64 {
+        let catalog = self.0.context.catalog.current();
+        let endpoints = catalog.projects().flat_map(|project| project.endpoints());
+        let workers = self.0.workers.lock();
+        let failing = endpoints
+            .filter(|endpoint| endpoint.is_active())
+            .filter(|it| {
+                let worker = workers.get(&it.id);
+                worker.is_some_and(|worker| worker.recent.lock().is_failing())
+            });
+        u64::try_from(failing.count()).unwrap_or(u64::MAX)
+    }
+
+    /// How an endpoint does.
+    #[must_use]
+    pub fn health(&self, endpoint: EndpointId) -> EndpointHealth {
+        let Some(worker) = self.0.workers.lock().get(&endpoint).cloned() else {
+            return EndpointHealth::default();
+        };
+        let waiting = worker.pending.load(Ordering::Relaxed);
+        let now = self.0.context.handle.now();
+        worker.recent.lock().health(waiting, now)
     }
 
     /// Endpoints that were disabled because they accepted nothing.

@@ -99,6 +99,7 @@ impl EndpointWorker {
             error: answer.error,
             millis: answer.millis,
         };
+        self.shared.recent.lock().add(&attempt);
         if attempt.error.is_none() {
             self.failing_since = None;
             self.max_in_flight = self.max_in_flight.saturating_add(1).min(AT_ONCE);

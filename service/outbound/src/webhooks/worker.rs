@@ -25,6 +25,7 @@ use super::{
     attempt::{AttemptOutcome, Task},
     delivery::{Delivery, Origin, Status, new_id},
     delivery_log::DeliveryLog,
+    health::RecentAttempts,
     note::{Progress, Replay, StoredEndpoint},
     queue::{Queue, QueuedDelivery},
     reader::Reader,
@@ -122,6 +123,7 @@ impl EndpointWorker {
         let known = live.filter(|delivery| delivery.number() > progress.cursor);
         let known = known.map(|delivery| delivery.event).collect();
         let reader = Reader::new(&progress, queue.parked(), known);
+        *shared.recent.lock() = RecentAttempts::of(&record.deliveries);
         *shared.delivery_log.lock() = DeliveryLog::new(record.deliveries);
         Self {
             context,

@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use edge::{Authorized, Read, Support, body::Body};
+use outbound::webhooks::Status;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -25,6 +26,31 @@ pub(super) struct PageQuery {
     /// A page's `nextCursor`.
     #[param(inline)]
     cursor: Option<DeliveryName>,
+    /// Only deliveries with this status.
+    #[param(inline)]
+    status: Option<WantedStatus>,
+}
+
+/// The status of the deliveries to list.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum WantedStatus {
+    /// Those that will be tried again.
+    Pending,
+    /// Those that were accepted.
+    Succeeded,
+    /// Those that were given up.
+    Failed,
+}
+
+impl From<WantedStatus> for Status {
+    fn from(status: WantedStatus) -> Self {
+        match status {
+            WantedStatus::Pending => Self::Pending,
+            WantedStatus::Succeeded => Self::Succeeded,
+            WantedStatus::Failed => Self::Failed,
+        }
+    }
 }
 
 /// Which events to send again.
@@ -63,7 +89,9 @@ pub(super) async fn list(
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     // One more than asked for tells whether there is another page.
     let more = limit.saturating_add(1);
-    let mut page = app.webhooks.deliveries(endpoint.id, before, more);
+    let mut page =
+        app.webhooks
+            .deliveries(endpoint.id, before, more, part.status.map(Status::from));
     let is_last = page.len() <= limit;
     page.truncate(limit);
     let last = page.last().filter(|_| !is_last);

@@ -71,6 +71,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(webhooks::create, webhooks::list))
             .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
             .routes(routes!(webhooks::rotate_secret))
+            .routes(routes!(webhooks::test))
             .routes(routes!(deliveries::list))
             .routes(routes!(deliveries::replay))
             .routes(routes!(deliveries::replay_since))

@@ -27,6 +27,39 @@ pub(super) struct Webhook {
     disabled_reason: Option<&'static str>,
     /// When it was made.
     created_at: Instant,
+    /// How it does; null where it was made or changed just now.
+    health: Option<WebhookHealth>,
+}
+
+/// How an endpoint does.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WebhookHealth {
+    /// The last attempts of the last 24 hours, 100 at most.
+    attempts: u64,
+    /// Those of them that it accepted.
+    succeeded: u64,
+    /// When it last accepted one; null: never, as far as deliveries are kept.
+    last_success_at: Option<Instant>,
+    /// The last attempt that it did not accept.
+    last_failure: Option<DeliveryAttempt>,
+    /// Since when it has accepted nothing; null: it accepted the last attempt, or there was none.
+    failing_since: Option<Instant>,
+    /// Events that wait to be sent to it.
+    waiting: u64,
+}
+
+/// How an endpoint took a test event.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TestedWebhook {
+    /// The request's `webhook-id`; no event has it.
+    #[schema(example = "evt_00000000000000007k3v1m2k4c5d7")]
+    event_id: String,
+    /// How it was taken.
+    attempt: DeliveryAttempt,
+    /// The beginning of the answer's body; null: there was no answer.
+    body: Option<String>,
 }
 
 /// An endpoint that was just made.
@@ -131,6 +164,46 @@ impl From<&Endpoint> for Webhook {
                 EndpointStatus::Failing => Some("failing"),
             },
             created_at: Instant(endpoint.created_at),
+            health: None,
+        }
+    }
+}
+
+impl Webhook {
+    /// An endpoint, and how it does.
+    pub(super) fn watched(endpoint: &Endpoint, webhooks: &outbound::Webhooks) -> Self {
+        let health = webhooks.health(endpoint.id);
+        Self {
+            health: Some(WebhookHealth {
+                attempts: health.attempts,
+                succeeded: health.succeeded,
+                last_success_at: health.last_success_at.map(Instant),
+                last_failure: health.last_failure.as_ref().map(DeliveryAttempt::from),
+                failing_since: health.failing_since.map(Instant),
+                waiting: health.waiting,
+            }),
+            ..endpoint.into()
+        }
+    }
+}
+
+impl From<&webhooks::Attempt> for DeliveryAttempt {
+    fn from(attempt: &webhooks::Attempt) -> Self {
+        Self {
+            at: Instant(attempt.at),
+            status_code: attempt.status_code,
+            error: attempt.error.as_deref().map(str::to_owned),
+            duration_ms: attempt.millis,
+        }
+    }
+}
+
+impl From<webhooks::TestOutcome> for TestedWebhook {
+    fn from(outcome: webhooks::TestOutcome) -> Self {
+        Self {
+            event_id: outcome.event,
+            attempt: (&outcome.attempt).into(),
+            body: outcome.body.map(Into::into),
         }
     }
 }
@@ -165,14 +238,7 @@ impl Delivery {
                 webhooks::Status::Succeeded => DeliveryStatus::Succeeded,
                 webhooks::Status::Failed => DeliveryStatus::Failed,
             },
-            attempts: attempts
-                .map(|attempt| DeliveryAttempt {
-                    at: Instant(attempt.at),
-                    status_code: attempt.status_code,
-                    error: attempt.error.as_deref().map(str::to_owned),
-                    duration_ms: attempt.millis,
-                })
-                .collect(),
+            attempts: attempts.map(DeliveryAttempt::from).collect(),
             next_attempt_at: next.map(Instant),
         }
     }

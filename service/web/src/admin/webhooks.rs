@@ -4,6 +4,7 @@ use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{EndpointChange, NewEndpoint};
 use domain::catalog::MAX_EVENTS;
 use edge::{Authorized, Manage, Read, body::Body};
+use outbound::webhooks::TEST_EVENT;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -13,12 +14,12 @@ use wire::{
 
 use super::{
     path::Segments,
-    webhook_view::{CreatedWebhook, Webhook, WebhookSecret, Webhooks},
+    webhook_view::{CreatedWebhook, TestedWebhook, Webhook, WebhookSecret, Webhooks},
 };
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged},
+        etag::{IfMatch, changes, tagged, tagged_as},
         patch::Field,
     },
 };
@@ -101,7 +102,10 @@ pub(super) async fn list(
 ) -> Result<Json<Webhooks>, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     Ok(Json(Webhooks {
-        webhooks: catalog.endpoints().map(Webhook::from).collect(),
+        webhooks: catalog
+            .endpoints()
+            .map(|endpoint| Webhook::watched(endpoint, &app.webhooks))
+            .collect(),
     }))
 }
 
@@ -123,7 +127,12 @@ pub(super) async fn show(
     State(app): State<App>,
     path: Segments,
 ) -> Result<Response, Error> {
-    Ok(tagged(&current(&app, &path)?))
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    // How it does is no setting: it is no part of the version.
+    let version = Webhook::from(endpoint);
+    Ok(tagged_as(&Webhook::watched(endpoint, &app.webhooks), &version))
 }
 
 fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
@@ -227,6 +236,45 @@ pub(super) async fn rotate_secret(
     let (project, id) = (path.project()?, path.webhook()?);
     let minted = app.catalog.rotate_endpoint(project, id).await?;
     Ok(Json(minted.into()))
+}
+
+/// A test event to send.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = TestWebhook)]
+struct Test {
+    /// The type that it names; `webhook.test` when left out.
+    #[serde(rename = "type")]
+    kind: Option<EventTypeText>,
+}
+
+/// Send a webhook endpoint an event that did not happen, signed as others are, whether it is active or not. Its data is
+/// `{"test": true, "projectId": …}`. It is sent once, and nothing is kept of it.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/webhooks/{webhookId}/test",
+    operation_id = "testWebhook",
+    tag = "Webhooks",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("webhookId" = String, Path, description = "The endpoint.")
+    ),
+    request_body = Test,
+    responses((status = 200, description = "How it was taken.", body = TestedWebhook)),
+    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+)]
+pub(super) async fn test(
+    _: Authorized<Manage>,
+    State(app): State<App>,
+    path: Segments,
+    body: Body,
+) -> Result<Json<TestedWebhook>, Error> {
+    let Test { kind } = body.parse()?;
+    let catalog = app.catalog.project(path.project()?)?;
+    let endpoint = catalog.endpoint(&path.webhook()?);
+    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    let kind = kind.map_or(TEST_EVENT, |Text(kind)| kind.as_str());
+    let outcome = app.webhooks.test(&catalog, endpoint, kind).await?;
+    Ok(Json(outcome.into()))
 }
 
 /// An endpoint's address in the form in which it will be opened.

@@ -49,8 +49,13 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
 
 /// What is shown, with its `ETag`.
 pub(crate) fn tagged<T: Serialize>(view: &T) -> Response {
+    tagged_as(view, view)
+}
+
+/// What is shown, with the `ETag` of the part of it that can be saved.
+pub(crate) fn tagged_as<T: Serialize>(view: &T, version: &T) -> Response {
     let mut response = Json(view).into_response();
-    if let Ok(tag) = HeaderValue::from_str(&tag(view)) {
+    if let Ok(tag) = HeaderValue::from_str(&tag(version)) {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response
