@@ -26,7 +26,6 @@ use addresses::{BoundSockets, provider_environment};
 use background::Background;
 use beside::serve_beside;
 use catalog::CatalogStore;
-use certificate::CertificateMetrics;
 use connections::{
     self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
 };
@@ -34,8 +33,7 @@ use data_dir::secrets::{ProvidedSecrets, Secrets};
 use edge::EdgeState;
 use limits::Limits;
 use operations::{
-    audit::AuditLog, backups::Backups, cluster::ClusterPart, metrics::Metrics,
-    outstanding::OutstandingCredits,
+    audit::AuditLog, backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
 };
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
@@ -193,14 +191,7 @@ impl Service {
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
         let folder = (folder.as_path(), cell);
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
-        let mut metrics = Metrics::new();
-        metrics.add_data(&config.data_dir);
-        if let Some(certificate) = CertificateMetrics::of(&config.http) {
-            metrics.add(certificate);
-        }
-        if let Some(part) = &cluster {
-            metrics.add_cluster(Arc::clone(part));
-        }
+        let metrics = certificate::metrics(config, cluster.as_ref());
         let counters = metrics.deliveries();
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let edge = EdgeState {

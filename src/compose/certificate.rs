@@ -1,8 +1,9 @@
 //! When the server's own certificate ends, for Prometheus.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use connections::tls::Files;
+use operations::{cluster::ClusterPart, metrics::Metrics};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric as _},
@@ -10,11 +11,24 @@ use prometheus_client::{
 };
 use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 
-use crate::config::Http;
+use crate::config::{Config, Http};
 
 /// The certificate's files, read whenever the figure is asked for: they are replaced while the server runs.
 #[derive(Debug)]
 pub(super) struct CertificateMetrics(Files);
+
+/// The service's metrics, with those of its data, its certificate and its part in a cluster.
+pub(super) fn metrics(config: &Config, cluster: Option<&Arc<ClusterPart>>) -> Metrics {
+    let mut metrics = Metrics::new();
+    metrics.add_data(&config.data_dir);
+    if let Some(certificate) = CertificateMetrics::of(&config.http) {
+        metrics.add(certificate);
+    }
+    if let Some(part) = cluster {
+        metrics.add_cluster(Arc::clone(part));
+    }
+    metrics
+}
 
 impl CertificateMetrics {
     /// `None` where the server has no certificate.

@@ -90,7 +90,6 @@ async fn read(
     Ok(AuditPage { entries, older })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it maps an error")]
 fn unreadable(error: impl std::fmt::Display) -> Error {
     tracing::error!(%error, "The audit log cannot be read");
     Error::new(ErrorCode::Unavailable)

@@ -82,7 +82,7 @@ pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<R
     let context = Context::of(&parts)?;
     let transport = match refused_transport(&parts, &app) {
         Ok(transport) => transport,
-        Err(refusal) => return Ok(refusal),
+        Err(refusal) => return Ok(*refusal),
     };
     let (client, now) = (context.client, context.now);
     let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;

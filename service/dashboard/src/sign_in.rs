@@ -115,14 +115,14 @@ pub(super) fn code_field(hint: &str) -> Markup {
 }
 
 /// What is wrong with how a form came, if anything is: then it is not looked at.
-pub(super) fn refused_transport(parts: &Parts, app: &App) -> Result<Transport, Response> {
+pub(super) fn refused_transport(parts: &Parts, app: &App) -> Result<Transport, Box<Response>> {
     if !cookies::is_own(&parts.headers, &app.site) {
-        return Err(foreign());
+        return Err(Box::new(foreign()));
     }
     Transport::of(&parts.headers, &app.site).ok_or_else(|| {
         let message = "Secrets would be sent where others can read them. Open the dashboard over https, or on \
                     the server's own machine (ssh -L 8787:127.0.0.1:8787).";
-        layout::apart(StatusCode::FORBIDDEN, "Not over plain HTTP", message)
+        Box::new(layout::apart(StatusCode::FORBIDDEN, "Not over plain HTTP", message))
     })
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     let context = Context::of(&parts)?;
     let transport = match refused_transport(&parts, &app) {
         Ok(transport) => transport,
-        Err(refusal) => return Ok(refusal),
+        Err(refusal) => return Ok(*refusal),
     };
     let (client, now) = (context.client, context.now);
     let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_first_is_told_at_once_and_the_others_together() {
         let failures = Failures::default();
-        let at = |seconds| Timestamp(seconds * 1000);
+        let at = |seconds: i64| Timestamp(seconds * 1000);
         let count = |from: &str, seconds| failures.count(from.into(), at(seconds));
         assert_eq!(count("a", 0), [("a".into(), "A sign-in failed".into())]);
         assert_eq!(count("a", 10), []);

@@ -132,7 +132,10 @@ pub(super) async fn show(
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     // How it does is no setting: it is no part of the version.
     let version = Webhook::from(endpoint);
-    Ok(tagged_as(&Webhook::watched(endpoint, &app.webhooks), &version))
+    Ok(tagged_as(
+        &Webhook::watched(endpoint, &app.webhooks),
+        &version,
+    ))
 }
 
 fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
