@@ -29,6 +29,10 @@ impl Handle {
         after: Option<WalletListPlace>,
         limit: usize,
     ) -> Result<WalletListPage, Error> {
+        if after.is_none() {
+            // Lists of wallets show what is folded.
+            self.read_books(|books| books.settle()).await?;
+        }
         let mut page = WalletListPage::default();
         let mut after = after;
         let mut below = after.map_or(i32::MAX, |after| after.number);

@@ -64,7 +64,8 @@ pub trait Awake: Send + Sync {
 ///    [`Books::folded`], and after opening all that was recovered. A caller that loads a wallet makes
 ///    sure that all its appends are folded: see [`Books::settle`].
 /// 2. Look-ups ([`Books::stretch`], [`Books::find`]) show every append that was taken in, also before
-///    it is durable: only the wallet knows the present state, and whether it may be shown.
+///    it is durable: only the wallet knows the present state, and whether it may be shown. Lists of wallets
+///    show what is folded.
 /// 3. [`Books::project_events`] shows durable project events only, in the order of the log, and at least those of the
 ///    last thirty days. Their numbers rise with the log: a reader that continues after the last number
 ///    it was shown misses none.

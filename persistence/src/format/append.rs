@@ -127,7 +127,7 @@ impl<'a> EntryBuilder<'a> {
         } = self;
         entry::end(&mut append.bytes, start, header, record, moved)?;
         if let Some(moved) = moved {
-            lookups::of_lists(&key, moved, &mut append.listed);
+            lookups::of_fresh_lists(&key, moved, &mut append.listed);
         }
         item::end(&mut append.bytes, start)?;
         append.add()?;

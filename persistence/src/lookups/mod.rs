@@ -69,8 +69,21 @@ pub(crate) fn of_event(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpC
 }
 
 /// Adds what an event moved in lists.
-pub(crate) fn of_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
+fn of_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
     each(into, |look_up, put| (look_up.moves)(wallet, moved, put));
+}
+
+/// Adds what an event moved in lists that have to show it before it is folded: those of orders. Lists of wallets would
+/// make busy wallets pay for that.
+pub(crate) fn of_fresh_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
+    let look_up = LookUp::Orders;
+    (look_up.declared().moves)(wallet, moved, &mut |key, value| {
+        into.push(LookUpChange {
+            look_up,
+            key,
+            value,
+        });
+    });
 }
 
 fn each(into: &mut Vec<LookUpChange>, add: impl Fn(&LookUpSpec, &mut Put<'_>)) {
