@@ -37,7 +37,8 @@ fn is_administration(path: &str) -> bool {
 /// A service at the public address: without what is for administrators, where that has an address of its own.
 pub fn public<R: Responder>(service: R, config: &Config) -> PublicListener<R> {
     let elsewhere: fn(&str) -> bool = is_administration;
-    PublicListener::new(service, config.admin.listen.map(|_| elsewhere))
+    let has_tls = config.http.tls_cert.is_some();
+    PublicListener::new(service, config.admin.listen.map(|_| elsewhere), has_tls)
 }
 
 /// Answers as if there were nothing what is served at another address.

@@ -46,7 +46,7 @@ use crate::{
     config::{Config, Http, Token},
 };
 
-pub use addresses::{advice, scheme};
+pub use addresses::{advice, is_open_to_others, scheme};
 pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
 pub use leave::leave;
@@ -191,7 +191,7 @@ impl Service {
         let (backup, folder) = (config.backup.clone(), &config.data_dir);
         let folder = (folder.as_path(), cell);
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
-        let metrics = certificate::metrics(config, cluster.as_ref());
+        let metrics = certificate::all_metrics(config, cluster.as_ref());
         let counters = metrics.deliveries();
         let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
         let edge = EdgeState {

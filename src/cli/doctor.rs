@@ -4,6 +4,7 @@
 mod certificate;
 mod database;
 mod disk;
+mod kept;
 mod outside;
 mod secrets;
 
@@ -151,6 +152,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     findings.extend(disk::examine(&config));
     findings.extend(database::examine(&config));
     findings.push(open_files(&config));
+    findings.extend(kept::examine(&config));
     findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));
     remote::wait(async {
@@ -196,6 +198,8 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
         .tls_cert
         .clone()
         .zip(config.http.tls_key.clone())?;
+    let is_open = crate::compose::is_open_to_others(&key);
+    let shown = key.display().to_string();
     let files = Files { cert, key };
     let chain = files.chain();
     let opened = Tls::open(files).and(chain);
@@ -203,7 +207,14 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
         Ok(chain) => {
             let chain = chain.iter().map(|cert| &**cert);
             vec![
-                Finding::ok(CHECK, "certificate and key match"),
+                match is_open {
+                    false => Finding::ok(CHECK, "certificate and key match"),
+                    true => Finding::warning(
+                        CHECK,
+                        format!("every user of this machine can read {shown}"),
+                        format!("chmod o= {shown}"),
+                    ),
+                },
                 certificate::judge("the certificate in http.tls_cert", chain, SystemTime::now()),
             ]
         }

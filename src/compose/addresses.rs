@@ -1,7 +1,10 @@
 //! The addresses that a service listens on, with their TLS, and how others reach it there.
 
 use std::{
+    fs,
     net::{IpAddr, Ipv4Addr, SocketAddr},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
     sync::Arc,
 };
 
@@ -47,8 +50,22 @@ impl BoundSockets {
 /// Opens the certificate and its key, where they are set.
 fn open_tls(http: &Http) -> Result<Option<Arc<Tls>>, Error> {
     let files = http.tls_cert.clone().zip(http.tls_key.clone());
+    if let Some((_, key)) = &files
+        && is_open_to_others(key)
+    {
+        tracing::warn!(
+            "{} can be read by every user of this machine: chmod o= it",
+            key.display()
+        );
+    }
     let tls = files.map(|(cert, key)| Tls::open(Files { cert, key }));
     Ok(tls.transpose()?.map(Arc::new))
+}
+
+/// Whether a file can be read by others than its owner and its group: the group is how a server is let to a key.
+#[must_use]
+pub fn is_open_to_others(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|known| known.permissions().mode() & 0o007 != 0)
 }
 
 /// The scheme at the address that a service listens on: `https` or `http`.

@@ -13,12 +13,8 @@ use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 
 use crate::config::{Config, Http};
 
-/// The certificate's files, read whenever the figure is asked for: they are replaced while the server runs.
-#[derive(Debug)]
-pub(super) struct CertificateMetrics(Files);
-
-/// The service's metrics, with those of its data, its certificate and its part in a cluster.
-pub(super) fn metrics(config: &Config, cluster: Option<&Arc<ClusterPart>>) -> Metrics {
+/// All metrics of a service, at zero.
+pub(super) fn all_metrics(config: &Config, cluster: Option<&Arc<ClusterPart>>) -> Metrics {
     let mut metrics = Metrics::new();
     metrics.add_data(&config.data_dir);
     if let Some(certificate) = CertificateMetrics::of(&config.http) {
@@ -30,9 +26,13 @@ pub(super) fn metrics(config: &Config, cluster: Option<&Arc<ClusterPart>>) -> Me
     metrics
 }
 
+/// The certificate's files, read whenever the figure is asked for: they are replaced while the server runs.
+#[derive(Debug)]
+struct CertificateMetrics(Files);
+
 impl CertificateMetrics {
     /// `None` where the server has no certificate.
-    pub(super) fn of(http: &Http) -> Option<Self> {
+    fn of(http: &Http) -> Option<Self> {
         let (cert, key) = http.tls_cert.clone().zip(http.tls_key.clone())?;
         Some(Self(Files { cert, key }))
     }

@@ -72,7 +72,12 @@ fn a_machine_without_a_server_is_examined_and_nothing_is_made_on_it() {
         speed["message"].as_str().unwrap().contains("a sync takes"),
         "{speed}"
     );
-    assert_eq!(one(&output, "server")["status"], "warning");
+    assert_eq!(one(&output, "server")["status"], "failure");
+    assert_eq!(one(&output, "mail")["status"], "warning");
+    assert!(
+        !output.status.success(),
+        "as after an upgrade that did not start"
+    );
     let clock = one(&output, "clock");
     assert_eq!(clock["status"], "warning", "{clock}");
     assert!(
@@ -117,7 +122,13 @@ fn a_certificate_that_has_ended_is_a_failure() {
         .env("SCRIP_HTTP_TLS_CERT", &cert_file)
         .env("SCRIP_HTTP_TLS_KEY", &key_file);
     let output = command.output().unwrap();
-    assert_eq!(one(&output, "TLS")["status"], "ok");
+    // The key is as this process makes files: everybody's to read.
+    let tls = one(&output, "TLS");
+    assert_eq!(tls["status"], "warning");
+    assert!(
+        tls["message"].as_str().unwrap().contains("can read"),
+        "{tls}"
+    );
     let found = one(&output, "certificate");
     assert_eq!(found["status"], "failure", "{found}");
     let said = found["message"].as_str().unwrap();
@@ -146,6 +157,7 @@ async fn a_key_that_lacks_a_permission_or_works_no_more_is_found() {
         command.output().unwrap()
     };
     let well = examine();
+    assert_eq!(one(&well, "backups")["status"], "warning");
     for check in [
         "data",
         "server key",

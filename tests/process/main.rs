@@ -14,6 +14,7 @@ mod backup_schedule;
 mod files;
 mod logs;
 mod metrics;
+mod nginx;
 mod offline;
 mod packaging;
 mod proxies;

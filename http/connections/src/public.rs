@@ -2,9 +2,15 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use axum::response::Response;
+use axum::{
+    http::{HeaderValue, header},
+    response::Response,
+};
 
 use crate::{IncomingRequest, Responder};
+
+/// For how long a browser comes back over TLS alone, in seconds.
+const ONE_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Marks a request, in its extensions, for something that is not served where it came in: it is answered as if there were
 /// nothing.
@@ -16,14 +22,17 @@ pub struct ServedElsewhere;
 pub struct PublicListener<R> {
     inner: Arc<R>,
     is_elsewhere: Option<fn(&str) -> bool>,
+    has_tls: bool,
 }
 
 impl<R> PublicListener<R> {
-    /// `is_elsewhere` says of a path whether it is not served here; `None`: all are.
-    pub fn new(inner: R, is_elsewhere: Option<fn(&str) -> bool>) -> Self {
+    /// `is_elsewhere` says of a path whether it is not served here; `None`: all are. A listener that `has_tls` tells
+    /// browsers to come back over TLS alone.
+    pub fn new(inner: R, is_elsewhere: Option<fn(&str) -> bool>, has_tls: bool) -> Self {
         Self {
             inner: Arc::new(inner),
             is_elsewhere,
+            has_tls,
         }
     }
 }
@@ -31,7 +40,7 @@ impl<R> PublicListener<R> {
 impl<R: Clone> Clone for PublicListener<R> {
     /// A copy of the service itself: not all connections count references in one place.
     fn clone(&self) -> Self {
-        Self::new(R::clone(&self.inner), self.is_elsewhere)
+        Self::new(R::clone(&self.inner), self.is_elsewhere, self.has_tls)
     }
 }
 
@@ -42,6 +51,11 @@ impl<R: Responder> Responder for PublicListener<R> {
         {
             request.extensions_mut().insert(ServedElsewhere);
         }
-        Arc::clone(&self.inner).answer(request, peer).await
+        let mut response = Arc::clone(&self.inner).answer(request, peer).await;
+        if self.has_tls {
+            let headers = response.headers_mut();
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, ONE_YEAR);
+        }
+        response
     }
 }

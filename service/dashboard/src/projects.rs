@@ -124,7 +124,7 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
             (form.alert(&["name"]))
             form method="post" action={ "/dashboard" @if let Some(cell) = request.query().some("cell") { "?cell=" (cell) } } {
                 (form::token(request))
-                (form.text(&FieldLabel("name", "Name", "For yourself; buyers do not see it.")))
+                (form.text(&FieldLabel("name", "Name", "Buyers see it: at the checkout, and in mails with recovery codes.")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
                 button.primary type="submit" { "Create project" }
             }

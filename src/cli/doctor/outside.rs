@@ -104,7 +104,7 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
             let message = format!("no server answers at {base}: {}", remote::root(&error));
             let advice =
                 "Start it, or give its address with --url; checks that need it were skipped";
-            return (false, vec![Finding::warning(CHECK, message, advice)]);
+            return (false, vec![Finding::failure(CHECK, message, advice)]);
         }
     };
     let status = answer.status();
@@ -222,6 +222,7 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
     let mut findings = Vec::new();
     for project in &projects {
         findings.push(provider(&remote, project).await);
+        findings.extend(endpoints(&remote, project).await);
     }
     if projects.is_empty() {
         let advice = "Create one with `scrip api POST /projects name=NAME`";
@@ -232,6 +233,35 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
         .filter_map(|project| project.provider.as_ref());
     let stripe = stripe.clone().any(|provider| provider.kind == "stripe");
     Ok((findings, stripe))
+}
+
+/// A warning for each webhook endpoint that was switched off because it accepted nothing, or accepts nothing now.
+async fn endpoints(remote: &ApiClient, project: &Project) -> Vec<Finding> {
+    let all: Value = match remote
+        .get(&format!("/projects/{}/webhooks", project.id))
+        .await
+    {
+        Ok(all) => all,
+        Err(_) => return Vec::new(),
+    };
+    let all = all.get("webhooks").and_then(Value::as_array).cloned();
+    let text = |value: &Value, at: &str| value.pointer(at)?.as_str().map(str::to_owned);
+    let said = |endpoint: &Value| {
+        let url = text(endpoint, "/url")?;
+        let advice = "The dashboard's page of webhooks says why";
+        let message = match text(endpoint, "/disabledReason") {
+            Some(why) => format!("{url} of {} is switched off ({why})", project.name),
+            None => {
+                let since = text(endpoint, "/health/failingSince")?;
+                format!(
+                    "{url} of {} has accepted nothing since {since}",
+                    project.name
+                )
+            }
+        };
+        Some(Finding::warning("webhooks", message, advice))
+    };
+    all.iter().flatten().filter_map(said).collect()
 }
 
 async fn provider(remote: &ApiClient, project: &Project) -> Finding {
