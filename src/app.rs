@@ -3,23 +3,29 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use actors::clock::{Clock as _, SystemClock};
 use axum::{
     Router,
     body::Body,
     extract::{Path, Request, State},
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, HeaderValue, Version, header},
     middleware::{self, Next},
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
 use catalog::CatalogStore;
 use connections::{
-    Responder,
+    IncomingRequest, Responder,
     public::{PublicListener, ServedElsewhere},
 };
 use edge::{audit, gate::GateLayer, layer::EdgeLayer};
 use web::{CorsForBrowsers, admin, api, api::FastPath, docs, health, pages};
-use wire::fallback::{method_not_allowed, route_not_found};
+use wire::{
+    Error, ErrorCode,
+    fallback::{method_not_allowed, route_not_found},
+    headers::X_REQUEST_ID,
+    request_id::RequestId,
+};
 
 use crate::config::Config;
 
@@ -38,7 +44,28 @@ fn is_administration(path: &str) -> bool {
 pub fn public<R: Responder>(service: R, config: &Config) -> PublicListener<R> {
     let elsewhere: fn(&str) -> bool = is_administration;
     let has_tls = config.http.tls_cert.is_some();
-    PublicListener::new(service, config.admin.listen.map(|_| elsewhere), has_tls)
+    let elsewhere = config.admin.listen.map(|_| elsewhere);
+    PublicListener::new(service, elsewhere, has_tls, without_host)
+}
+
+/// Refuses what does not say, or says twice, which host it is for: RFC 9112, 3.2.
+fn without_host(request: &IncomingRequest) -> Option<Response> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    // Other processes of a cluster need none.
+    let is_bad = hosts > 1
+        || hosts == 0
+            && request.version() >= Version::HTTP_11
+            && !request.headers().contains_key("scrip-forwarded");
+    is_bad.then(|| {
+        let error = Error::new(ErrorCode::InvalidRequest).saying("Send one Host header.");
+        let id = RequestId::new(SystemClock::new().now());
+        let mut response = error.clone().into_response();
+        response.extensions_mut().remove::<Error>();
+        error.write(&mut response, id);
+        let headers = response.headers_mut();
+        headers.insert(X_REQUEST_ID, id.text().header());
+        response
+    })
 }
 
 /// Answers as if there were nothing what is served at another address.

@@ -97,6 +97,28 @@ async fn a_supervisor_is_told_when_it_answers() {
     assert_eq!(instance.admin().get("/readyz").await.status, 200);
 }
 
+#[tokio::test]
+async fn a_request_that_names_no_host_or_two_is_refused_in_json() {
+    use std::io::{Read as _, Write as _};
+    let server = Server::start().await;
+    let address = server.instance().base().trim_start_matches("http://");
+    let ask = |head: &str| {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        write!(stream, "GET /healthz {head}Connection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(ask("HTTP/1.1\r\nHost: a\r\n").starts_with("HTTP/1.1 200"));
+    assert!(ask("HTTP/1.0\r\n").starts_with("HTTP/1.0 200"));
+    for head in ["HTTP/1.1\r\n", "HTTP/1.1\r\nHost: a\r\nHost: b\r\n"] {
+        let answer = ask(head);
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("x-request-id: req_"), "{answer}");
+        assert!(answer.contains("\"code\":\"invalid_request\""), "{answer}");
+    }
+}
+
 async fn first_start(data: &Path) -> (String, (Process, String)) {
     let mut process = begin(data);
     let file = process.hears("where the token is", |line| {

@@ -88,6 +88,15 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     let ready = format!("{base}/readyz");
     let answer = client(&first).get(&ready).send().await.unwrap();
     assert_eq!(answer.status(), 200);
+    let stays = &answer.headers()["strict-transport-security"];
+    assert_eq!(stays, "max-age=31536000");
+    let figures = client(&first).get(format!("{base}/metrics"));
+    let figures = figures.bearer_auth(kit::launch::ADMIN_TOKEN).send().await;
+    let figures = figures.unwrap().text().await.unwrap();
+    assert!(
+        figures.contains("\nscrip_certificate_not_after_seconds "),
+        "{figures}"
+    );
 
     // Files that cannot be used change nothing.
     put(&files.key(), "no key");

@@ -23,16 +23,24 @@ pub struct PublicListener<R> {
     inner: Arc<R>,
     is_elsewhere: Option<fn(&str) -> bool>,
     has_tls: bool,
+    refuse: fn(&IncomingRequest) -> Option<Response>,
 }
 
 impl<R> PublicListener<R> {
     /// `is_elsewhere` says of a path whether it is not served here; `None`: all are. A listener that `has_tls` tells
     /// browsers to come back over TLS alone.
-    pub fn new(inner: R, is_elsewhere: Option<fn(&str) -> bool>, has_tls: bool) -> Self {
+    /// `refuse` answers what goes no further.
+    pub fn new(
+        inner: R,
+        is_elsewhere: Option<fn(&str) -> bool>,
+        has_tls: bool,
+        refuse: fn(&IncomingRequest) -> Option<Response>,
+    ) -> Self {
         Self {
             inner: Arc::new(inner),
             is_elsewhere,
             has_tls,
+            refuse,
         }
     }
 }
@@ -40,12 +48,16 @@ impl<R> PublicListener<R> {
 impl<R: Clone> Clone for PublicListener<R> {
     /// A copy of the service itself: not all connections count references in one place.
     fn clone(&self) -> Self {
-        Self::new(R::clone(&self.inner), self.is_elsewhere, self.has_tls)
+        let inner = R::clone(&self.inner);
+        Self::new(inner, self.is_elsewhere, self.has_tls, self.refuse)
     }
 }
 
 impl<R: Responder> Responder for PublicListener<R> {
     async fn answer(self: Arc<Self>, mut request: IncomingRequest, peer: SocketAddr) -> Response {
+        if let Some(refusal) = (self.refuse)(&request) {
+            return refusal;
+        }
         if let Some(is_elsewhere) = self.is_elsewhere
             && is_elsewhere(request.uri().path())
         {
