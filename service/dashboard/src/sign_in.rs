@@ -122,7 +122,11 @@ pub(super) fn refused_transport(parts: &Parts, app: &App) -> Result<Transport, B
     Transport::of(&parts.headers, &app.site).ok_or_else(|| {
         let message = "Secrets would be sent where others can read them. Open the dashboard over https, or on \
                     the server's own machine (ssh -L 8787:127.0.0.1:8787).";
-        Box::new(layout::apart(StatusCode::FORBIDDEN, "Not over plain HTTP", message))
+        Box::new(layout::apart(
+            StatusCode::FORBIDDEN,
+            "Not over plain HTTP",
+            message,
+        ))
     })
 }
 
