@@ -179,7 +179,11 @@ impl Service {
         let cell = cluster.as_ref().map(|part| part.cell());
         let cell = catalog::own_cell(&handle, cell).await?;
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
-        let base = place.public_url.clone();
+        let base = match config.admin.listen {
+            // Only there the dashboard answers.
+            Some(admin) => format!("{}://{}", scheme(config), server::reachable(admin)),
+            None => place.public_url.clone(),
+        };
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);

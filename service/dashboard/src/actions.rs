@@ -14,7 +14,7 @@ use domain::{
 };
 use edge::{Support, refused};
 use maud::{Markup, html};
-use people::Gift;
+use people::{Gift, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -64,11 +64,11 @@ pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: Wallet
         .with(KEY, Uuid::now_v7())
         .with_some("productId", project.only_credit_product());
     let form = Form::new(&fields, None);
-    html! {
+    html! { @if request.may(Privilege::Support) {
         section.card { h2 { "Grant credits" } (credit_form(request, project, &page_path, Way::Grant, form.called("grant-"))) }
         section.card { h2 { "Deduct credits" } (credit_form(request, project, &page_path, Way::Deduct, form.called("deduct-"))) }
         section.card { h2 { "Features" } (feature_form(request, &page_path, form.called("feature-"))) }
-    }
+    } }
 }
 
 fn credit_form(

@@ -19,6 +19,15 @@ pub fn signed_in(app: &DashboardState, headers: &HeaderMap) -> Option<Authority>
     people.authority(&people.sessions.find(name, cookies::host(headers), now)?)
 }
 
+/// Whether this process' cell is the one that keeps users and sessions: the lowest.
+pub(super) fn keeps_sessions(app: &App) -> bool {
+    let Some(part) = &app.cluster else {
+        return true;
+    };
+    let others = part.others().numbers();
+    part.cell() == 0 || (!others.is_empty() && others.iter().all(|other| *other > part.cell()))
+}
+
 /// The session of this name where the lowest cell knows it.
 pub(super) async fn find(
     app: &App,

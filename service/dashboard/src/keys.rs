@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 use domain::catalog::KeyKind;
 use edge::Manage;
 use maud::{Markup, html};
-use people::NewKey;
+use people::{NewKey, Privilege};
 use wire::{Error, ErrorCode};
 
 use super::{
@@ -23,6 +23,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         .sessions
         .take_keys(&request.signed, project.project.id);
     let page_path = format!("{}/keys", base(&project));
+    let may = request.may(Privilege::Manage);
     let body = html! {
         h1 { "Keys" }
         (copy_now(&new, "A secret key is shown only this once."))
@@ -36,7 +37,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                     Some(_) => span.badge { "Revoked" },
                     None => span.badge.good { "Active" },
                 } }
-                td { @if key.revoked_at.is_none() {
+                td { @if key.revoked_at.is_none() && may {
                     details {
                         summary { "Revoke…" }
                         form method="post" action={ (page_path) "/" (key.id) "/revoke" } {
@@ -48,7 +49,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                 } }
             } } }
         } }
-        section.card {
+        @if may { section.card {
             h2 { "New key" }
             p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
             form.row method="post" action=(page_path) {
@@ -56,7 +57,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                 button name="kind" value="publishable" type="submit" { "Create a publishable key" }
                 button name="kind" value="secret" type="submit" { "Create a secret key" }
             }
-        }
+        } }
     };
     Ok(Tab::Keys.page(&request, &project, "Keys", &body))
 }

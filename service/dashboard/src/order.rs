@@ -11,7 +11,7 @@ use domain::{
 };
 use edge::{Support, refused};
 use maud::{Markup, html};
-use people::Gift;
+use people::{Gift, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -85,13 +85,13 @@ fn page(
         section.card { h2 { "What happened" } (timeline(answer, subscription)) }
         @if !order.metadata.is_empty() { (metadata(order)) }
         (refund_form(request, project, answer, form))
-        @if let Some(known) = goes_on {
+        @if let Some(known) = goes_on.filter(|_| request.may(Privilege::Support)) {
             section.card {
                 h2 { "Subscription" }
                 (subscriptions::buttons(request, project, answer.id.wallet, known))
             }
         }
-        (order_refresh::part(request, project, answer.id))
+        @if request.may(Privilege::Support) { (order_refresh::part(request, project, answer.id)) }
     };
     form.response(Tab::Orders.page(request, project, "Order", &body))
 }
@@ -251,7 +251,7 @@ fn refund_form(
     answer: &OrderAnswer,
     form: Form<'_>,
 ) -> Markup {
-    let can = answer.order.refundable_cents() > 0;
+    let can = answer.order.refundable_cents() > 0 && request.may(Privilege::Support);
     let action = format!("{}/refund", path(project, answer.id));
     let label = format!("Amount in {}", answer.order.terms.currency);
     html! {

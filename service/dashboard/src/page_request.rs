@@ -149,7 +149,10 @@ async fn session(
 ) -> Option<(ValidSession, Authority)> {
     let host = cookies::host(&parts.headers);
     let people = &app.edge.people;
-    let signed = match people.sessions.find(name, host, now) {
+    // Where another cell keeps the sessions, what a split left here is out of date.
+    let known = people.sessions.find(name, host, now);
+    let known = known.filter(|it| it.borrowed().is_some() || elsewhere::keeps_sessions(app));
+    let signed = match known {
         None => elsewhere::find(app, &parts.headers, name, client, now).await,
         signed => signed,
     }?;

@@ -6,6 +6,7 @@ use domain::catalog::{CheckoutChange, CreationLimit};
 use edge::{Manage, Own};
 use maud::{Markup, html};
 use operations::provider_change;
+use people::Privilege;
 use stripe::permissions;
 use wire::{Error, ErrorCode};
 
@@ -245,7 +246,7 @@ fn settings_form(
                     (form.tick(&FieldLabel("invoices", "Invoices for one-time purchases", "Subscriptions always have them.")))
                     (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
                 }
-                button.primary type="submit" { "Save" }
+                @if request.may(Privilege::Manage) { button.primary type="submit" { "Save" } }
             }
         }
     }
@@ -281,7 +282,7 @@ fn provider_form(
                     p.hint { "The address for Stripe's webhooks: " code { (webhook_url) } }
                 }
                 (form.tick(&FieldLabel("force", "Switch although there are orders", "Credits stay; the former provider's open subscriptions end, and its secrets stop working at once.")))
-                button type="submit" { "Save provider" }
+                @if request.may(Privilege::Own) { button type="submit" { "Save provider" } }
             }
         }
     }
