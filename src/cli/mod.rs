@@ -27,6 +27,7 @@ mod secrets;
 mod serve;
 mod table;
 mod trigger;
+mod users;
 mod verify;
 mod wallet;
 
@@ -60,6 +61,8 @@ enum Command {
     Orders(search::OrdersArgs),
     /// Finds, freezes and thaws wallets of a running server, or replaces a code.
     Wallet(wallet::WalletArgs),
+    /// Invites people to a running server's dashboard, changes what they may do, and ends their sessions.
+    Users(users::UsersArgs),
     /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
     Reconcile(reconcile::ReconcileArgs),
     /// Shows a project's events as they come, and can forward them.
@@ -129,6 +132,7 @@ pub fn run() -> ExitCode {
         Command::Search(args) => search::run(args),
         Command::Orders(args) => search::run_orders(args),
         Command::Wallet(args) => wallet::run(args),
+        Command::Users(args) => users::run(args),
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),
         Command::Trigger(args) => trigger::run(args),
