@@ -179,11 +179,7 @@ impl Service {
         let cell = cluster.as_ref().map(|part| part.cell());
         let cell = catalog::own_cell(&handle, cell).await?;
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
-        let base = match config.admin.listen {
-            // Only there the dashboard answers.
-            Some(admin) => format!("{}://{}", scheme(config), server::reachable(admin)),
-            None => place.public_url.clone(),
-        };
+        let base = addresses::dashboard(config, &place.public_url);
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
@@ -192,8 +188,7 @@ impl Service {
         let audit = AuditLog::load(handle.clone())?;
         let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
-        let (backup, folder) = (config.backup.clone(), &config.data_dir);
-        let folder = (folder.as_path(), cell);
+        let (backup, folder) = (config.backup.clone(), (config.data_dir.as_path(), cell));
         let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
         let metrics = certificate::all_metrics(config, cluster.as_ref());
         let counters = metrics.deliveries();

@@ -77,6 +77,14 @@ pub fn scheme(config: &Config) -> &'static str {
     }
 }
 
+/// Where browsers reach the dashboard: at the public address unless administrators have one of their own.
+pub(super) fn dashboard(config: &Config, public_url: &str) -> String {
+    match config.admin.listen {
+        Some(admin) => format!("{}://{}", scheme(config), server::reachable(admin)),
+        None => public_url.to_owned(),
+    }
+}
+
 /// A warning for an operator who listens on this address without TLS.
 #[must_use]
 pub fn advice(address: SocketAddr, http: &Http) -> Option<String> {
