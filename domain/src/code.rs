@@ -104,7 +104,7 @@ mod tests {
         for other in [
             "",
             "finish",
-            "finish 5stw ge34 t67",
+            "finish 5stw ge34",
             "user@5stw.ge34.t677",
             "fin1sh5stwge34t677",
         ] {
