@@ -362,6 +362,8 @@ export interface components {
             prices?: components["schemas"]["Price"][] | null;
             /** @description The product whose balance fell short. */
             productId?: string | null;
+            /** @description Why the wallet is frozen; with `wallet_frozen`, where that was said. */
+            reason?: string | null;
             /**
              * Format: int64
              * @description What can still be refunded, in the currency's minor unit; with `already_refunded`.
@@ -397,7 +399,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["FeaturesChanged"]);
         /** @description Events, oldest first. */
         Events: {
             events: components["schemas"]["Event"][];
@@ -409,7 +411,7 @@ export interface components {
          * @example order.paid
          * @enum {string}
          */
-        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "features.changed" | (string & {});
+        EventType: "order.paid" | "order.failed" | "order.expired" | "order.refunded" | "order.disputed" | "order.dispute_closed" | "subscription.started" | "subscription.renewed" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "wallet.created" | "wallet.credited" | "wallet.balance_low" | "wallet.depleted" | "wallet.owing" | "wallet.repaid" | "wallet.frozen" | "wallet.thawed" | "features.changed" | (string & {});
         /** @description How long a hold lasts from now. */
         ExtendHold: {
             /** @description Seconds from now until the credits come back by themselves. */
@@ -502,6 +504,34 @@ export interface components {
              */
             period: "once" | "daily" | "weekly" | "monthly" | "yearly" | (string & {});
         };
+        /** @description Whether a wallet is to be frozen. It is named by exactly one of `externalUserId`, `code` and `walletId`. */
+        FreezeWallet: {
+            /** @description True freezes the wallet, false lets it be used again. */
+            frozen: boolean;
+            reason?: components["schemas"]["Note"] | null;
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+            walletId?: null;
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+            walletId?: null;
+        } | {
+            code?: null;
+            externalUserId?: null;
+            walletId: components["schemas"]["WalletId"];
+        });
+        /** @description Whether a wallet is frozen now. */
+        FrozenWallet: {
+            /** @description Whether it is frozen. */
+            frozen: boolean;
+            frozenAt?: components["schemas"]["Instant"] | null;
+            /** @description Why it is frozen, where that was said. */
+            frozenReason?: string | null;
+            /** @description The wallet's identifier: `wal_…` */
+            walletId: string;
+        };
         /** @description A hold with its status. */
         Hold: {
             /**
@@ -550,6 +580,11 @@ export interface components {
             balances: components["schemas"]["Balance"][];
             /** @description Features that the wallet unlocked. */
             features: string[];
+            /** @description Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not. */
+            frozen?: boolean;
+            frozenAt?: components["schemas"]["Instant"] | null;
+            /** @description Why it is frozen, where that was said; to secret keys only. */
+            frozenReason?: string | null;
             /** @description Active and past-due subscriptions. */
             subscriptions: components["schemas"]["Subscription"][];
         };
@@ -634,7 +669,7 @@ export interface components {
             /** @description When it happened, by the project's clock. */
             timestamp: components["schemas"]["Instant"];
             type: components["schemas"]["EventType"];
-        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["FeaturesChanged"]);
+        } & (components["schemas"]["OrderPaid"] | components["schemas"]["OrderFailed"] | components["schemas"]["OrderExpired"] | components["schemas"]["OrderRefunded"] | components["schemas"]["OrderDisputed"] | components["schemas"]["OrderDisputeClosed"] | components["schemas"]["SubscriptionStarted"] | components["schemas"]["SubscriptionRenewed"] | components["schemas"]["SubscriptionUpdated"] | components["schemas"]["SubscriptionPastDue"] | components["schemas"]["SubscriptionCanceled"] | components["schemas"]["WalletCreated"] | components["schemas"]["WalletCredited"] | components["schemas"]["WalletBalanceLow"] | components["schemas"]["WalletDepleted"] | components["schemas"]["WalletOwing"] | components["schemas"]["WalletRepaid"] | components["schemas"]["WalletFrozen"] | components["schemas"]["WalletThawed"] | components["schemas"]["FeaturesChanged"]);
         /** @description A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most 64 deep. */
         Meta: {
             [key: string]: unknown;
@@ -1244,6 +1279,8 @@ export interface components {
              *     are more than 12 KiB.
              */
             features?: string[] | null;
+            /** @description Why the wallet is frozen, with `wallet.frozen`, where that was said. */
+            frozenReason?: string | null;
             /** @description The order behind them. */
             orderId?: string | null;
             /**
@@ -1283,6 +1320,17 @@ export interface components {
              */
             type: "wallet.depleted" | (string & {});
         };
+        /** @description What `wallet.frozen` says. */
+        WalletFrozen: {
+            data: components["schemas"]["WalletData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.frozen" | (string & {});
+        };
+        /** @example wal_01jd3v8q6pf6r9x3v1m2k4c5d7 */
+        WalletId: string;
         /** @description What `wallet.owing` says. */
         WalletOwing: {
             data: components["schemas"]["WalletData"] & {
@@ -1333,6 +1381,15 @@ export interface components {
              */
             type: "wallet.repaid" | (string & {});
         };
+        /** @description What `wallet.thawed` says. */
+        WalletThawed: {
+            data: components["schemas"]["WalletData"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "wallet.thawed" | (string & {});
+        };
         /** Format: int64 */
         Whole: number;
         /** Format: int64 */
@@ -1378,8 +1435,22 @@ export interface queries {
     list_orders: {
         /** @description A page's `nextCursor`. */
         cursor?: string;
+        /** @description Only orders of the buyer with this e-mail address; case is ignored. */
+        email?: string;
+        /** @description Only orders placed at this instant or later. */
+        from?: string;
         /** @description Orders on a page. */
         limit?: number;
+        /** @description Only orders of at most this amount, in the minor unit of their currency. */
+        maxCents?: number;
+        /** @description Only orders of at least this amount, in the minor unit of their currency. */
+        minCents?: number;
+        /** @description Only orders of this product. */
+        productId?: string;
+        /** @description Only orders with this status, or whose money is on its way. */
+        status?: "pending" | "processing" | "disputed" | "paid" | "failed" | "refunded" | "expired";
+        /** @description Only orders placed before this instant. */
+        to?: string;
     };
     read_usage: {
         /** @description The first instant; 30 intervals before `to` when left out. Cut to the interval. */
@@ -1396,12 +1467,16 @@ export interface queries {
     read_ledger: {
         /** @description A page's `nextCursor`. */
         cursor?: string;
+        /** @description Only entries from this instant on. */
+        from?: string;
         /** @description Entries on a page. */
         limit?: number;
         /** @description Only this product's entries. */
         productId?: string;
         /** @description Only entries with this reason. */
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
+        /** @description Only entries before this instant. */
+        to?: string;
     };
     open_portal: {
         /** @description The address that the portal leads back to. */
@@ -1416,12 +1491,16 @@ export interface queries {
         cursor?: string;
         /** @description The user, unless it is the session's own. */
         externalUserId?: string;
+        /** @description Only entries from this instant on. */
+        from?: string;
         /** @description Entries on a page. */
         limit?: number;
         /** @description Only this product's entries. */
         productId?: string;
         /** @description Only entries with this reason. */
         reason?: "purchase" | "deduction" | "free_grant" | "manual" | "refund" | "expiry" | "reversal" | "forgiveness";
+        /** @description Only entries before this instant. */
+        to?: string;
     };
     stream_external_wallet: {
         /** @description The user, unless it is the session's own. */
@@ -1470,6 +1549,7 @@ export type ServiceErrorCode =
     | "unavailable"
     | "unsupported_media_type"
     | "wallet_creation_limit"
+    | "wallet_frozen"
     | "wallet_not_found";
 
 /** The HTTP status of each. */
@@ -1513,6 +1593,7 @@ export const statuses: Readonly<Record<string, number>> = {
     unavailable: 503,
     unsupported_media_type: 415,
     wallet_creation_limit: 429,
+    wallet_frozen: 403,
     wallet_not_found: 404,
 };
 
@@ -1535,4 +1616,6 @@ export type DescribedEventType =
     | "wallet.depleted"
     | "wallet.owing"
     | "wallet.repaid"
+    | "wallet.frozen"
+    | "wallet.thawed"
     | "features.changed";

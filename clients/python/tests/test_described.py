@@ -44,6 +44,7 @@ METHODS: dict[str, Optional[str]] = {
     "POST /wallets/external/holds": "place_hold",
     "GET /wallets/external/ledger": "ledger",
     "POST /wallets/external/portal": "portal",
+    "POST /wallets/freeze": "freeze",
     "POST /wallets/recover": "recover",
     "GET /wallets/{code}": "code_wallet",
     "POST /wallets/{code}/deduct": "deduct",

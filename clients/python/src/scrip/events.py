@@ -80,6 +80,15 @@ class DebtData:
 
 
 @dataclass(frozen=True)
+class FrozenData:
+    wallet_id: str
+    frozen_reason: Optional[str] = None
+    """Why, where that was said."""
+    external_user_id: Optional[str] = None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class FeaturesData:
     wallet_id: str
     added: Optional[list[str]] = None
@@ -151,6 +160,18 @@ class DebtEvent(_Event):
 
 
 @dataclass(frozen=True)
+class FrozenEvent(_Event):
+    type: Literal["wallet.frozen"]
+    data: FrozenData
+
+
+@dataclass(frozen=True)
+class ThawedEvent(_Event):
+    type: Literal["wallet.thawed"]
+    data: WalletData
+
+
+@dataclass(frozen=True)
 class FeaturesEvent(_Event):
     type: Literal["features.changed"]
     data: FeaturesData
@@ -174,6 +195,8 @@ KnownEvent = Union[
     WalletCreditedEvent,
     BalanceEvent,
     DebtEvent,
+    FrozenEvent,
+    ThawedEvent,
     FeaturesEvent,
 ]
 Event = Union[KnownEvent, UnknownEvent]

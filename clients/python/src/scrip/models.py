@@ -177,6 +177,12 @@ class Wallet(Holdings):
     """Features that the wallet unlocked."""
     subscriptions: list[Subscription]
     """Active and past-due subscriptions."""
+    frozen: bool = False
+    """Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not."""
+    frozen_at: Optional[datetime] = None
+    """Since when it is frozen; to secret keys only."""
+    frozen_reason: Optional[str] = None
+    """Why it is frozen, where that was said; to secret keys only."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -190,6 +196,12 @@ class ExternalWallet(Holdings):
     """Features that the wallet unlocked."""
     subscriptions: list[Subscription]
     """Active and past-due subscriptions."""
+    frozen: bool = False
+    """Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not."""
+    frozen_at: Optional[datetime] = None
+    """Since when it is frozen; to secret keys only."""
+    frozen_reason: Optional[str] = None
+    """Why it is frozen, where that was said; to secret keys only."""
     wallet_id: Optional[str] = None
     """The wallet's identifier: `wal_…`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -494,6 +506,21 @@ class Dispute:
     """Once it is closed: whether the money is back, or was never taken."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+
+@dataclass(frozen=True)
+class FrozenWallet:
+    """Whether a wallet is frozen now."""
+
+    frozen: bool
+    """Whether it is frozen."""
+    wallet_id: str
+    """The wallet's identifier: `wal_…`"""
+    frozen_at: Optional[datetime] = None
+    """Since when it is frozen."""
+    frozen_reason: Optional[str] = None
+    """Why it is frozen, where that was said."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
 ServiceErrorCode = Literal[
     "already_owned",
     "already_refunded",
@@ -534,6 +561,7 @@ ServiceErrorCode = Literal[
     "unavailable",
     "unsupported_media_type",
     "wallet_creation_limit",
+    "wallet_frozen",
     "wallet_not_found",
 ]
 """The codes with which the service refuses. A newer one may have others."""

@@ -1,9 +1,11 @@
 """Checkouts, orders, refunds and subscriptions."""
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from typing import Optional
 
 from .._call import Answer, Call, given, new_key, segment
+from .._read import instant_text
 from .._types import Page
 from .._wallets import named, wallet_path
 from ..models import Checkout, Order, Subscription
@@ -53,9 +55,33 @@ class AsyncBuying(AsyncCalls):
         """An order, by its own id or its checkout's."""
         return await self._get(f"/orders/{segment(order_id, 'order')}", Order)
 
-    async def orders(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page[Order]:
-        """A page of the project's orders, newest first."""
-        return await self._page("/orders", Order, "orders", given(limit=limit, cursor=cursor))
+    async def orders(
+        self,
+        *,
+        status: Optional[str] = None,
+        product_id: Optional[str] = None,
+        email: Optional[str] = None,
+        from_: Optional[datetime] = None,
+        to: Optional[datetime] = None,
+        min_cents: Optional[int] = None,
+        max_cents: Optional[int] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page[Order]:
+        """A page of the project's orders, newest first: all, or those that fit."""
+        query = given(
+            status=status,
+            productId=product_id,
+            email=email,
+            to=None if to is None else instant_text(to),
+            minCents=min_cents,
+            maxCents=max_cents,
+            limit=limit,
+            cursor=cursor,
+        )
+        if from_ is not None:
+            query["from"] = instant_text(from_)
+        return await self._page("/orders", Order, "orders", query)
 
     async def all_orders(self) -> AsyncIterator[Order]:
         """All of the project's orders, newest first, read 100 at a time as they are asked for."""

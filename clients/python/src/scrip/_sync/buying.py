@@ -2,9 +2,11 @@
 """Checkouts, orders, refunds and subscriptions."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Optional
 
 from .._call import Answer, Call, given, new_key, segment
+from .._read import instant_text
 from .._types import Page
 from .._wallets import named, wallet_path
 from ..models import Checkout, Order, Subscription
@@ -54,9 +56,33 @@ class Buying(Calls):
         """An order, by its own id or its checkout's."""
         return self._get(f"/orders/{segment(order_id, 'order')}", Order)
 
-    def orders(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page[Order]:
-        """A page of the project's orders, newest first."""
-        return self._page("/orders", Order, "orders", given(limit=limit, cursor=cursor))
+    def orders(
+        self,
+        *,
+        status: Optional[str] = None,
+        product_id: Optional[str] = None,
+        email: Optional[str] = None,
+        from_: Optional[datetime] = None,
+        to: Optional[datetime] = None,
+        min_cents: Optional[int] = None,
+        max_cents: Optional[int] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page[Order]:
+        """A page of the project's orders, newest first: all, or those that fit."""
+        query = given(
+            status=status,
+            productId=product_id,
+            email=email,
+            to=None if to is None else instant_text(to),
+            minCents=min_cents,
+            maxCents=max_cents,
+            limit=limit,
+            cursor=cursor,
+        )
+        if from_ is not None:
+            query["from"] = instant_text(from_)
+        return self._page("/orders", Order, "orders", query)
 
     def all_orders(self) -> Iterator[Order]:
         """All of the project's orders, newest first, read 100 at a time as they are asked for."""

@@ -2,13 +2,15 @@
 """Wallets: read and made, their ledgers, codes, sessions and features."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Optional
 
 from .._call import Call, given, new_key
+from .._read import instant_text
 from .._types import Ability, LedgerReason, Page
 from .._wallets import code_header, named, wallet_path
 from ..errors import ScripError
-from ..models import ExternalWallet, LedgerEntry, SessionToken, Wallet
+from ..models import ExternalWallet, FrozenWallet, LedgerEntry, SessionToken, Wallet
 from .calls import Calls
 
 
@@ -63,12 +65,23 @@ class Wallets(Calls):
         code: Optional[str] = None,
         product_id: Optional[str] = None,
         reason: Optional[LedgerReason] = None,
+        from_: Optional[datetime] = None,
+        to: Optional[datetime] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> Page[LedgerEntry]:
         """A page of a wallet's ledger, newest first. A user without a wallet has an empty one."""
         path, headers = wallet_path(external_user_id, code)
-        query = given(externalUserId=external_user_id, productId=product_id, reason=reason, limit=limit, cursor=cursor)
+        query = given(
+            externalUserId=external_user_id,
+            productId=product_id,
+            reason=reason,
+            to=None if to is None else instant_text(to),
+            limit=limit,
+            cursor=cursor,
+        )
+        if from_ is not None:
+            query["from"] = instant_text(from_)
         try:
             return self._page(f"{path}/ledger", LedgerEntry, "entries", query, headers)
         except ScripError as error:
@@ -101,6 +114,19 @@ class Wallets(Calls):
             if page.next_cursor in (None, cursor):
                 return
             cursor = page.next_cursor
+
+    def freeze(
+        self,
+        *,
+        frozen: bool,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        wallet_id: Optional[str] = None,
+        reason: Optional[str] = None,
+    ) -> FrozenWallet:
+        """Puts a wallet's credits out of reach, or lets them be used again."""
+        body = given(externalUserId=external_user_id, code=code, walletId=wallet_id, frozen=frozen, reason=reason)
+        return self._post("/wallets/freeze", FrozenWallet, body, repeatable=True)
 
     def session(
         self,
