@@ -141,6 +141,13 @@ pub struct WalletView {
     pub features: Vec<String>,
     /// Subscriptions that have not ended.
     pub subscriptions: Vec<Subscription>,
+    /// Whether its credits cannot be used for now.
+    #[serde(default)]
+    pub frozen: bool,
+    /// Since when it is frozen; to secret keys only.
+    pub frozen_at: Option<Timestamp>,
+    /// Why it is frozen, where that was said; to secret keys only.
+    pub frozen_reason: Option<String>,
 }
 
 impl WalletView {
