@@ -21,7 +21,7 @@ try {
   assert.equal(cookies.length, 1, JSON.stringify(cookies));
   const [{ name, value, secure, httpOnly, sameSite, path, domain }] = cookies;
   assert.match(name, /^__Host-/);
-  assert.deepEqual({ secure, httpOnly, sameSite, path, domain }, { secure: true, httpOnly: true, sameSite: 'Strict', path: '/', domain: 'localhost' });
+  assert.deepEqual({ secure, httpOnly, sameSite, path, domain }, { secure: true, httpOnly: true, sameSite: 'Lax', path: '/', domain: 'localhost' });
   // Nothing names a domain: with one a browser would not take a cookie of this prefix.
   assert.ok(headers.length > 0 && headers.every(({ value }) => !/domain/i.test(value)), JSON.stringify(headers));
   assert.equal(await page.evaluate(() => document.cookie), '');
