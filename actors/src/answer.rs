@@ -184,6 +184,8 @@ pub struct LedgerLine {
     pub at: Timestamp,
     /// The order that caused it, if one did.
     pub order: Option<OrderId>,
+    /// The deduction that it gives credits of back.
+    pub reverses: Option<LedgerId>,
     /// The change, with its reason and the balance after it.
     pub entry: Entry,
 }
@@ -279,6 +281,17 @@ pub struct ForgiveAnswer {
     pub amount: i64,
     /// Whether this call did it; false also where nothing was owed.
     pub applied: bool,
+    /// Whether an earlier call did the same: nothing changed now.
+    pub replayed: bool,
+}
+
+/// The outcome of reversing a deduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReversalAnswer {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Credits that were given back, now or before.
+    pub amount: i64,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
 }

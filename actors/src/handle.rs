@@ -9,6 +9,7 @@ mod operator;
 mod order_lists;
 mod orders;
 mod recover;
+mod reversals;
 mod search;
 mod serial;
 mod service;

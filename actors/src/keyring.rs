@@ -272,16 +272,21 @@ pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletK
     WalletKey(first_half(&hash.finalize().into()))
 }
 
-/// A ledger entry's id, derived so that it need not be stored: it sorts by time, and cannot
-/// be guessed without the wallet's own unguessable id.
+/// A ledger entry's id, derived so that it need not be stored: it sorts by time, names the entry in its wallet's
+/// history, and cannot be guessed without the wallet's own unguessable id.
 #[must_use]
-pub fn ledger_id(wallet: WalletId, seq: u64, at: Timestamp) -> LedgerId {
+pub fn ledger_id((wallet, key): (WalletId, WalletKey), seq: u64, at: Timestamp) -> LedgerId {
     let mut hash = Sha256::new();
     hash.update(b"led/1");
     hash.update(wallet.0.to_be_bytes());
     hash.update(seq.to_be_bytes());
     let random = u128::from_be_bytes(first_half(&hash.finalize().into()));
-    LedgerId(timed(random, at))
+    let number = (1 << LedgerId::NUMBER_BITS) - 1;
+    let random = (random & !number) | (u128::from(seq) & number);
+    LedgerId {
+        serial: timed(random, at),
+        wallet: key,
+    }
 }
 
 /// The key under which the wallet of an order is stored that names no other wallet.
@@ -419,9 +424,14 @@ mod tests {
 
     #[test]
     fn ledger_ids_are_stable_and_sort_by_time() {
-        let id = ledger_id(WalletId(9), 3, Timestamp(1000));
-        assert_eq!(id, ledger_id(WalletId(9), 3, Timestamp(1000)));
-        assert_ne!(id, ledger_id(WalletId(9), 4, Timestamp(1000)));
-        assert!(id < ledger_id(WalletId(1), 1, Timestamp(1001)));
+        let key = WalletKey([7; 16]);
+        let of = |wallet, seq, at| ledger_id((WalletId(wallet), key), seq, Timestamp(at));
+        let id = of(9, 3, 1000);
+        assert_eq!((id, id.number(), id.wallet), (of(9, 3, 1000), 3, key));
+        assert_ne!(id, of(9, 4, 1000));
+        assert_ne!(id, of(8, 3, 1000), "it cannot be made up");
+        assert!(id < of(1, 1, 1001));
+        let last = (1 << LedgerId::NUMBER_BITS) - 1;
+        assert_eq!(of(9, last, 1000).number(), last);
     }
 }

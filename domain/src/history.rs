@@ -17,6 +17,7 @@ use crate::{
         instruction::{Instruction, InstructionRecord},
         order::ArchivedOrder,
         subscription::SubscriptionOver,
+        taken::TakenLot,
     },
 };
 
@@ -81,8 +82,34 @@ pub struct ExpiredHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
+    /// The lots that what was drawn came from.
+    pub lots: Vec<TakenLot>,
+}
+
+impl ExpiredHold {
     /// Where credits go back to if less was used than drawn.
-    pub lot: Option<LastLot>,
+    #[must_use]
+    pub fn last_lot(&self) -> Option<LastLot> {
+        self.lots.last().map(LastLot::from)
+    }
+}
+
+/// What took credits that reversals give back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Taker {
+    /// A deduction, by the number of its record.
+    Deduction(u64),
+    /// All deductions of a hold, by its serial.
+    Hold(u128),
+}
+
+/// The record of a deduction, as a reversal of it names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeductionRef {
+    /// The number of the record.
+    pub seq: u64,
+    /// When it was written.
+    pub at: Timestamp,
 }
 
 /// The cost of a deduction that the balance did not cover in full, and what became of the rest.
@@ -103,8 +130,9 @@ pub enum RecordContent {
     Entry(Entry),
     /// A hold was placed under this key. No ledger entry: the balance did not change.
     HoldPlaced(HoldSnapshot, IdempotencyKey),
-    /// A hold was closed; settling more than nothing also wrote a ledger entry.
-    HoldClosed(HoldSnapshot, Option<Entry>),
+    /// A hold was closed; settling more than nothing also wrote a ledger entry. With the lots that its cost was taken
+    /// from.
+    HoldClosed(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
     /// An order was settled, or changed after that. No ledger entry: its credits have their own.
     Order(Box<ArchivedOrder>),
     /// A subscription is over.
@@ -115,11 +143,18 @@ pub enum RecordContent {
     HoldExpired(Box<ExpiredHold>),
     /// A part of a hold was charged.
     HoldDrawn(HoldId, Entry),
-    /// A deduction that the balance did not cover in full. If nothing was charged, its entry is not shown in the
-    /// ledger.
-    Charged(Charge, Entry),
+    /// A deduction that the balance did not cover in full, with the lots that it took from. If nothing was charged, its
+    /// entry is not shown in the ledger.
+    Charged(Charge, Entry, Vec<TakenLot>),
     /// A debt was forgiven, with the amount that the caller asked for.
     Forgiven(Option<Amount>, Entry),
+    /// A deduction that names the lots that it took from. One that does not ([`RecordContent::Entry`]) took from the
+    /// last lot of the last one of its product that does: see [`crate::wallet::taken::NAMED_EVERY`].
+    Deducted(Entry, Vec<TakenLot>),
+    /// Credits of a deduction were given back, with the amount that the caller asked for.
+    Reversed(DeductionRef, Option<Amount>, Entry),
+    /// How much of a deduction, or of what a hold was charged, has been given back in all. No ledger entry.
+    ReversedInAll(Taker, Amount),
 }
 
 /// One line of a wallet's history.
@@ -160,6 +195,10 @@ pub enum RecordKey<'a> {
     Draw(&'a str),
     /// The key by which a debt was forgiven.
     Forgive(&'a str),
+    /// A reversal's key.
+    Reverse(&'a str),
+    /// How much was given back of a deduction, or of what a hold was charged.
+    ReversedInAll(Taker),
 }
 
 impl<'a> RecordKey<'a> {
@@ -181,6 +220,8 @@ impl<'a> RecordKey<'a> {
             Change::HoldDrawn { key, .. } => Some(RecordKey::Draw(key.as_str())),
             Change::Charged(charged) => Some(RecordKey::Deduct(charged.key.as_str())),
             Change::Forgiven { key, .. } => Some(RecordKey::Forgive(key.as_str())),
+            Change::DeductionReversed(reversed) => Some(RecordKey::Reverse(reversed.key.as_str())),
+            Change::ReversedInAll { of, .. } => Some(RecordKey::ReversedInAll(*of)),
             _ => None,
         }
     }
@@ -207,6 +248,15 @@ impl<'a> RecordKey<'a> {
             Self::Resume(key) => write_text(&mut hasher, 9, key),
             Self::Draw(key) => write_text(&mut hasher, 10, key),
             Self::Forgive(key) => write_text(&mut hasher, 11, key),
+            Self::Reverse(key) => write_text(&mut hasher, 12, key),
+            Self::ReversedInAll(Taker::Deduction(seq)) => {
+                hasher.write(&[13]);
+                hasher.write(&seq.to_be_bytes());
+            }
+            Self::ReversedInAll(Taker::Hold(serial)) => {
+                hasher.write(&[14]);
+                hasher.write(&serial.to_be_bytes());
+            }
         }
         hasher.finish()
     }
@@ -223,13 +273,16 @@ impl RecordContent {
     pub const fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Entry(entry)
-            | Self::HoldClosed(_, Some(entry))
+            | Self::HoldClosed(_, Some(entry), _)
             | Self::HoldDrawn(_, entry)
+            | Self::Deducted(entry, _)
+            | Self::Reversed(_, _, entry)
             | Self::Forgiven(_, entry) => Some(entry),
-            Self::Charged(_, entry) if entry.delta != 0 => Some(entry),
+            Self::Charged(_, entry, _) if entry.delta != 0 => Some(entry),
             Self::Charged(..)
             | Self::HoldPlaced(..)
-            | Self::HoldClosed(_, None)
+            | Self::HoldClosed(_, None, _)
+            | Self::ReversedInAll(..)
             | Self::HoldExpired(_)
             | Self::Order(_)
             | Self::SubscriptionOver(_)
@@ -312,16 +365,20 @@ impl Record {
                 }
             }
             RecordContent::HoldPlaced(_, key) => Some(RecordKey::Hold(key.as_str())),
-            RecordContent::HoldClosed(hold, _) => Some(RecordKey::HoldClosed(hold.id.serial)),
+            RecordContent::HoldClosed(hold, ..) => Some(RecordKey::HoldClosed(hold.id.serial)),
             RecordContent::HoldExpired(expired) => {
                 Some(RecordKey::HoldClosed(expired.hold.id.serial))
             }
             RecordContent::HoldDrawn(_, entry) => {
                 Some(RecordKey::Draw(entry.key.as_ref()?.as_str()))
             }
-            RecordContent::Charged(_, entry) => {
+            RecordContent::Charged(_, entry, _) | RecordContent::Deducted(entry, _) => {
                 Some(RecordKey::Deduct(entry.key.as_ref()?.as_str()))
             }
+            RecordContent::Reversed(_, _, entry) => {
+                Some(RecordKey::Reverse(entry.key.as_ref()?.as_str()))
+            }
+            RecordContent::ReversedInAll(of, _) => Some(RecordKey::ReversedInAll(*of)),
             RecordContent::Forgiven(_, entry) => {
                 Some(RecordKey::Forgive(entry.key.as_ref()?.as_str()))
             }
@@ -353,12 +410,15 @@ mod tests {
             RecordKey::Resume("k").hash(&wallet),
             RecordKey::Draw("k").hash(&wallet),
             RecordKey::Forgive("k").hash(&wallet),
+            RecordKey::Reverse("k").hash(&wallet),
+            RecordKey::ReversedInAll(Taker::Deduction(1)).hash(&wallet),
+            RecordKey::ReversedInAll(Taker::Hold(1)).hash(&wallet),
         ];
         assert_eq!(hashes, HASHES);
         assert_ne!(RecordKey::Grant("k").hash(&WalletKey([8; 16])), hashes[0]);
     }
 
-    const HASHES: [u64; 11] = [
+    const HASHES: [u64; 14] = [
         13_166_221_790_992_535_160,
         5_297_537_699_495_482_413,
         9_355_182_800_606_203_476,
@@ -370,5 +430,8 @@ mod tests {
         9_809_476_814_364_609_527,
         11_480_283_521_652_244_244,
         4_527_184_142_119_651_897,
+        684_132_929_136_408_169,
+        3_680_291_451_384_272_488,
+        18_119_329_918_625_189_490,
     ];
 }

@@ -127,8 +127,6 @@ id!(/// A person who works with the dashboard.
     UserId, "usr_");
 id!(/// A session of the dashboard.
     SessionId, "ses_");
-id!(/// A ledger entry.
-    LedgerId, "led_");
 
 /// Where a wallet is stored: sixteen bytes, uniformly spread, derived from its first address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -213,6 +211,28 @@ pub struct OrderId {
     pub wallet: WalletKey,
 }
 
+/// The identifier of a ledger entry. Like [`HoldId`] it contains the wallet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LedgerId {
+    /// A UUID version 7, derived from the entry. Its lowest [`LedgerId::NUMBER_BITS`] bits are the entry's number in
+    /// the wallet's history.
+    pub serial: u128,
+    /// The wallet whose ledger it is.
+    pub wallet: WalletKey,
+}
+
+impl LedgerId {
+    /// How many bits hold the entry's number.
+    pub const NUMBER_BITS: u32 = 40;
+
+    /// The entry's number in the wallet's history.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        // 40 bits fit 64.
+        u64::try_from(self.serial & ((1 << Self::NUMBER_BITS) - 1)).unwrap_or(0)
+    }
+}
+
 macro_rules! id_in_wallet {
     ($name:ident, $prefix:literal, $kind:literal, $number:expr, $serial:expr) => {
         impl $name {
@@ -263,6 +283,13 @@ id_in_wallet!(
     HoldId,
     "hold_",
     "hold",
+    std::convert::identity,
+    std::convert::identity
+);
+id_in_wallet!(
+    LedgerId,
+    "led_",
+    "ledger entry",
     std::convert::identity,
     std::convert::identity
 );

@@ -6,7 +6,7 @@
 //! become visible together, so a project event shows the state after the step.
 
 use crate::{
-    history::{Entry, Reason, Record},
+    history::{Entry, Reason, Record, RecordContent},
     id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
@@ -291,6 +291,7 @@ impl EventCollector {
             | Change::LotExpired { product, .. }
             | Change::HoldPlaced { product, .. } => Some(*product),
             Change::Charged(charged) => Some(charged.product),
+            Change::DeductionReversed(reversed) => Some(reversed.product),
             Change::HoldSettled { hold, .. }
             | Change::HoldDrawn { hold, .. }
             | Change::HoldReleased { hold }
@@ -356,6 +357,7 @@ impl EventCollector {
             | Change::CycleEnded { .. }
             | Change::OrderArchived { .. }
             | Change::Instructed(_)
+            | Change::ReversedInAll { .. }
             | Change::SessionsRevoked
             | Change::OrderRecalled(_) => None,
         };
@@ -426,8 +428,14 @@ impl EventCollector {
         }
         self.data.extend(subject.frozen.map(|data| *data));
         // What a hold gives back was not taken for good, and what is forgiven cannot be spent.
+        let by_hand = record.is_some_and(|it| matches!(it.fact, RecordContent::Reversed(..)));
         let comes = |it: &&Entry| {
-            it.delta > 0 && !matches!(it.reason, Reason::Reversal | Reason::Forgiveness)
+            let spendable = match it.reason {
+                Reason::Reversal => by_hand,
+                Reason::Forgiveness => false,
+                _ => true,
+            };
+            it.delta > 0 && spendable
         };
         let entry = record.and_then(Record::entry).filter(comes);
         let mut watched = self.balance.iter().chain(&self.others);

@@ -28,6 +28,18 @@ pub enum Rejection {
     /// The wallet is a user's: no recovery code opens it.
     #[error("This wallet is opened by its user's id: it has no recovery code.")]
     NoRecoveryCode,
+    /// The wallet's ledger has no such deduction.
+    #[error("No such deduction.")]
+    DeductionNotFound,
+    /// A draw of a hold that is still open: settling the hold decides what is charged.
+    #[error("The hold of this deduction is open: settle it for what the work cost.")]
+    HoldOpen,
+    /// A reversal asks for more than is left of the deduction.
+    #[error("{reversible} credits of this deduction are left to reverse.")]
+    AlreadyReversed {
+        /// Credits that are left.
+        reversible: i64,
+    },
     /// The wallet is frozen: its credits cannot be used.
     #[error("This wallet is frozen.")]
     Frozen {

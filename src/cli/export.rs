@@ -285,7 +285,7 @@ impl<W: Write> Reader for Out<'_, W> {
             return Ok(());
         };
         self.entries = self.entries.saturating_add(1);
-        let id = ledger_id(wallet.id, seq, at).to_string();
+        let id = ledger_id((wallet.id, wallet.key), seq, at).to_string();
         let order = entry.order.map(|serial| OrderId {
             serial,
             wallet: wallet.key,

@@ -59,7 +59,7 @@ enum Command {
     Search(search::SearchArgs),
     /// Lists a project's orders, filtered.
     Orders(search::OrdersArgs),
-    /// Finds, freezes and thaws wallets of a running server, or replaces a code.
+    /// Finds, freezes and thaws wallets of a running server, replaces a code, or reverses a deduction.
     Wallet(wallet::WalletArgs),
     /// Invites people to a running server's dashboard, changes what they may do, and ends their sessions.
     Users(users::UsersArgs),

@@ -1,7 +1,6 @@
 //! `scrip wallet`: what an operator does to one wallet of a running server.
 
 use clap::{Args, Subcommand};
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{
@@ -41,11 +40,31 @@ enum Action {
     },
     /// Finds wallets; the exit status is 1 where there is none.
     Find(super::search::SearchArgs),
+    /// Gives back what a deduction took, to the lots that it came from.
+    Reverse(ReverseArgs),
     /// Lets a frozen wallet be used again.
     Thaw {
         #[command(flatten)]
         wallet: NamedWallet,
     },
+}
+
+/// The deduction to give back, and how much of it.
+#[derive(Debug, Args)]
+struct ReverseArgs {
+    /// The deduction's entry in the ledger, `led_…`.
+    deduction: String,
+    /// The most to give back [default: all that is left of it].
+    #[arg(long, value_name = "CREDITS")]
+    amount: Option<i64>,
+    /// Why it is given back.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Names this reversal: it is made once, however often the command runs.
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: String,
+    #[command(flatten)]
+    project: ProjectArgs,
 }
 
 /// The wallet that a command is about.
@@ -58,11 +77,15 @@ struct NamedWallet {
 }
 
 pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
-    let (wallet, method, rest, body) = match args.action {
+    let (target, body) = match args.action {
         Action::Find(args) => return super::search::run_wallets(args),
         Action::Freeze { wallet, reason } => {
             let body = json!({ "frozen": true, "reason": reason });
-            (wallet, Method::POST, "freeze", body)
+            (Target::Wallet(wallet, "freeze"), body)
+        }
+        Action::Thaw { wallet } => {
+            let body = json!({ "frozen": false });
+            (Target::Wallet(wallet, "freeze"), body)
         }
         Action::ReplaceCode {
             wallet,
@@ -70,20 +93,39 @@ pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
             idempotency_key,
         } => {
             let body = json!({ "mail": mail, "idempotencyKey": idempotency_key });
-            (wallet, Method::POST, "replace-code", body)
+            (Target::Wallet(wallet, "replace-code"), body)
         }
-        Action::Thaw { wallet } => {
-            let body = json!({ "frozen": false });
-            (wallet, Method::POST, "freeze", body)
+        Action::Reverse(args) => {
+            let body = json!({
+                "amount": args.amount,
+                "note": args.note,
+                "idempotencyKey": args.idempotency_key,
+            });
+            (Target::Deduction(args.project, args.deduction), body)
         }
     };
     remote::wait(async {
-        let (project, path) = wallet.find().await?;
-        let path = format!("{path}/{rest}");
-        let answer = project.remote.call(method, &path, Some(&body)).await?;
-        table::json(&answer.unwrap_or_default());
+        let (project, path) = match target {
+            Target::Wallet(wallet, rest) => {
+                let (project, path) = wallet.find().await?;
+                (project, format!("{path}/{rest}"))
+            }
+            Target::Deduction(project, id) => {
+                let project = project.open().await?;
+                let path = project.path(&format!("/deductions/{id}/reverse"));
+                (project, path)
+            }
+        };
+        let answer: Value = project.remote.post(&path, &body).await?;
+        table::json(&answer);
         Ok(())
     })
+}
+
+/// What a request is about: a wallet and the rest of its path, or a deduction of a project.
+enum Target {
+    Wallet(NamedWallet, &'static str),
+    Deduction(ProjectArgs, String),
 }
 
 impl NamedWallet {

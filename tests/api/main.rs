@@ -25,6 +25,7 @@ mod crowded_wallets;
 mod deduct;
 mod deduct_external;
 mod deductions_batch;
+mod deductions_reverse;
 mod deliveries;
 mod description;
 mod docs;

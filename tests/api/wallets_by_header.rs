@@ -72,3 +72,19 @@ async fn a_header_is_looked_up_and_counted_as_a_path_is() {
     let reply = ask(&service.secret, &right, Method::GET, "", &Value::Null).await;
     reply.expect(200);
 }
+
+#[tokio::test]
+async fn a_path_and_a_header_that_name_two_codes_are_refused() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    let read = async |header: &str| {
+        let path = format!("/api/v1/wallets/{code}");
+        let request = service.publishable.request(Method::GET, &path);
+        let request = request.header("X-Wallet-Code", header);
+        Client::send(request).await.unwrap()
+    };
+    read(&code.to_lowercase()).await.expect(200);
+    for other in [NO_CODE, "no code"] {
+        assert_invalid(&read(other).await, "X-Wallet-Code");
+    }
+}

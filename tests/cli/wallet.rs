@@ -45,3 +45,26 @@ async fn a_leaked_code_is_replaced_by_any_name_of_its_wallet() {
     let said = complains(&server, &["wallet", "replace-code", "ann"]);
     assert!(said.contains("it has no recovery code"), "{said}");
 }
+
+#[tokio::test]
+async fn a_deduction_is_reversed_once() {
+    let server = Server::start().await;
+    server.grant("ann", 100, "g").await;
+    let take = json!({"externalUserId": "ann", "amount": 30, "idempotencyKey": "d"});
+    let deduct = "/api/v1/wallets/external/deduct";
+    server.client().post(deduct, &take).await.expect(200);
+    let ledger = "/api/v1/wallets/external/ledger?externalUserId=ann&limit=1";
+    let page = server.client().get(ledger).await.expect(200);
+    let entry = page["entries"][0]["id"].as_str().unwrap();
+    let words = ["reverse", entry, "--amount", "10", "--idempotency-key", "k"];
+    for reversed in [true, false] {
+        let done = wallet(&server, &words);
+        let expected = json!({"balance": 80, "reversed": reversed, "amount": 10});
+        assert_eq!(done, expected);
+    }
+    let said = complains(
+        &server,
+        &["wallet", "reverse", "led_1", "--idempotency-key", "k"],
+    );
+    assert!(said.contains("No such deduction"), "{said}");
+}

@@ -93,7 +93,7 @@ impl Handle {
 
 /// Records that match a query.
 pub(super) struct Records {
-    wallet: (WalletId, WalletKey),
+    pub(super) wallet: (WalletId, WalletKey),
     pub(super) matches: Vec<Record>,
     /// The number below which the next page begins; `None`: this is the last one.
     pub(super) next: Option<u64>,

@@ -76,10 +76,15 @@ impl LedgerLine {
     /// The line that a wallet's record is, if it is one.
     pub(crate) fn of((id, wallet): (WalletId, WalletKey), record: Record) -> Option<Self> {
         let entry = record.entry()?.clone();
+        let reverses = match &record.fact {
+            RecordContent::Reversed(of, ..) => Some(ledger_id((id, wallet), of.seq, of.at)),
+            _ => None,
+        };
         Some(Self {
-            id: ledger_id(id, record.seq, record.at),
+            id: ledger_id((id, wallet), record.seq, record.at),
             at: record.at,
             order: entry.order.map(|serial| OrderId { serial, wallet }),
+            reverses,
             entry,
         })
     }

@@ -1,6 +1,10 @@
 //! Settling holds, also those that have expired meanwhile.
 
-use domain::{Rejection, history::RecordKey, wallet::settle::Settle};
+use domain::{
+    Rejection,
+    history::{RecordKey, Taker},
+    wallet::settle::Settle,
+};
 
 use super::{Command, Turn, deduct::meet, hold::closing};
 use crate::answer::{CommandResult, Error};
@@ -12,14 +16,20 @@ impl Command for Settle {
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
         let closed = closing(turn, self.hold)?;
         let closed = closed.as_ref();
-        let late = match self.late_key(closed) {
+        let late_key = self.late_key(closed);
+        let late = match late_key {
             Some(key) => turn.prior(RecordKey::Deduct(key.as_str()))?,
+            None => None,
+        };
+        let reversed = match late_key {
+            Some(_) => turn.prior(RecordKey::ReversedInAll(Taker::Hold(self.hold.serial)))?,
             None => None,
         };
         let limits = turn.debt_limits();
         let wallet = turn.wallet()?;
         let drawn = wallet.find_hold(&self.hold, closed)?.drawn;
-        let decided = wallet.settle(self, closed, late.as_ref(), limits)?;
+        let late = (late.as_ref(), reversed.as_ref());
+        let decided = wallet.settle(self, closed, late, limits)?;
         let coverage = decided.coverage;
         let took = coverage.charged.saturating_add(coverage.owed) > drawn;
         meet(turn, decided, took)

@@ -152,6 +152,6 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
     };
     Ok(match status {
         HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?),
-        _ => RecordContent::HoldClosed(facts, None),
+        _ => RecordContent::HoldClosed(facts, None, Vec::new()),
     })
 }

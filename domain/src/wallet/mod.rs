@@ -10,14 +10,14 @@ mod tests;
 pub use decide::{
     Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, catch_up, close_order, credit,
     debt_limit, deduct, draw, feature, forgive, freeze, hold, instruction::InstructionDecision,
-    lapse, leave_provider, loss, pay, place_order, purchase, refund, resume, reverse, settle,
-    shortfall, switch, update_subscription,
+    lapse, leave_provider, loss, pay, place_order, purchase, refund, resume, reverse,
+    reverse_deduction, settle, shortfall, switch, update_subscription,
 };
 pub use state::{
     Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,
-    Dispute, DisputeReason, Event, Freeze, Hold, Instruction, InstructionRecord, InstructionStage,
-    LastFreeGrant, LastTier, Lot, LotPrice, NextExpiry, OpenInvoice, Order, OrderKind, OrderStatus,
-    Owner, PendingRefunds, ProviderKind, Receipt, Reversal, Stage, Step, Subscription,
-    SubscriptionOver, SubscriptionStatus, TierSwitch, Wallet, account, archive, dispute, event,
-    instruction, order, outstanding, subscription,
+    DeductionReversed, Dispute, DisputeReason, Event, Freeze, Hold, Instruction, InstructionRecord,
+    InstructionStage, LastFreeGrant, LastTier, Lot, LotPrice, NextExpiry, OpenInvoice, Order,
+    OrderKind, OrderStatus, Owner, PendingRefunds, ProviderKind, Receipt, Reversal, Stage, Step,
+    Subscription, SubscriptionOver, SubscriptionStatus, TakenLot, TierSwitch, Wallet, account,
+    archive, dispute, event, instruction, order, outstanding, subscription, taken,
 };

@@ -100,6 +100,8 @@ codes! {
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.
     KeyNotFound = NOT_FOUND "key_not_found" "No such key.";
+    /// No such deduction in this project.
+    DeductionNotFound = NOT_FOUND "deduction_not_found" "No such deduction.";
     /// No such webhook endpoint in this project; administration only.
     WebhookNotFound = NOT_FOUND "webhook_not_found" "No such webhook endpoint.";
     /// No such delivery to this endpoint, or it is no longer kept; administration only.
@@ -128,6 +130,11 @@ codes! {
         "This idempotency key was used before with another product, order or amount.";
     /// The hold ended before, in another way.
     HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
+    /// A reversal asks for more than is left of the deduction.
+    AlreadyReversed = CONFLICT "already_reversed" "Less than that is left of this deduction.";
+    /// A draw cannot be reversed while its hold is open.
+    HoldOpen = CONFLICT "hold_open"
+        "The hold of this deduction is open: settle it for what the work cost.";
     /// A refund asks for more than is left of the order.
     AlreadyRefunded = CONFLICT "already_refunded" "Less than that is left of this order.";
     /// The wallet has a subscription to the product already.

@@ -37,6 +37,8 @@ enum Detail {
     Currency(String),
     /// What `already_refunded` adds.
     Refundable(i64),
+    /// What `already_reversed` adds.
+    Reversible(i64),
     /// What `wallet_frozen` adds.
     Reason(String),
 }
@@ -101,6 +103,9 @@ pub struct ErrorBody<'a> {
     /// What can still be refunded, in the currency's minor unit; with `already_refunded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     refundable_cents: Option<i64>,
+    /// Credits of the deduction that can still be given back; with `already_reversed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reversible: Option<i64>,
     /// Why the wallet is frozen; with `wallet_frozen`, where that was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -181,6 +186,14 @@ impl Error {
         Self {
             detail: Some(Box::new(Detail::Refundable(refundable_cents))),
             ..Self::new(ErrorCode::AlreadyRefunded)
+        }
+    }
+
+    /// `already_reversed`, with the credits that can still be given back.
+    pub fn already_reversed(reversible: i64) -> Self {
+        Self {
+            detail: Some(Box::new(Detail::Reversible(reversible))),
+            ..Self::new(ErrorCode::AlreadyReversed)
         }
     }
 
@@ -304,6 +317,10 @@ impl Error {
             },
             refundable_cents: match self.detail.as_deref() {
                 Some(Detail::Refundable(cents)) => Some(*cents),
+                _ => None,
+            },
+            reversible: match self.detail.as_deref() {
+                Some(Detail::Reversible(credits)) => Some(*credits),
                 _ => None,
             },
             reason: match self.detail.as_deref() {

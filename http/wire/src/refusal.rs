@@ -83,6 +83,9 @@ impl Error {
             Rejection::AlreadyRefunded { refundable_cents } => {
                 Self::already_refunded(refundable_cents)
             }
+            Rejection::DeductionNotFound => Self::new(ErrorCode::DeductionNotFound),
+            Rejection::HoldOpen => Self::new(ErrorCode::HoldOpen),
+            Rejection::AlreadyReversed { reversible } => Self::already_reversed(reversible),
             Rejection::NoRecoveryCode => Self::new(ErrorCode::NoRecoveryCode),
             Rejection::Frozen { reason } => Self::frozen(reason.map(|it| it.as_str().to_owned())),
             Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),

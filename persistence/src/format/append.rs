@@ -24,7 +24,7 @@ use crate::{
 
 /// One event of the log, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "one lives at a time: a box would cost every event an allocation"
 )]

@@ -114,6 +114,8 @@ const fn is_listed(change: &Change) -> bool {
             | Change::DebtLimitChanged { .. }
             | Change::Frozen { .. }
             | Change::Thawed
+            | Change::DeductionReversed(_)
+            | Change::ReversedInAll { .. }
             | Change::Instructed(_)
     )
 }

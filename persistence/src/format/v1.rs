@@ -12,7 +12,7 @@ use domain::{
     project_event::{EventData, ProjectEvent},
     text::ExternalUserId,
     time::Timestamp,
-    wallet::{Change, Event, Wallet},
+    wallet::{Change, Event, TakenLot, Wallet},
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,8 @@ enum After<'a> {
     Nothing,
     /// A ledger entry that follows from the event and the balance after it.
     Balance(i64),
+    /// The same, with the lots that a deduction names.
+    Lots(i64, Cow<'a, [TakenLot]>),
     /// A placed hold's record, which follows from the event.
     Hold,
     /// Something that does not follow from the event.
@@ -87,6 +89,9 @@ pub(super) fn write_after(
         (Some(RecordContent::Entry(entry)), RecordDerivation::Balance) => {
             After::Balance(entry.balance_after)
         }
+        (Some(RecordContent::Deducted(entry, lots)), RecordDerivation::Balance) => {
+            After::Lots(entry.balance_after, Cow::Borrowed(lots))
+        }
         (Some(RecordContent::HoldPlaced(..)), RecordDerivation::Hold) => After::Hold,
         (Some(fact), _) => After::Fact(Cow::Borrowed(fact)),
     };
@@ -118,6 +123,10 @@ pub(super) fn read_body(
             let entry = entry(event.change.clone(), balance);
             Some(RecordContent::Entry(entry.ok_or_else(unfit)?))
         }
+        After::Lots(balance, lots) => {
+            let entry = entry(event.change.clone(), balance).ok_or_else(unfit)?;
+            Some(RecordContent::Deducted(entry, lots.into_owned()))
+        }
         After::Hold => Some(placed(&event.change)?),
     };
     let record = fact.map(|fact| Record {
@@ -139,7 +148,7 @@ pub(super) fn read_ledger_entry(
 ) -> Result<Option<(Timestamp, Entry)>, Error> {
     let (event, after, _) = read_parts(bytes, has_moved)?;
     let entry = match after {
-        After::Balance(balance) => entry(event.change, balance),
+        After::Balance(balance) | After::Lots(balance, _) => entry(event.change, balance),
         After::Fact(fact) => fact.entry().cloned(),
         After::Nothing | After::Hold => None,
     };

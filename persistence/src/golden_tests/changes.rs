@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use domain::{
     Timestamp,
     catalog::Interval,
+    history::{DeductionRef, Reason, Taker},
     id::{CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
     terms::Terms,
     text::{
@@ -13,8 +14,9 @@ use domain::{
     },
     time::Period,
     wallet::{
-        Change, Charged, Created, Instruction, InstructionRecord, InstructionStage, OrderKind,
-        Owner, Reversal, Step, Subscription, SubscriptionStatus, TierSwitch,
+        Change, Charged, Created, DeductionReversed, Instruction, InstructionRecord,
+        InstructionStage, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
+        TakenLot, TierSwitch,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
@@ -190,6 +192,27 @@ fn credits() -> Vec<Change> {
         Change::Frozen { reason: None },
         Change::Frozen {
             reason: FreezeReason::new("a stolen card").ok(),
+        },
+        Change::DeductionReversed(Box::new(DeductionReversed {
+            deduction: DeductionRef { seq: 6, at: NOW },
+            product: PRODUCT,
+            requested: Some(amount(5)),
+            amount: amount(5),
+            key: text("reversed"),
+            meta: meta.clone(),
+            lots: vec![TakenLot {
+                number: 1,
+                credits: 5,
+                source: Reason::Manual,
+                expires_at: Timestamp::NEVER,
+                order: None,
+                cycle: None,
+                price: None,
+            }],
+        })),
+        Change::ReversedInAll {
+            of: Taker::Deduction(6),
+            credits: amount(5),
         },
         Change::FeatureGranted {
             feature: Feature::new("kept").unwrap(),
@@ -439,11 +462,13 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::DebtLimitChanged { .. } => NAMES[29],
         Change::Frozen { .. } => NAMES[30],
         Change::Thawed => NAMES[31],
+        Change::DeductionReversed(_) => NAMES[32],
+        Change::ReversedInAll { .. } => NAMES[33],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 32] = [
+pub(super) const NAMES: [&str; 34] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -476,4 +501,6 @@ pub(super) const NAMES: [&str; 32] = [
     "DebtLimitChanged",
     "Frozen",
     "Thawed",
+    "DeductionReversed",
+    "ReversedInAll",
 ];

@@ -8,10 +8,12 @@ use crate::{
     time::Timestamp,
     wallet::state::{
         Wallet,
-        account::{Account, LastLot},
+        account::Account,
         corrupt::Corrupt,
         event::Charged,
         holds::Hold,
+        reversed::DeductionReversed,
+        taken::{self, TakenLot},
     },
 };
 
@@ -75,7 +77,7 @@ impl Wallet {
         if charged < 0 || owed < 0 || uncovered < 0 {
             return Err(NEGATIVE);
         }
-        let (hold, _) = self.close(id, charged)?;
+        let (hold, lots) = self.close(id, charged)?;
         let facts = HoldSnapshot {
             status: HoldStatus::Settled,
             settled,
@@ -91,22 +93,22 @@ impl Wallet {
         };
         let entry = (delta != 0)
             .then(|| self.entry(hold.product, delta, reason, Some(hold.key), hold.meta));
-        Ok(RecordContent::HoldClosed(facts, entry))
+        Ok(RecordContent::HoldClosed(facts, entry, lots))
     }
 
     pub(super) fn hold_released(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
         let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
-        let (hold, _) = self.close(id, drawn)?;
+        let (hold, lots) = self.close(id, drawn)?;
         let facts = HoldSnapshot {
             status: HoldStatus::Released,
             ..hold.facts(id)
         };
-        Ok(RecordContent::HoldClosed(facts, None))
+        Ok(RecordContent::HoldClosed(facts, None, lots))
     }
 
     pub(super) fn hold_expired(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
         let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
-        let (hold, lot) = self.close(id, drawn)?;
+        let (hold, lots) = self.close(id, drawn)?;
         let facts = HoldSnapshot {
             status: HoldStatus::Expired,
             ..hold.facts(id)
@@ -115,13 +117,13 @@ impl Wallet {
             hold: facts,
             key: hold.key,
             meta: hold.meta,
-            lot,
+            lots,
         })))
     }
 
     /// Removes a hold and gives back its credits, except for the `charged` ones. If more was drawn than charged, the
-    /// difference pays a debt first.
-    fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Option<LastLot>), Corrupt> {
+    /// difference pays a debt first. Returns the lots that the charged ones came from.
+    fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Vec<TakenLot>), Corrupt> {
         let mut hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let pins = std::mem::take(&mut hold.pins);
         let Hold {
@@ -137,10 +139,15 @@ impl Wallet {
             })?;
         }
         let spend = charged.saturating_add(repaid);
-        let (spent, lot) = account.unpin(pins, spend)?;
-        account.burn(spend.saturating_sub(spent))?;
+        let mut lots = account.unpin(pins, spend)?;
+        let spent = lots.iter().map(|lot| lot.credits);
+        let spent = spent.fold(0, i64::saturating_add);
+        account.burn(spend.saturating_sub(spent), |lot, taken| {
+            lots.push(TakenLot::of(lot, taken));
+        })?;
+        taken::first(&mut lots, charged);
         self.refresh_due();
-        Ok((hold, lot))
+        Ok((hold, lots))
     }
 
     pub(super) fn charged(
@@ -162,6 +169,7 @@ impl Wallet {
             return Err(NEGATIVE);
         }
         let account = self.account_mut(product);
+        let mut lots = Vec::new();
         if charged < 0 {
             let lot = lot.ok_or(Corrupt("credits go back to no lot"))?;
             let tomorrow = at.plus_seconds(DAY_SECONDS);
@@ -171,7 +179,7 @@ impl Wallet {
             let end = account.end_of(lot.number).unwrap_or(end);
             self.due_at = self.due_at.min(end);
         } else {
-            account.burn(charged)?;
+            account.burn(charged, |lot, taken| lots.push(TakenLot::of(lot, taken)))?;
             self.owe(product, owed)?;
         }
         let delta = charged.saturating_add(owed).saturating_neg();
@@ -185,7 +193,35 @@ impl Wallet {
             uncovered,
         };
         let entry = self.entry(product, delta, reason, Some(key), meta);
-        Ok(RecordContent::Charged(charge, entry))
+        Ok(RecordContent::Charged(charge, entry, lots))
+    }
+
+    /// Gives credits of a deduction back. They pay a debt first.
+    pub(super) fn deduction_reversed(
+        &mut self,
+        reversed: DeductionReversed,
+    ) -> Result<RecordContent, Corrupt> {
+        let DeductionReversed {
+            deduction,
+            product,
+            requested,
+            amount,
+            key,
+            meta,
+            lots,
+        } = reversed;
+        let account = self.account_mut(product);
+        let rest = account.repay(amount.get())?;
+        let to_lots = lots.iter().map(|lot| lot.credits);
+        if to_lots.fold(0, i64::saturating_add) != rest || lots.iter().any(|lot| lot.credits <= 0) {
+            return Err(Corrupt("what is given back does not add up"));
+        }
+        for lot in lots {
+            account.reinstate(lot)?;
+        }
+        self.refresh_due();
+        let entry = self.entry(product, amount.get(), Reason::Reversal, Some(key), meta);
+        Ok(RecordContent::Reversed(deduction, requested, entry))
     }
 
     pub(super) fn forgiven(

@@ -168,10 +168,14 @@ impl Wallet {
                 key,
                 meta,
             } => {
-                self.account_mut(product).burn(amount.get())?;
+                let record = self.version.saturating_add(1);
+                let lots = self.account_mut(product).deduct(amount.get(), record)?;
                 let delta = amount.get().saturating_neg();
                 let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
-                Ok(Some(RecordContent::Entry(entry)))
+                Ok(Some(match lots.is_empty() {
+                    true => RecordContent::Entry(entry),
+                    false => RecordContent::Deducted(entry, lots),
+                }))
             }
             Change::HoldPlaced {
                 hold,
@@ -231,6 +235,10 @@ impl Wallet {
             } => {
                 let entry = self.forgiven(product, amount.get(), key, meta)?;
                 Ok(Some(RecordContent::Forgiven(requested, entry)))
+            }
+            Change::DeductionReversed(reversed) => self.deduction_reversed(*reversed).map(Some),
+            Change::ReversedInAll { of, credits } => {
+                Ok(Some(RecordContent::ReversedInAll(of, credits)))
             }
             Change::DebtLimitChanged { product, limit } => {
                 let account = self.account_mut(product);

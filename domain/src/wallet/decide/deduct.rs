@@ -114,7 +114,7 @@ impl Wallet {
 /// What a record of a deduction says: the product, what was asked for, and how that was met.
 pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> {
     match &record.fact {
-        RecordContent::Charged(charge, entry) => {
+        RecordContent::Charged(charge, entry, _) => {
             let Charge {
                 amount,
                 owed,

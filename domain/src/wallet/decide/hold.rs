@@ -171,7 +171,7 @@ impl Wallet {
 
 fn closed_hold(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
-        Some(RecordContent::HoldClosed(hold, _)) => Some(*hold),
+        Some(RecordContent::HoldClosed(hold, ..)) => Some(*hold),
         Some(RecordContent::HoldExpired(expired)) => Some(expired.hold),
         _ => None,
     }

@@ -25,6 +25,7 @@ pub mod purchase;
 pub mod refund;
 pub mod resume;
 pub mod reverse;
+pub mod reverse_deduction;
 pub mod settle;
 pub mod shortfall;
 pub mod switch;
@@ -80,9 +81,9 @@ impl ProductRef {
 
 /// The outcome of a command that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision<R> {
-    /// Apply this change and answer from the state after it.
-    Accept(Change),
+pub enum Decision<R, C = Change> {
+    /// Apply this and answer from the state after it.
+    Accept(C),
     /// The same request was applied before, with this result; nothing changes.
     Replay(R),
 }

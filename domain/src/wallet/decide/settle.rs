@@ -39,7 +39,7 @@ impl Settle {
 
 impl Wallet {
     /// Decides to settle a hold. `closed` is the record that closed it; `late` that of a deduction under
-    /// [`Settle::late_key`].
+    /// [`Settle::late_key`], `reversed` that of what was given back of it.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Wallet {
         &self,
         command: Settle,
         closed: Option<&Record>,
-        late: Option<&Record>,
+        (late, reversed): (Option<&Record>, Option<&Record>),
         limits: &[DebtLimit],
     ) -> Result<CostDecision, Rejection> {
         let Settle {
@@ -62,7 +62,7 @@ impl Wallet {
         if let Some(expired) = closed.and_then(Record::expired)
             && on_shortfall != OnShortfall::Refuse
         {
-            return self.settle_late(command, expired, late, limits);
+            return self.settle_late(command, expired, (late, reversed), limits);
         }
         let hold = self.find_hold(&id, closed)?;
         let product = hold.product;
@@ -109,14 +109,11 @@ impl Wallet {
         &self,
         command: Settle,
         expired: &ExpiredHold,
-        prior: Option<&Record>,
+        (prior, reversed): (Option<&Record>, Option<&Record>),
         limits: &[DebtLimit],
     ) -> Result<CostDecision, Rejection> {
         let ExpiredHold {
-            hold,
-            key,
-            meta,
-            lot,
+            hold, key, meta, ..
         } = expired;
         let (product, drawn) = (hold.product, hold.drawn);
         let amount = command.amount.saturating_sub(drawn);
@@ -136,6 +133,10 @@ impl Wallet {
         if amount > 0 {
             self.refuse_frozen()?;
         }
+        // What was drawn too much may have been given back already.
+        if amount < 0 && reversed.is_some() {
+            return Err(Rejection::HoldClosed);
+        }
         if self.room(product) < amount.saturating_neg() {
             return Err(Rejection::BalanceLimit);
         }
@@ -152,7 +153,7 @@ impl Wallet {
             owed: coverage.owed,
             key: key.clone(),
             meta: meta.clone(),
-            lot: *lot,
+            lot: expired.last_lot(),
         };
         Ok(decided(coverage, Some(Change::Charged(Box::new(charged)))))
     }

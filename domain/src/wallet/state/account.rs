@@ -5,6 +5,7 @@ use super::{
     corrupt::Corrupt,
     debt::Debt,
     lots::{CycleTag, Lot, LotPrice, Lots},
+    taken::{LastTaken, TakenLot},
 };
 use crate::{
     amount::MAX_CREDITS,
@@ -51,8 +52,8 @@ pub struct LastLot {
     pub ends_at: Timestamp,
 }
 
-impl LastLot {
-    fn of(lot: &Lot) -> Self {
+impl From<&TakenLot> for LastLot {
+    fn from(lot: &TakenLot) -> Self {
         let ends_at = match lot.cycle {
             None => lot.expires_at,
             Some(_) => Timestamp::default(),
@@ -79,6 +80,8 @@ pub struct Account {
     pub(in crate::wallet) debt: Option<Box<Debt>>,
     pub(in crate::wallet) lots: Lots,
     pub(in crate::wallet) next_lot: u64,
+    /// The lot that the last deduction took from, if its record or one before it names that.
+    pub(in crate::wallet) last_taken: Option<LastTaken>,
 }
 
 impl Account {
@@ -91,6 +94,7 @@ impl Account {
             debt: None,
             lots: Lots::new(),
             next_lot: 0,
+            last_taken: None,
         }
     }
 
@@ -155,7 +159,7 @@ impl Account {
     }
 
     /// Adds credits to a lot.
-    fn grow(&mut self, number: u64, credits: i64) -> Result<(), Corrupt> {
+    pub(in crate::wallet) fn grow(&mut self, number: u64, credits: i64) -> Result<(), Corrupt> {
         self.gain(credits)?;
         // No overflow: a lot is never larger than the balance, which was just checked.
         let grow = |lot: &mut Lot| lot.left = lot.left.saturating_add(credits);
@@ -174,7 +178,7 @@ impl Account {
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Gives credits back to the lot that they were taken from, or to a new lot of the same order if that no longer
+    /// Gives credits back to the lot that they were taken from, or to one of the same number and order if that no longer
     /// exists. They pay a debt first. Returns the lot's number.
     pub(in crate::wallet) fn give_back(
         &mut self,
@@ -183,11 +187,14 @@ impl Account {
         expires_at: Timestamp,
         bought: LotOrigin,
     ) -> Result<u64, Corrupt> {
-        let Some(number) = lot.filter(|&number| self.lots.get(number).is_some()) else {
+        let Some(number) = lot else {
             return self.add_bought(credits, expires_at, bought);
         };
         let credits = self.repay(credits)?;
-        self.grow(number, credits)?;
+        match self.lots.get(number) {
+            Some(_) => self.grow(number, credits)?,
+            None => self.put(number, Reason::Purchase, credits, expires_at, Some(bought))?,
+        }
         Ok(number)
     }
 
@@ -218,9 +225,22 @@ impl Account {
         expires_at: Timestamp,
         bought: Option<LotOrigin>,
     ) -> Result<u64, Corrupt> {
-        self.gain(credits)?;
         let number = self.next_lot;
+        self.put(number, source, credits, expires_at, bought)?;
         self.next_lot = self.next_lot.saturating_add(1);
+        Ok(number)
+    }
+
+    /// Adds a lot with this number, which no lot has.
+    pub(in crate::wallet) fn put(
+        &mut self,
+        number: u64,
+        source: Reason,
+        credits: i64,
+        expires_at: Timestamp,
+        bought: Option<LotOrigin>,
+    ) -> Result<(), Corrupt> {
+        self.gain(credits)?;
         // No credits, no lot.
         if credits > 0 {
             self.lots.insert(Lot {
@@ -234,7 +254,7 @@ impl Account {
                 price: bought.and_then(|bought| bought.price).map(Box::new),
             });
         }
-        Ok(number)
+        Ok(())
     }
 
     fn gain(&mut self, credits: i64) -> Result<(), Corrupt> {
@@ -277,20 +297,27 @@ impl Account {
             debt: self.debt.clone(),
             lots: lots.cloned().collect(),
             next_lot: self.next_lot,
+            last_taken: self.last_taken,
         }
     }
 
-    /// Takes free credits in burn order.
-    pub(in crate::wallet) fn burn(&mut self, credits: i64) -> Result<(), Corrupt> {
+    /// Takes free credits in burn order; `taken` is told of each lot before that changes, and how many.
+    pub(in crate::wallet) fn burn(
+        &mut self,
+        credits: i64,
+        mut taken: impl FnMut(&Lot, i64),
+    ) -> Result<(), Corrupt> {
         if credits < 0 || credits > self.available() {
             return Err(Corrupt("a deduction exceeds the spendable balance"));
         }
         let mut rest = credits;
         while rest > 0 {
-            let (number, taken) = self.next_free(rest)?;
-            let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(taken);
+            let (lot, amount) = self.next_free(rest)?;
+            taken(lot, amount);
+            let number = lot.number;
+            let take = |lot: &mut Lot| lot.left = lot.left.saturating_sub(amount);
             self.lots.update(number, take);
-            rest = rest.saturating_sub(taken);
+            rest = rest.saturating_sub(amount);
         }
         self.balance = self.balance.saturating_sub(credits);
         Ok(())
@@ -304,7 +331,8 @@ impl Account {
         let mut rest = credits;
         let mut pins = Vec::new();
         while rest > 0 {
-            let (number, pinned) = self.next_free(rest)?;
+            let (lot, pinned) = self.next_free(rest)?;
+            let number = lot.number;
             let pin = |lot: &mut Lot| lot.held = lot.held.saturating_add(pinned);
             self.lots.update(number, pin);
             pins.push((number, pinned));
@@ -315,26 +343,27 @@ impl Account {
     }
 
     /// The next lot to take up to `most` free credits from, and how many of them it has.
-    fn next_free(&self, most: i64) -> Result<(u64, i64), Corrupt> {
+    fn next_free(&self, most: i64) -> Result<(&Lot, i64), Corrupt> {
         let lot = self.lots.first_free();
         let lot = lot.ok_or(Corrupt("lots do not add up to the balance"))?;
-        Ok((lot.number, lot.free().min(most)))
+        Ok((lot, lot.free().min(most)))
     }
 
     /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
-    /// ended meanwhile has moved its lots to the front. Returns how many were spent, and the lot of the last ones.
+    /// ended meanwhile has moved its lots to the front. Returns the lots that were spent.
     pub(in crate::wallet) fn unpin(
         &mut self,
         mut pins: Vec<(u64, i64)>,
         spend: i64,
-    ) -> Result<(i64, Option<LastLot>), Corrupt> {
+    ) -> Result<Vec<TakenLot>, Corrupt> {
         let end = |number| self.lots.get(number).map(|lot| lot.expires_at);
         pins.sort_by_cached_key(|&(number, _)| (end(number), number));
-        let (mut rest, mut last) = (spend, None);
+        let (mut rest, mut spent) = (spend, Vec::new());
         for (number, pinned) in pins {
             let taken = pinned.min(rest);
             if taken > 0 {
-                last = self.lots.get(number).map(LastLot::of);
+                let lot = self.lots.get(number);
+                spent.extend(lot.map(|lot| TakenLot::of(lot, taken)));
             }
             let give_back = |lot: &mut Lot| {
                 lot.held = lot.held.saturating_sub(pinned);
@@ -346,7 +375,7 @@ impl Account {
             self.balance = self.balance.saturating_sub(taken);
             rest = rest.saturating_sub(taken);
         }
-        Ok((spend.saturating_sub(rest), last))
+        Ok(spent)
     }
 
     /// Takes free credits out of one lot. Returns the order that bought them.

@@ -5,10 +5,12 @@ use super::{
     instruction::InstructionRecord,
     order::{ArchivedOrder, OrderKind, Receipt, Reversal},
     owner::Owner,
+    reversed::DeductionReversed,
     subscription::Subscription,
 };
 use crate::{
     amount::{Amount, Quantity},
+    history::Taker,
     id::{CodeHash, HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     metadata::Metadata,
     terms::Terms,
@@ -357,6 +359,15 @@ pub enum Change {
     },
     /// The wallet is not frozen any more.
     Thawed,
+    /// Credits of a deduction were given back.
+    DeductionReversed(Box<DeductionReversed>),
+    /// How much of a deduction, or of what a hold was charged, has been given back in all.
+    ReversedInAll {
+        /// The deduction or the hold.
+        of: Taker,
+        /// Credits that were given back.
+        credits: Amount,
+    },
 }
 
 impl Change {

@@ -119,6 +119,15 @@ impl Wallet {
 impl Account {
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
+        if self
+            .last_taken
+            .is_some_and(|last| last.lot >= self.next_lot)
+        {
+            faults.push(format!(
+                "{} was taken from a lot that it never had",
+                self.product
+            ));
+        }
         let mut wrong = |what: &str| faults.push(format!("the lots of {} {what}", self.product));
         let lots = self.lots();
         let sound = |lot: &&Lot| {

@@ -15,8 +15,10 @@ pub(in crate::wallet) mod lots;
 pub mod order;
 pub mod outstanding;
 pub(in crate::wallet) mod owner;
+pub(in crate::wallet) mod reversed;
 mod stored;
 pub mod subscription;
+pub mod taken;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,9 +48,11 @@ pub use order::{
     Stage,
 };
 pub use owner::Owner;
+pub use reversed::DeductionReversed;
 pub use subscription::{
     LastTier, OpenInvoice, Step, Subscription, SubscriptionOver, SubscriptionStatus, TierSwitch,
 };
+pub use taken::TakenLot;
 
 use commerce::Commerce;
 use holds::Holds;

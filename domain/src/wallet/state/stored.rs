@@ -109,15 +109,17 @@ impl Serialize for Account {
             held,
             lots,
             next_lot,
+            last_taken,
             ..
         } = self;
-        (product, balance, held, marks, lots, next_lot).serialize(to)
+        (product, balance, held, marks, lots, next_lot, last_taken).serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Account {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (product, balance, held, marks, lots, next_lot) = Deserialize::deserialize(from)?;
+        let (product, balance, held, marks, lots, next_lot, last_taken) =
+            Deserialize::deserialize(from)?;
         let (free, debt) = match marks {
             Marks::Neither => (None, None),
             Marks::Free(free) => (Some(free), None),
@@ -132,6 +134,7 @@ impl<'de> Deserialize<'de> for Account {
             debt: debt.map(Box::new),
             lots,
             next_lot,
+            last_taken,
         })
     }
 }

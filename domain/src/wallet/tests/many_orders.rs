@@ -79,8 +79,8 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
         "and nothing that grows"
     );
     assert_eq!((old_events, old_steps), (events, steps));
-    // Larger numbers take a few bytes more.
-    assert!(old_bytes <= bytes + 32, "{old_bytes} bytes beside {bytes}");
+    // Larger numbers take a few bytes more, and so does the lot that the last deduction took from.
+    assert!(old_bytes <= bytes + 96, "{old_bytes} bytes beside {bytes}");
     for (teller, name) in [(&mut fresh, "a"), (&mut old, "a")] {
         visits_taken();
         teller.deduct(deduct(name, 1)).unwrap();

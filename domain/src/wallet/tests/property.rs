@@ -232,6 +232,26 @@ impl Run {
                 assert_eq!(real, self.model.set_feature(&slug, grant), "{command:?}");
                 nothing
             }
+            Command::Reverse {
+                back,
+                coins,
+                key: name,
+            } => {
+                let name = format!("k{name}");
+                let amount = coins.map(|coins| self.amount(coins));
+                let real = self.teller.reverse_deduction(back, amount, &name);
+                let model = self.model.reverse_deduction(back, coins, &name);
+                let real = real.map(|real| match real {
+                    Ok(Done::Applied) => Outcome::Applied,
+                    Ok(Done::Replayed(credits)) => Outcome::Forgiven(credits),
+                    Err(refusal) => Outcome::Refused(refusal),
+                });
+                match (real, model) {
+                    (Some(real), Some(model)) => (real, model),
+                    (None, None) => nothing,
+                    odd => panic!("{odd:?}"),
+                }
+            }
             Command::Freeze { frozen } => {
                 let real = self.teller.set_frozen(frozen);
                 assert_eq!(real, self.model.set_frozen(frozen), "{command:?}");

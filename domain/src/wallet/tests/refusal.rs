@@ -38,7 +38,13 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         Err(Rejection::HoldNotFound) => Answer::HoldNotFound,
         Err(Rejection::HoldClosed) => Answer::HoldClosed,
         Err(Rejection::Frozen { .. }) => Answer::Frozen,
-        Err(Rejection::WalletNotFound | Rejection::NoRecoveryCode) => {
+        Err(
+            Rejection::WalletNotFound
+            | Rejection::NoRecoveryCode
+            | Rejection::DeductionNotFound
+            | Rejection::HoldOpen
+            | Rejection::AlreadyReversed { .. },
+        ) => {
             panic!("a wallet does not refuse itself")
         }
         Err(

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{KEY, at};
 use crate::{
-    Rejection, Timestamp,
-    history::{Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey},
+    Amount, Rejection, Timestamp,
+    history::{Entry, HoldSnapshot, Reason, Record, RecordContent, RecordKey, Taker},
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     text::{ExternalUserId, Feature, FreezeReason},
     wallet::{
@@ -24,6 +24,7 @@ use crate::{
         purchase::Purchase,
         refund::Refund,
         resume::Resume,
+        reverse_deduction::{ReversalFacts, ReverseDeduction, TracedDeduction, named_within},
         settle::Settle,
         shortfall::{CostDecision, OnShortfall},
     },
@@ -174,7 +175,10 @@ impl Teller {
         let closed = self.closing(hold);
         let late = settle.late_key(closed);
         let late = late.and_then(|key| self.find(RecordKey::Deduct(key.as_str())));
-        let decided = self.wallet.settle(settle, closed, late, &self.limits)?;
+        let reversed = self.find(RecordKey::ReversedInAll(Taker::Hold(hold.serial)));
+        let decided = self
+            .wallet
+            .settle(settle, closed, (late, reversed), &self.limits)?;
         Ok(self.meet(decided))
     }
 
@@ -200,6 +204,59 @@ impl Teller {
         let prior = self.find(RecordKey::Forgive(key.as_str()));
         let decision = self.wallet.forgive(command, prior)?;
         Ok(self.carry_out(decision))
+    }
+
+    /// Reverses the deduction that many deductions ago; `None`: there are fewer.
+    pub(super) fn reverse_deduction(
+        &mut self,
+        back: usize,
+        amount: Option<Amount>,
+        key: &str,
+    ) -> Option<Result<Done<i64>, Rejection>> {
+        self.touch();
+        let is_deduction = |record: &&Record| {
+            let entry = record.entry();
+            entry.is_some_and(|entry| entry.reason == Reason::Deduction)
+        };
+        let mut deductions = self.records.iter().filter(is_deduction).rev();
+        let seq = deductions.nth(back - 1)?.seq;
+        let near = named_within(seq);
+        let near = self
+            .records
+            .iter()
+            .filter(|record| near.contains(&record.seq));
+        let deduction = TracedDeduction::of(near.rev()).expect("a record near it names its lot");
+        let closed = deduction.hold().map(RecordKey::HoldClosed);
+        let closed = closed.and_then(|key| self.find(key));
+        let late = closed.and_then(Record::expired).map(|expired| &expired.key);
+        let orders = deduction.orders(closed).into_iter();
+        let orders = orders.filter_map(|order| self.find(RecordKey::Order(order)).cloned());
+        let orders: Vec<_> = orders.collect();
+        let facts = ReversalFacts {
+            prior: self.find(RecordKey::Reverse(key)),
+            closed,
+            late: late.and_then(|key| self.find(RecordKey::Deduct(key.as_str()))),
+            reversed: self.find(RecordKey::ReversedInAll(Taker::Deduction(seq))),
+            reversed_of_hold: deduction
+                .hold()
+                .and_then(|hold| self.find(RecordKey::ReversedInAll(Taker::Hold(hold)))),
+            orders: &orders,
+        };
+        let command = ReverseDeduction {
+            amount,
+            key: super::key(key),
+            meta: None,
+        };
+        let decided = self
+            .wallet
+            .reverse_deduction(command, &deduction, facts, self.now);
+        Some(decided.map(|decided| match decided {
+            Decision::Accept((_, events)) => {
+                self.carry_all(events);
+                Done::Applied
+            }
+            Decision::Replay(credits) => Done::Replayed(credits),
+        }))
     }
 
     /// Gives the wallet a limit of debt of its own; whether that changed anything.
@@ -427,7 +484,9 @@ impl Teller {
                 let former = self.index.insert(lookup.hash(&KEY), self.records.len());
                 let again = matches!(
                     record.fact,
-                    RecordContent::Order(_) | RecordContent::Instructed(_)
+                    RecordContent::Order(_)
+                        | RecordContent::Instructed(_)
+                        | RecordContent::ReversedInAll(..)
                 );
                 assert!(former.is_none() || again, "a key is applied once");
             }

@@ -32,6 +32,9 @@ pub(crate) struct LedgerEntry<'a> {
     /// The order behind the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
+    /// The deduction that the credits were taken by, of a reversal by hand: `led_…`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reverses: Option<String>,
     /// The key that the caller gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<KeyText>)]
@@ -58,6 +61,7 @@ impl<'a> LedgerEntry<'a> {
             balance_after: entry.balance_after,
             created_at: Instant(line.at),
             order_id: line.order.map(|order| order.to_string()),
+            reverses: line.reverses.map(|id| id.to_string()),
             idempotency_key: entry.key.as_ref().map(|key| key.as_str()),
             meta: entry.meta.as_ref().and_then(|meta| raw(meta.as_str())),
             expires_at: entry.expires_at.map(Instant),

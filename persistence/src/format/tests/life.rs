@@ -9,7 +9,7 @@ use domain::{
         FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project, Provider,
         ProviderAccount, ProviderEpoch, Sandbox, Stripe, WebhookSecret,
     },
-    history::{Record, RecordContent},
+    history::{DeductionRef, Reason, Record, RecordContent, Taker},
     id::{
         CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId,
         WalletKey,
@@ -21,9 +21,9 @@ use domain::{
     },
     time::Period,
     wallet::{
-        ArchivedOrder, Change, Charged, Created, Event, Instruction, InstructionRecord,
-        InstructionStage, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
-        TierSwitch, Wallet,
+        ArchivedOrder, Change, Charged, Created, DeductionReversed, Event, Instruction,
+        InstructionRecord, InstructionStage, OrderKind, Owner, Reversal, Step, Subscription,
+        SubscriptionStatus, TakenLot, TierSwitch, Wallet,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
     },
@@ -234,6 +234,27 @@ impl Life {
                 }),
             })),
             limit(None),
+            Change::DeductionReversed(Box::new(DeductionReversed {
+                deduction: DeductionRef { seq: 9, at: LATER },
+                product: PAGES,
+                requested: None,
+                amount: amount(7),
+                key: key("reversed"),
+                meta: meta(),
+                lots: vec![TakenLot {
+                    number: u64::MAX,
+                    credits: 7,
+                    source: Reason::Manual,
+                    expires_at: LATER,
+                    order: None,
+                    cycle: None,
+                    price: None,
+                }],
+            })),
+            Change::ReversedInAll {
+                of: Taker::Deduction(9),
+                credits: amount(7),
+            },
         ];
         changes.into_iter().for_each(|change| self.tell(change));
     }
@@ -651,11 +672,13 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::DebtLimitChanged { .. } => 29,
         Change::Frozen { .. } => 30,
         Change::Thawed => 31,
+        Change::DeductionReversed(_) => 32,
+        Change::ReversedInAll { .. } => 33,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 32;
+pub(super) const CHANGES: u8 = 34;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
@@ -670,8 +693,11 @@ pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
         RecordContent::HoldDrawn(..) => 7,
         RecordContent::Charged(..) => 8,
         RecordContent::Forgiven(..) => 9,
+        RecordContent::Deducted(..) => 10,
+        RecordContent::Reversed(..) => 11,
+        RecordContent::ReversedInAll(..) => 12,
     }
 }
 
 /// How many facts there are.
-pub(super) const FACTS: u8 = 10;
+pub(super) const FACTS: u8 = 13;

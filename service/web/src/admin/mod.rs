@@ -21,6 +21,7 @@ pub mod projects;
 pub mod provider;
 pub mod reconciliation;
 mod replace_code;
+mod reverse_deduction;
 mod sandbox;
 mod search;
 mod state;
@@ -82,6 +83,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(wallets::credit))
             .routes(routes!(freeze::freeze))
             .routes(routes!(replace_code::replace_code))
+            .routes(routes!(reverse_deduction::reverse_deduction))
             .routes(routes!(orders::list))
             .routes(routes!(orders::show))
             .routes(routes!(unfulfilled::list))

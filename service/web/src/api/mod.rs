@@ -27,6 +27,7 @@ mod read;
 mod recover;
 mod refund;
 mod resume;
+mod reverse_deduction;
 mod rotate;
 mod router;
 mod session;

@@ -6,8 +6,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     batch, cancel, checkout, create, credit, debt_limit, deduct, draw, events, feature, forgive,
-    freeze, hold, ledger, me, order, portal, products, read, recover, refund, resume, rotate,
-    session, settle, stream, usage,
+    freeze, hold, ledger, me, order, portal, products, read, recover, refund, resume,
+    reverse_deduction, rotate, session, settle, stream, usage,
 };
 use crate::api::App;
 
@@ -44,6 +44,7 @@ pub(crate) fn routes() -> (axum::Router<App>, OpenApi) {
         .routes(routes!(feature::set_feature))
         .routes(routes!(batch::deduct_batch))
         .routes(routes!(freeze::freeze_wallet))
+        .routes(routes!(reverse_deduction::reverse_deduction))
         // Purchases
         .routes(routes!(checkout::checkout))
         .routes(routes!(order::list_orders))

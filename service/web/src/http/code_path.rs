@@ -138,7 +138,10 @@ impl CodePath {
         guesses.allowed()?;
         let typed = match typed {
             IN_HEADER => in_header(headers)?,
-            typed => typed,
+            typed => {
+                agree(typed, headers)?;
+                typed
+            }
         };
         Ok(Self {
             address: TypedCode::new(typed).0.map(Address::Code),
@@ -191,6 +194,25 @@ impl CodePath {
             Err(malformed) => malformed.reveal().into(),
         };
         self.guesses.in_vain(&tried, ErrorCode::WalletNotFound)
+    }
+}
+
+/// Refuses a header that names another code than the path.
+fn agree(typed: &str, headers: &HeaderMap) -> Result<(), Error> {
+    if !headers.contains_key(X_WALLET_CODE) {
+        return Ok(());
+    }
+    let sent = in_header(headers)?;
+    let same = match (TypedCode::new(typed).0, TypedCode::new(sent).0) {
+        (Ok(typed), Ok(sent)) => typed == sent,
+        _ => typed == sent,
+    };
+    match same {
+        true => Ok(()),
+        false => {
+            let message = "The code in the path and the header X-Wallet-Code have to be equal.";
+            Err(Error::invalid("X-Wallet-Code", message))
+        }
     }
 }
 

@@ -15,4 +15,5 @@ pub(crate) mod orders;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod redirect;
+pub(crate) mod reversal;
 pub(crate) mod subject;

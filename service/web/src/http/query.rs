@@ -16,7 +16,26 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     }
 }
 
+/// What decoding puts in place of bytes that are not UTF-8.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// The first parameter that is not UTF-8: decoded, it would be another text than was sent.
+fn malformed(text: &str) -> Option<String> {
+    let sent = text.split('&').filter(|sent| !sent.is_empty());
+    let read = url::form_urlencoded::parse(text.as_bytes());
+    let count = |text: &str| text.matches(REPLACEMENT).count();
+    let mut odd = sent.zip(read).filter(|(sent, (name, value))| {
+        let replaced = count(name).saturating_add(count(value));
+        let escaped = || sent.to_ascii_uppercase().matches("%EF%BF%BD").count();
+        replaced > 0 && replaced > escaped().saturating_add(count(sent))
+    });
+    odd.next().map(|(_, (name, _))| name.into_owned())
+}
+
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    if let Some(param) = malformed(text) {
+        return Err(Error::invalid(param, "The query is not UTF-8."));
+    }
     let pairs = url::form_urlencoded::parse(text.as_bytes());
     let deserializer = serde_urlencoded::Deserializer::new(pairs);
     serde_path_to_error::deserialize(deserializer).map_err(|failure| {
@@ -46,6 +65,12 @@ mod tests {
             limit,
         } = read("other=x&externalUserId=a%2Fb%20c&other=y&limit=7").unwrap();
         assert_eq!(user.as_str(), "a/b c");
+        let replacement = read::<List>("externalUserId=%EF%bf%bd").unwrap();
+        assert_eq!(
+            replacement.external_user_id.0.as_str(),
+            "\u{fffd}",
+            "as it was sent"
+        );
         assert_eq!(limit.unwrap().0.0, 7);
     }
 
@@ -55,6 +80,8 @@ mod tests {
             ("", "externalUserId"),
             ("externalUserId=", "externalUserId"),
             ("externalUserId=%00", "externalUserId"),
+            ("externalUserId=%ff", "externalUserId"),
+            ("externalUserId=%EF%bf%bd%C3", "externalUserId"),
             ("externalUserId=a&externalUserId=a", "externalUserId"),
             ("externalUserId=a&limit=", "limit"),
             ("externalUserId=a&limit=%2B5", "limit"),

@@ -69,6 +69,12 @@ pub(super) enum Command {
     Freeze {
         frozen: bool,
     },
+    /// Of the deduction that many deductions ago.
+    Reverse {
+        back: usize,
+        coins: Option<i64>,
+        key: u16,
+    },
     Wait {
         quarters: i64,
     },
@@ -126,6 +132,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
             .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
         4 => (hold.clone(), coins.clone(), key.clone())
             .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        4 => reversal(most),
         2 => (product.clone(), proptest::option::of(coins), key)
             .prop_map(|(product, coins, key)| Command::Forgive { product, coins, key }),
         2 => (product.clone(), proptest::option::weighted(0.8, 0..=most), any::<bool>())
@@ -141,6 +148,15 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         7 => asked().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
+}
+
+fn reversal(most: i64) -> impl Strategy<Value = Command> {
+    let coins = proptest::option::weighted(0.7, 1..=most);
+    (1..8_usize, coins, 0..200_u16).prop_map(|(back, coins, key)| Command::Reverse {
+        back,
+        coins,
+        key,
+    })
 }
 
 fn shortfall() -> impl Strategy<Value = OnShortfall> + Clone {
@@ -169,6 +185,7 @@ pub(super) fn of_debts() -> impl Strategy<Value = Command> {
         1 => hold.clone().prop_map(|hold| Command::Release { hold }),
         12 => (hold, 1..=4_i64, key.clone())
             .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        4 => reversal(4),
         1 => (proptest::option::of(coins), key)
             .prop_map(move |(coins, key)| Command::Forgive { product, coins, key }),
         1 => (proptest::option::weighted(0.8, 0..=12_i64), any::<bool>())

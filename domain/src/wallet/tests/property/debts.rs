@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::model::{Model, ModelHold, Operation, Outcome};
+use super::{
+    model::{Model, ModelHold, Operation, Outcome},
+    purse::SpentCoin,
+};
 use crate::{
     Rejection,
     history::{HoldStatus, Reason},
@@ -24,6 +27,30 @@ pub(super) struct ModelDebts {
     pub(super) own: HashMap<ProductId, i64>,
     met: HashMap<String, Met>,
     forgiven: HashMap<String, (ProductId, Option<i64>, i64)>,
+    /// All deductions, in the order of the ledger.
+    deductions: Vec<ModelDeduction>,
+    reversed: HashMap<String, (usize, Option<i64>, i64)>,
+}
+
+/// A line of the ledger that took coins.
+#[derive(Debug, Clone)]
+struct ModelDeduction {
+    product: ProductId,
+    coins: i64,
+    /// The hold, which has what was taken; otherwise it is here.
+    hold: Option<u128>,
+    row: ModelRow,
+    reversed: i64,
+}
+
+/// What was taken: coins in this order, and then what was owed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ModelRow {
+    coins: Vec<SpentCoin>,
+    owed: i64,
+    /// What went back, by reversals and by a late settlement.
+    reversed: i64,
+    late: i64,
 }
 
 impl ModelDebts {
@@ -122,10 +149,16 @@ impl Model {
         let parts = parts.ok_or_else(|| self.short(product, coins, coins))?;
         self.date(self.now);
         let [charged, owed, _] = parts;
-        self.purse.spend(product, None, charged);
+        let spent = self.purse.spend(product, None, charged);
         *self.debts.owed.entry(product).or_insert(0) += owed;
         if charged + owed > 0 {
             self.write(product, Reason::Deduction, -charged - owed, Some(key));
+            let row = ModelRow {
+                coins: spent,
+                owed,
+                ..ModelRow::default()
+            };
+            self.took(product, charged + owed, None, row);
         }
         self.debts
             .met
@@ -168,7 +201,7 @@ impl Model {
                 return self.met(product, parts, (false, false));
             }
             HoldStatus::Expired if short != OnShortfall::Refuse => {
-                return self.settle_late(&hold, coins, short);
+                return self.settle_late(serial, &hold, coins, short);
             }
             _ => return Outcome::Refused(Rejection::HoldClosed),
         }
@@ -190,17 +223,27 @@ impl Model {
         *self.debts.owed.entry(product).or_insert(0) += owed;
         let hold = self.holds.get_mut(&serial).unwrap();
         (hold.settled, hold.owed, hold.uncovered) = (charged + owed, owed, uncovered);
+        hold.row.owed = owed;
         let (delta, key) = (hold.drawn - charged - owed, hold.key.clone());
         match delta {
             0 => {}
-            ..0 => self.write(product, Reason::Deduction, delta, Some(&key)),
+            ..0 => {
+                self.write(product, Reason::Deduction, delta, Some(&key));
+                self.took(product, -delta, Some(serial), ModelRow::default());
+            }
             _ => self.write(product, Reason::Reversal, delta, Some(&key)),
         }
         self.met(product, parts, (true, false))
     }
 
     /// A deduction under the hold's key of what was not drawn.
-    fn settle_late(&mut self, hold: &ModelHold, coins: i64, short: OnShortfall) -> Outcome {
+    fn settle_late(
+        &mut self,
+        serial: u128,
+        hold: &ModelHold,
+        coins: i64,
+        short: OnShortfall,
+    ) -> Outcome {
         let (product, rest) = (hold.product, coins - hold.drawn);
         let beside = |[charged, owed, uncovered]: Split| [charged + hold.drawn, owed, uncovered];
         match self.debts.met.get(&hold.key) {
@@ -210,9 +253,16 @@ impl Model {
             Some(_) => return Outcome::Refused(Rejection::KeyReused),
             None => {}
         }
+        if rest < 0 && hold.row.reversed > 0 {
+            return Outcome::Refused(Rejection::HoldClosed);
+        }
         if rest < 0 {
+            let back = -rest;
             return match self.take_back(hold, -rest) {
-                Ok(()) => self.met(product, beside([rest, 0, 0]), (true, true)),
+                Ok(()) => {
+                    self.holds.get_mut(&serial).unwrap().row.late = back;
+                    self.met(product, beside([rest, 0, 0]), (true, true))
+                }
                 Err(refusal) => Outcome::Refused(refusal),
             };
         }
@@ -233,7 +283,7 @@ impl Model {
         }
         self.date(self.now);
         let rest = self.debts.pay(product, coins);
-        let last = hold.last.unwrap();
+        let last = *hold.row.coins.last().unwrap();
         self.purse.restore(product, last, rest, self.touched);
         self.write(product, Reason::Reversal, coins, Some(&hold.key));
         let met = (product, -coins, [-coins, 0, 0]);
@@ -269,6 +319,7 @@ impl Model {
         self.purse.hold(product, serial, needed.max(0));
         self.holds.get_mut(&serial).unwrap().drawn += coins;
         self.write(product, Reason::Deduction, -coins, Some(key));
+        self.took(product, coins, Some(serial), ModelRow::default());
         self.use_up(Operation::Draw, key, product, coins, serial)
     }
 
@@ -284,10 +335,82 @@ impl Model {
         let (product, pinned, back) = (hold.product, hold.pinned(), hold.drawn - charged);
         let repaid = back - self.debts.pay(product, back.max(0)) - (back - back.max(0));
         let spent = charged + repaid;
-        let last = self.purse.spend(product, Some(serial), spent.min(pinned));
-        self.holds.get_mut(&serial).unwrap().last = last;
-        self.purse.spend(product, None, (spent - pinned).max(0));
+        let mut coins = self.purse.spend(product, Some(serial), spent.min(pinned));
+        coins.extend(self.purse.spend(product, None, (spent - pinned).max(0)));
+        coins.truncate(charged.try_into().unwrap());
+        self.holds.get_mut(&serial).unwrap().row.coins = coins;
         self.purse.give_back(serial);
+    }
+
+    fn took(&mut self, product: ProductId, coins: i64, hold: Option<u128>, row: ModelRow) {
+        self.debts.deductions.push(ModelDeduction {
+            product,
+            coins,
+            hold,
+            row,
+            reversed: 0,
+        });
+    }
+
+    /// Gives coins of a deduction back, the last one that was taken first.
+    pub(super) fn reverse_deduction(
+        &mut self,
+        back: usize,
+        most: Option<i64>,
+        key: &str,
+    ) -> Option<Outcome> {
+        self.touch();
+        let number = self.debts.deductions.len().checked_sub(back)?;
+        if let Some(&(former, asked, coins)) = self.debts.reversed.get(key) {
+            return Some(if (former, asked) == (number, most) {
+                Outcome::Forgiven(coins * self.worth)
+            } else {
+                Outcome::Refused(Rejection::KeyReused)
+            });
+        }
+        let deduction = self.debts.deductions[number].clone();
+        let product = deduction.product;
+        let row = match deduction.hold {
+            Some(hold) if self.holds[&hold].status == HoldStatus::Open => {
+                return Some(Outcome::Refused(Rejection::HoldOpen));
+            }
+            Some(hold) => self.holds[&hold].row.clone(),
+            None => deduction.row,
+        };
+        let gone = row.reversed + row.late;
+        let sum = row.coins.len() as i64 + row.owed;
+        let left = (sum - gone).min(deduction.coins - deduction.reversed);
+        let coins = most.unwrap_or(left);
+        if coins > left || coins == 0 {
+            let reversible = left * self.worth;
+            return Some(Outcome::Refused(Rejection::AlreadyReversed { reversible }));
+        }
+        if coins > self.room(product) {
+            return Some(Outcome::Refused(Rejection::BalanceLimit));
+        }
+        self.date(self.now);
+        let paid = coins - self.debts.pay(product, coins);
+        for place in gone + paid..gone + coins {
+            // From the end: first what was owed, then coins.
+            let Some(from_last) = place.checked_sub(row.owed).filter(|it| *it >= 0) else {
+                self.purse.grant(product, Reason::Manual, 1, i64::MAX);
+                continue;
+            };
+            let one = row.coins[row.coins.len() - 1 - usize::try_from(from_last).unwrap()];
+            let ended = one.tag.map(|tag| self.till.orders[&tag.serial].credits_end);
+            let end = ended.map_or(one.end, |ended| one.end.min(ended));
+            self.purse.put_back(product, one, end, self.touched);
+        }
+        self.write(product, Reason::Reversal, coins, Some(key));
+        let deduction = &mut self.debts.deductions[number];
+        deduction.reversed += coins;
+        match deduction.hold {
+            Some(hold) => self.holds.get_mut(&hold).unwrap().row.reversed += coins,
+            None => deduction.row.reversed += coins,
+        }
+        let used = (number, most, coins);
+        self.debts.reversed.insert(key.to_owned(), used);
+        Some(Outcome::Applied)
     }
 
     pub(super) fn forgive(&mut self, product: ProductId, most: Option<i64>, key: &str) -> Outcome {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     calendar,
-    debts::ModelDebts,
+    debts::{ModelDebts, ModelRow},
     desk::ModelInstructions,
-    purse::{ModelCoins, SpentCoin},
+    purse::ModelCoins,
     till::ModelPurchases,
 };
 use crate::{
@@ -30,8 +30,8 @@ pub(super) struct ModelHold {
     pub(super) overrun: i64,
     pub(super) owed: i64,
     pub(super) uncovered: i64,
-    /// The last coin that was drawn, once it is closed.
-    pub(super) last: Option<SpentCoin>,
+    /// What it was charged, once it is closed.
+    pub(super) row: ModelRow,
 }
 
 /// A ledger line; neighbouring expiries of one instant count as one.
@@ -226,7 +226,7 @@ impl Model {
             overrun,
             owed: 0,
             uncovered: 0,
-            last: None,
+            row: ModelRow::default(),
         };
         self.holds.insert(serial, hold);
         self.use_up(Operation::Hold, key, product, coins, serial)

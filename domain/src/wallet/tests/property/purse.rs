@@ -17,7 +17,8 @@ pub(super) struct CoinOrigin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpentCoin {
     source: Reason,
-    end: i64,
+    pub(super) end: i64,
+    serial: u64,
     pub(super) tag: Option<CoinOrigin>,
 }
 
@@ -39,6 +40,8 @@ pub(super) type Group = (ProductId, Reason, i64, Option<u128>, Option<u128>);
 pub(super) struct ModelCoins {
     coins: Vec<Coin>,
     last_serial: u64,
+    /// The position of each order's own coins, also after they are gone.
+    places: HashMap<(ProductId, u128), u64>,
 }
 
 impl ModelCoins {
@@ -67,10 +70,13 @@ impl ModelCoins {
         }
     }
 
-    /// Adds coins of an order. They join the coins that are left of it, if any, at their position.
+    /// Adds coins of an order. Those by its own payment share a position.
     pub(super) fn mint_for(&mut self, product: ProductId, tag: CoinOrigin, coins: i64, end: i64) {
-        let left = self.coins.iter().find(|c| tag.own && c.tag == Some(tag));
-        let place = left.map(|coin| coin.serial);
+        self.last_serial += 1;
+        let first = self.last_serial;
+        let place = tag
+            .own
+            .then(|| *self.places.entry((product, tag.serial)).or_insert(first));
         for _ in 0..coins {
             self.mint(product, Reason::Purchase, 1, end);
             let coin = self.coins.last_mut().unwrap();
@@ -101,23 +107,53 @@ impl ModelCoins {
         }
     }
 
-    /// Takes free coins away, or those of a hold; the last of them.
+    /// Takes free coins away, or those of a hold, in this order.
     pub(super) fn spend(
         &mut self,
         product: ProductId,
         held_by: Option<u128>,
         coins: i64,
-    ) -> Option<SpentCoin> {
-        let mut last = None;
+    ) -> Vec<SpentCoin> {
+        let mut spent = Vec::new();
         for _ in 0..coins {
             let first = self.first(product, held_by);
-            last = Some(self.coins.remove(first));
+            let Coin {
+                source,
+                end,
+                tag,
+                serial,
+                ..
+            } = self.coins.remove(first);
+            spent.push(SpentCoin {
+                source,
+                end,
+                serial,
+                tag,
+            });
         }
-        last.map(
-            |Coin {
-                 source, end, tag, ..
-             }| SpentCoin { source, end, tag },
-        )
+        spent
+    }
+
+    /// Puts a coin back among those that it was of, or where that is over, among others that last a day.
+    pub(super) fn put_back(&mut self, product: ProductId, one: SpentCoin, end: i64, now: i64) {
+        let SpentCoin {
+            source,
+            serial,
+            tag,
+            ..
+        } = one;
+        match tag {
+            _ if end <= now => self.grant(product, Reason::Manual, 1, now + DAY),
+            None => self.grant(product, source, 1, end),
+            Some(_) => self.coins.push(Coin {
+                product,
+                source,
+                end,
+                serial,
+                held_by: None,
+                tag,
+            }),
+        }
     }
 
     /// Adds coins to what is left of those that this one was of; without any, as coins by hand that end as it did, or

@@ -49,7 +49,7 @@ pub(super) struct ModelOrder {
     pub(super) pending_refunds: Option<(i64, i64)>,
     pub(super) granted: i64,
     pub(super) taken: i64,
-    credits_end: i64,
+    pub(super) credits_end: i64,
     /// Its cycle ended.
     ended: bool,
     subscription: Option<u128>,

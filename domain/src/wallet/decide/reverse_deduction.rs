@@ -1,0 +1,310 @@
+//! Giving back what a deduction took: to the lots that it came from, as if less had been deducted.
+//!
+//! What a deduction took is put in a row: its lots in the order in which it took from them, then what it added to the
+//! debt. Reversals give it back from the end of the row. Draws of a hold and its settlement share one row, that of the
+//! hold.
+
+use super::Decision;
+use crate::{
+    Rejection,
+    amount::Amount,
+    history::{DeductionRef, Reason, Record, RecordContent, Taker},
+    id::{OrderSerial, ProductId},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+    wallet::state::{
+        Wallet,
+        event::{Change, Event},
+        reversed::DeductionReversed,
+        taken::{NAMED_EVERY, TakenLot},
+    },
+};
+
+/// How long credits last that are given back after their lot's end.
+const DAY_SECONDS: i64 = 86_400;
+
+/// A request to give back what a deduction took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReverseDeduction {
+    /// The most to give back; `None`: all that is left.
+    pub amount: Option<Amount>,
+    /// The idempotency key: the operation is applied once.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+}
+
+/// A deduction, as the history tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedDeduction {
+    /// Where its record is in the history.
+    pub record: DeductionRef,
+    /// The product whose credits it took.
+    pub product: ProductId,
+    /// The caller's note of it.
+    pub meta: Option<Meta>,
+    /// Credits that it took and made owed.
+    amount: i64,
+    /// The serial of the hold that it belongs to.
+    hold: Option<u128>,
+    /// Its row, unless it is a hold's.
+    row: Row,
+}
+
+/// What was taken: see the module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Row {
+    lots: Vec<TakenLot>,
+    owed: i64,
+}
+
+/// What the history says of a deduction and its reversals, beyond its own record.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReversalFacts<'a> {
+    /// The record of the key's former use.
+    pub prior: Option<&'a Record>,
+    /// The record that closed the deduction's hold.
+    pub closed: Option<&'a Record>,
+    /// If that hold expired: the record of a deduction under its key.
+    pub late: Option<&'a Record>,
+    /// The record of what was given back of the deduction so far.
+    pub reversed: Option<&'a Record>,
+    /// The record of what was given back of its hold.
+    pub reversed_of_hold: Option<&'a Record>,
+    /// Records of the orders that bought the lots: see [`orders`].
+    pub orders: &'a [Record],
+}
+
+/// The numbers among which there is the record that names the lot of a deduction: those from the first up to the
+/// deduction's own.
+#[must_use]
+pub const fn named_within(deduction: u64) -> std::ops::RangeInclusive<u64> {
+    deduction.saturating_sub(NAMED_EVERY)..=deduction
+}
+
+impl TracedDeduction {
+    /// Reads a deduction off its record and those before it, the newest first; `None`: the first of them is no
+    /// deduction, or they do not name its lot.
+    #[must_use]
+    pub fn of<'a>(newest_first: impl IntoIterator<Item = &'a Record>) -> Option<Self> {
+        let mut records = newest_first.into_iter();
+        let record = records.next()?;
+        let entry = record.entry()?;
+        if entry.reason != Reason::Deduction {
+            return None;
+        }
+        let amount = entry.delta.saturating_neg();
+        let (hold, row) = match &record.fact {
+            RecordContent::HoldDrawn(hold, _) => (Some(hold.serial), Row::default()),
+            RecordContent::HoldClosed(hold, ..) => (Some(hold.id.serial), Row::default()),
+            RecordContent::Charged(charge, _, lots) => {
+                let (lots, owed) = (lots.clone(), charge.owed);
+                (None, Row { lots, owed })
+            }
+            RecordContent::Deducted(_, lots) => {
+                let (lots, owed) = (lots.clone(), 0);
+                (None, Row { lots, owed })
+            }
+            _ => {
+                let named = records.find_map(|record| match &record.fact {
+                    RecordContent::Deducted(it, lots) if it.product == entry.product => lots.last(),
+                    _ => None,
+                });
+                let credits = amount;
+                let lots = vec![TakenLot { credits, ..*named? }];
+                (None, Row { lots, owed: 0 })
+            }
+        };
+        Some(Self {
+            record: DeductionRef {
+                seq: record.seq,
+                at: record.at,
+            },
+            product: entry.product,
+            meta: entry.meta.clone(),
+            amount,
+            hold,
+            row,
+        })
+    }
+
+    /// Whether the records before its own are needed to read the deduction of this record.
+    #[must_use]
+    pub fn needs_former(record: &Record) -> bool {
+        matches!(&record.fact, RecordContent::Entry(entry) if entry.reason == Reason::Deduction)
+    }
+
+    /// The serial of the hold that it belongs to.
+    #[must_use]
+    pub const fn hold(&self) -> Option<u128> {
+        self.hold
+    }
+
+    /// The orders that bought the lots that it, or its hold, took from.
+    #[must_use]
+    pub fn orders(&self, closed: Option<&Record>) -> Vec<OrderSerial> {
+        let of_hold = self.hold.and_then(|_| row_of(closed?));
+        let row = of_hold.as_ref().unwrap_or(&self.row);
+        let mut orders: Vec<_> = row.lots.iter().filter_map(|lot| lot.order).collect();
+        orders.dedup();
+        orders
+    }
+}
+
+/// The row of a closed hold.
+fn row_of(closed: &Record) -> Option<Row> {
+    match &closed.fact {
+        RecordContent::HoldClosed(hold, _, lots) => Some(Row {
+            lots: lots.clone(),
+            owed: hold.owed,
+        }),
+        RecordContent::HoldExpired(expired) => Some(Row {
+            lots: expired.lots.clone(),
+            owed: 0,
+        }),
+        _ => None,
+    }
+}
+
+impl Row {
+    fn sum(&self) -> i64 {
+        let lots = self.lots.iter().map(|lot| lot.credits);
+        lots.fold(self.owed, i64::saturating_add)
+    }
+
+    /// The part of the row before its last `skipped` credits, and no more than `credits` of that: what it owed, and
+    /// its lots.
+    fn part(&self, skipped: i64, credits: i64) -> Self {
+        let (mut skip, mut rest) = (skipped, credits);
+        let mut take = |of: i64| {
+            let gone = of.min(skip);
+            skip = skip.saturating_sub(gone);
+            let taken = of.saturating_sub(gone).min(rest);
+            rest = rest.saturating_sub(taken);
+            taken
+        };
+        let owed = take(self.owed);
+        let lots = self.lots.iter().rev().map(|lot| TakenLot {
+            credits: take(lot.credits),
+            ..*lot
+        });
+        let lots = lots.filter(|lot| lot.credits > 0).collect();
+        Self { lots, owed }
+    }
+}
+
+fn in_all(record: Option<&Record>) -> i64 {
+    match record.map(|record| &record.fact) {
+        Some(RecordContent::ReversedInAll(_, credits)) => credits.get(),
+        _ => 0,
+    }
+}
+
+impl Wallet {
+    /// Decides how much of a deduction is given back, and to which lots. It pays a debt first. A replay has what was
+    /// given back then.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::KeyReused`], [`Rejection::HoldOpen`], [`Rejection::AlreadyReversed`] or
+    /// [`Rejection::BalanceLimit`].
+    pub fn reverse_deduction(
+        &self,
+        command: ReverseDeduction,
+        deduction: &TracedDeduction,
+        facts: ReversalFacts<'_>,
+        now: Timestamp,
+    ) -> Result<Decision<i64, (i64, Vec<Event>)>, Rejection> {
+        let ReverseDeduction {
+            amount: requested,
+            key,
+            meta,
+        } = command;
+        if let Some(RecordContent::Reversed(former, asked, entry)) =
+            facts.prior.map(|prior| &prior.fact)
+        {
+            return if *former == deduction.record && *asked == requested {
+                Ok(Decision::Replay(entry.delta))
+            } else {
+                Err(Rejection::KeyReused)
+            };
+        }
+        let own = in_all(facts.reversed);
+        let (row, before) = match deduction.hold {
+            None => (deduction.row.clone(), own),
+            Some(_) => {
+                let row = facts.closed.and_then(row_of).ok_or(Rejection::HoldOpen)?;
+                let late = facts.late.and_then(Record::entry);
+                let late = late.map_or(0, |entry| entry.delta.max(0));
+                (row, in_all(facts.reversed_of_hold).saturating_add(late))
+            }
+        };
+        let left = row.sum().saturating_sub(before);
+        let left = left.min(deduction.amount.saturating_sub(own)).max(0);
+        let amount = Amount::new(requested.map_or(left, Amount::get));
+        let amount = amount.filter(|amount| amount.get() <= left);
+        let amount = amount.ok_or(Rejection::AlreadyReversed { reversible: left })?;
+        let product = deduction.product;
+        if self.room(product) < amount.get() {
+            return Err(Rejection::BalanceLimit);
+        }
+        let paid = self.owed(product).min(amount.get());
+        let rest = amount.get().saturating_sub(paid);
+        let part = row.part(before.saturating_add(paid), rest);
+        let owed = (part.owed > 0).then(|| TakenLot::new(part.owed, Timestamp::NEVER));
+        let lots = part.lots.into_iter();
+        let at = self.date(now);
+        let lots = lots.map(|lot| self.target(product, lot, facts.orders, at));
+        let lots = owed.into_iter().chain(lots).collect();
+        let reversed = Change::DeductionReversed(Box::new(DeductionReversed {
+            deduction: deduction.record,
+            product,
+            requested,
+            amount,
+            key,
+            meta,
+            lots,
+        }));
+        let count = |of: Taker, before: i64| {
+            let credits = Amount::new(before.saturating_add(amount.get()));
+            credits.map(|credits| Change::ReversedInAll { of, credits })
+        };
+        let of_hold = deduction.hold;
+        let of_hold =
+            of_hold.and_then(|hold| count(Taker::Hold(hold), in_all(facts.reversed_of_hold)));
+        let changes = [
+            Some(reversed),
+            count(Taker::Deduction(deduction.record.seq), own),
+            of_hold,
+        ];
+        let events = changes.into_iter().flatten();
+        let events = events.map(|change| Event { at, change }).collect();
+        Ok(Decision::Accept((amount.get(), events)))
+    }
+
+    /// The lot that credits go back to: theirs, or one like it in its place. After its end, one that lasts a day.
+    fn target(
+        &self,
+        product: ProductId,
+        taken: TakenLot,
+        orders: &[Record],
+        now: Timestamp,
+    ) -> TakenLot {
+        let mut lot = taken;
+        let account = self.account(product);
+        let end_of = |number| account.and_then(|account| account.end_of(number));
+        let mut orders = orders.iter().filter_map(Record::order);
+        let order = orders.find(|archived| Some(archived.serial) == taken.order);
+        if end_of(lot.number).is_none()
+            && let Some(archived) = order
+        {
+            let order = self.recall(&archived.order, now);
+            lot.expires_at = lot.expires_at.min(order.credits_end);
+        }
+        lot.expires_at = end_of(lot.number).unwrap_or(lot.expires_at);
+        match lot.expires_at > now {
+            true => lot,
+            false => TakenLot::new(lot.credits, now.plus_seconds(DAY_SECONDS)),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The event by which credits of a deduction go back.
+
+use serde::{Deserialize, Serialize};
+
+use super::taken::TakenLot;
+use crate::{
+    amount::Amount,
+    history::DeductionRef,
+    id::ProductId,
+    text::{IdempotencyKey, Meta},
+};
+
+/// Credits of a deduction were given back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeductionReversed {
+    /// The record of the deduction.
+    pub deduction: DeductionRef,
+    /// The product whose credits these are.
+    pub product: ProductId,
+    /// What the caller asked for; `None`: all that was left.
+    pub requested: Option<Amount>,
+    /// Credits that were given back.
+    pub amount: Amount,
+    /// The caller's key.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+    /// The lots that get what does not pay a debt.
+    pub lots: Vec<TakenLot>,
+}

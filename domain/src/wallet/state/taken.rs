@@ -1,0 +1,135 @@
+//! Which lots credits were taken from, so that they can be given back to them, also once these lots are gone.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    account::{Account, LotOrigin},
+    corrupt::Corrupt,
+    lots::{CycleTag, Lot, LotPrice},
+};
+use crate::{history::Reason, id::OrderSerial, time::Timestamp};
+
+/// Credits of one lot that were taken, or are given back to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenLot {
+    /// The lot's number in its account.
+    pub number: u64,
+    /// Credits that were taken.
+    pub credits: i64,
+    /// Where the lot's credits had come from.
+    pub source: Reason,
+    /// When the lot was to expire.
+    pub expires_at: Timestamp,
+    /// The order that bought it.
+    pub order: Option<OrderSerial>,
+    /// The subscription whose cycle it ends with.
+    pub cycle: Option<CycleTag>,
+    /// What was paid for it.
+    pub price: Option<LotPrice>,
+}
+
+/// The lot that an account's deductions are known to take from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::wallet) struct LastTaken {
+    /// The lot's number.
+    pub(in crate::wallet) lot: u64,
+    /// The number of the record that says so.
+    pub(in crate::wallet) record: u64,
+}
+
+/// A deduction's record names the lot that it took from only where that is another lot than the last deduction's, or
+/// where no record fewer than so many numbers before it does: so most take no room for it, and a few records before one
+/// always tell it. Less in tests, so that short histories have both.
+pub const NAMED_EVERY: u64 = if cfg!(test) { 4 } else { 256 };
+
+impl TakenLot {
+    pub(in crate::wallet) fn of(lot: &Lot, credits: i64) -> Self {
+        Self {
+            number: lot.number,
+            credits,
+            source: lot.source,
+            expires_at: lot.expires_at,
+            order: lot.order,
+            cycle: lot.cycle,
+            price: lot.price.as_deref().copied(),
+        }
+    }
+
+    /// Credits of no lot in particular.
+    pub(in crate::wallet) const fn new(credits: i64, expires_at: Timestamp) -> Self {
+        Self {
+            number: u64::MAX,
+            credits,
+            source: Reason::Manual,
+            expires_at,
+            order: None,
+            cycle: None,
+            price: None,
+        }
+    }
+}
+
+/// Shortens a list to its first credits.
+pub(in crate::wallet) fn first(lots: &mut Vec<TakenLot>, credits: i64) {
+    let mut rest = credits;
+    for lot in lots.iter_mut() {
+        lot.credits = lot.credits.min(rest);
+        rest = rest.saturating_sub(lot.credits);
+    }
+    lots.retain(|lot| lot.credits > 0);
+}
+
+impl Account {
+    /// Takes free credits in burn order, for the record with this number. Returns what that record has to name.
+    pub(in crate::wallet) fn deduct(
+        &mut self,
+        credits: i64,
+        record: u64,
+    ) -> Result<Vec<TakenLot>, Corrupt> {
+        let recent = |last: &LastTaken| record.saturating_sub(last.record) < NAMED_EVERY;
+        let known = self.last_taken.filter(recent).map(|last| last.lot);
+        let mut named = Vec::new();
+        self.burn(credits, |lot, taken| {
+            if taken < credits || known != Some(lot.number) {
+                named.push(TakenLot::of(lot, taken));
+            }
+        })?;
+        if let Some(last) = named.last() {
+            let lot = last.number;
+            self.last_taken = Some(LastTaken { lot, record });
+        }
+        Ok(named)
+    }
+
+    /// Gives credits back to a lot, or to one like it in its place. A debt must have been paid.
+    pub(in crate::wallet) fn reinstate(&mut self, taken: TakenLot) -> Result<(), Corrupt> {
+        let TakenLot {
+            number,
+            credits,
+            source,
+            expires_at,
+            order,
+            cycle,
+            price,
+        } = taken;
+        if self.lots.get(number).is_some() {
+            return self.grow(number, credits);
+        }
+        match order {
+            None => self.grant(source, credits, expires_at),
+            Some(_) if number >= self.next_lot => Err(Corrupt("credits go back to no lot")),
+            // Under its old number, by which a refund of its order finds it.
+            Some(order) => self.put(
+                number,
+                source,
+                credits,
+                expires_at,
+                Some(LotOrigin {
+                    order,
+                    cycle,
+                    price,
+                }),
+            ),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Gives back what a deduction took.
+
+use axum::{extract::State, response::Response};
+use edge::{Authorized, Support, body::Body};
+use wire::Error;
+
+use super::path::Segments;
+use crate::{
+    admin::App,
+    http::{
+        idempotency::KeyHeader,
+        reversal::{LedgerPath, ReverseDeductionRequest, Reversed},
+    },
+};
+
+/// Reverse a deduction: give back what it took, to the lots that it came from. All reversals of a deduction together
+/// give back no more than it took. Applied once for each `idempotencyKey`.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/deductions/{ledgerId}/reverse",
+    operation_id = "reverseDeduction",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("ledgerId" = String, Path, description = "The deduction's entry in the ledger: `led_…`")
+    ),
+    request_body = ReverseDeductionRequest,
+    responses((status = 200, description = "Done, now or before.", body = Reversed)),
+    extensions(("x-errors" = json!([
+        "project_not_found", "deduction_not_found", "idempotency_key_reused", "already_reversed", "hold_open",
+        "balance_limit"
+    ])))
+)]
+pub(super) async fn reverse_deduction(
+    _: Authorized<Support>,
+    State(app): State<App>,
+    path: Segments,
+    deduction: LedgerPath,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: ReverseDeductionRequest = body.parse()?;
+    let project = app.catalog.project(path.project()?)?;
+    request
+        .carry_out(&app.handle, &project, deduction, &header)
+        .await
+}

@@ -1,0 +1,42 @@
+//! `POST /deductions/{ledgerId}/reverse`: gives back what a deduction took.
+
+use axum::{extract::State, response::Response};
+use edge::{SecretKey, body::Body};
+use wire::Error;
+
+use crate::{
+    api::App,
+    http::{
+        idempotency::KeyHeader,
+        reversal::{LedgerPath, ReverseDeductionRequest, Reversed},
+    },
+};
+
+/// Reverse a deduction
+///
+/// Gives back what a deduction took, also one of a batch, a draw or a settled hold: to the lots that it came from, or
+/// where one has expired as credits that last a day. A debt is paid first. All reversals of a deduction together give
+/// back no more than it took. Applied once for each `idempotencyKey`: a repeat answers `reversed: false` and the header
+/// `Idempotency-Replayed`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/deductions/{ledgerId}/reverse",
+    tag = "Wallets of both kinds",
+    params(("ledgerId" = String, Path, description = "The deduction's entry in the ledger: `led_…`")),
+    request_body = ReverseDeductionRequest,
+    responses((status = 200, description = "Done, now or before", body = Reversed)),
+    security(("secret" = [])),
+    extensions(("x-errors" = json!([
+        "deduction_not_found", "idempotency_key_reused", "already_reversed", "hold_open", "balance_limit"
+    ]))),
+)]
+pub(super) async fn reverse_deduction(
+    State(app): State<App>,
+    key: SecretKey,
+    path: LedgerPath,
+    header: KeyHeader,
+    body: Body,
+) -> Result<Response, Error> {
+    let request: ReverseDeductionRequest = body.parse()?;
+    request.carry_out(&app.handle, &key, path, &header).await
+}
