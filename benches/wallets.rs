@@ -18,7 +18,7 @@ use std::{
     },
 };
 
-use actors::{Address, Handle, Scope, clock::SystemClock};
+use actors::{Address, Handle, Scope, ServerKeys, clock::SystemClock};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use domain::id::ProjectId;
 use scrip::{compose, config::Config};
@@ -48,7 +48,7 @@ impl Core {
         }
         let store = compose::open_store(&config).await.unwrap();
         let clock = Arc::new(SystemClock::new());
-        let handle = compose::wallets(store, clock, &[7; 32], &config)
+        let handle = compose::wallets(store, clock, &ServerKeys::new([7; 32], vec![]), &config)
             .await
             .unwrap();
         let scope = Scope {
