@@ -146,6 +146,7 @@ impl Wallet {
             lots.push(TakenLot::of(lot, taken));
         })?;
         taken::first(&mut lots, charged);
+        taken::bound(&mut lots);
         self.refresh_due();
         Ok((hold, lots))
     }
@@ -180,6 +181,7 @@ impl Wallet {
             self.due_at = self.due_at.min(end);
         } else {
             account.burn(charged, |lot, taken| lots.push(TakenLot::of(lot, taken)))?;
+            taken::bound(&mut lots);
             self.owe(product, owed)?;
         }
         let delta = charged.saturating_add(owed).saturating_neg();

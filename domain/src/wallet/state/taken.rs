@@ -69,6 +69,24 @@ impl TakenLot {
     }
 }
 
+/// Lots that a record names: with all of the lots of a wallet that bought for years it would not fit into the log.
+const MAX_NAMED: usize = 128;
+
+/// Bounds what a record names: the last lots stay, since reversals give back from the end; those before become one, of
+/// no lot in particular, that ends with the last of them.
+pub(in crate::wallet) fn bound(lots: &mut Vec<TakenLot>) {
+    if lots.len() <= MAX_NAMED {
+        return;
+    }
+    let merged = lots.len().saturating_sub(MAX_NAMED);
+    let merged = lots.drain(..=merged);
+    let one = merged.fold(TakenLot::new(0, Timestamp::default()), |one, lot| {
+        let credits = one.credits.saturating_add(lot.credits);
+        TakenLot::new(credits, one.expires_at.max(lot.expires_at))
+    });
+    lots.insert(0, one);
+}
+
 /// Shortens a list to its first credits.
 pub(in crate::wallet) fn first(lots: &mut Vec<TakenLot>, credits: i64) {
     let mut rest = credits;
@@ -98,6 +116,7 @@ impl Account {
             let lot = last.number;
             self.last_taken = Some(LastTaken { lot, record });
         }
+        bound(&mut named);
         Ok(named)
     }
 

@@ -187,3 +187,38 @@ fn the_balance_of_a_product_no_longer_offered_stays_spendable() {
     assert_eq!(teller.deduct(deduct("d", 10)), Ok(Done::Applied));
     assert_eq!(credits(10).get(), -teller.ledger(GOLD).last().unwrap().1);
 }
+
+#[test]
+fn what_was_taken_from_very_many_lots_is_told_briefly_and_all_of_it_can_be_given_back() {
+    let mut teller = Teller::new();
+    let ends: Vec<_> = (1..=400)
+        .map(|day| teller.after_seconds(day * 86_400))
+        .collect();
+    for (number, end) in ends.iter().enumerate() {
+        let lot = credit(&number.to_string(), 10, Some(*end));
+        teller.credit(lot).unwrap();
+    }
+    teller.deduct(deduct("d", 4000)).unwrap();
+    let record = teller.records.last().unwrap();
+    let RecordContent::Deducted(_, lots) = &record.fact else {
+        panic!("{record:?}")
+    };
+    assert_eq!(lots.len(), 128);
+    assert_eq!(lots.iter().map(|lot| lot.credits).sum::<i64>(), 4000);
+    teller
+        .reverse_deduction(1, Some(crate::Amount::new(20).unwrap()), "a part")
+        .unwrap()
+        .unwrap();
+    let left = |teller: &Teller| -> Vec<_> {
+        let lots = teller.wallet.accounts()[0].lots().into_iter();
+        lots.map(|lot| (lot.expires_at, lot.left)).collect()
+    };
+    assert_eq!(left(&teller), [(ends[398], 10), (ends[399], 10)]);
+    teller
+        .reverse_deduction(1, None, "the rest")
+        .unwrap()
+        .unwrap();
+    assert_eq!(teller.wallet.available(GOLD), 4000);
+    // Those whose lot was not named last as long as the last of them.
+    assert_eq!(left(&teller)[0], (ends[272], 2730));
+}
