@@ -21,7 +21,7 @@ HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 ANSWERS = [
     "Identity", "Product", "CodeWallet", "ExternalWallet", "Order", "LedgerEntry", "Deducted", "Credited",
     "PlacedHold", "Hold", "DrawnHold", "Released", "DebtState", "Forgiven", "CheckoutResult", "Subscription",
-    "SessionToken", "Bucket", "Dispute", "FrozenWallet",
+    "SessionToken", "Bucket", "Dispute", "FrozenWallet", "Reversed",
 ]  # fmt: skip
 # Where the clients have another word than the description.
 NAMES = {
@@ -30,6 +30,7 @@ NAMES = {
     "Deducted": "Deduction",
     "Credited": "Credit",
     "DrawnHold": "Draw",
+    "Reversed": "Reversal",
     "DebtState": "Debt",
     "Forgiven": "Forgiveness",
     "Feature": "FeatureUse",

@@ -6,7 +6,8 @@ use std::{convert::Infallible, time::Duration};
 
 use scrip_client::{
     BatchItem, Cancel, Credit, Deduct, Error, EventData, Forgive, Interval, LedgerFilter,
-    NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, Scrip, Spent, UsageQuery, Wallet,
+    NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, ReverseDeduction, Scrip, Spent,
+    UsageQuery, Wallet,
 };
 use serde_json::json;
 
@@ -90,6 +91,38 @@ async fn credits_come_and_go_once_by_their_keys() {
             .iter()
             .any(|it| it.feature.as_deref() == Some("render") && it.credits == 30)
     );
+}
+
+#[tokio::test]
+async fn credits_are_given_back_and_put_out_of_reach() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    scrip
+        .credit(&ann, Credit::new(&service.product, 5))
+        .await
+        .unwrap();
+    scrip.deduct(&ann, Deduct::new(4)).await.unwrap();
+    let newest = async || {
+        let ledger = scrip.ledger(&ann, LedgerFilter::default());
+        ledger.all().await.unwrap().swap_remove(0)
+    };
+    let taken = newest().await.id;
+    let reverse = ReverseDeduction {
+        amount: Some(3),
+        note: Some("The picture was black.".into()),
+        ..ReverseDeduction::default()
+    };
+    let given = scrip.reverse_deduction(&taken, reverse).await.unwrap();
+    assert_eq!((given.balance, given.reversed, given.amount), (4, true, 3));
+    assert_eq!(newest().await.reverses, Some(taken));
+
+    let frozen = scrip.freeze(&ann, Some("A leak.")).await.unwrap();
+    assert_eq!(frozen.frozen_reason.as_deref(), Some("A leak."));
+    let refused = scrip.deduct(&ann, Deduct::new(1)).await;
+    assert_eq!(code(refused), "wallet_frozen");
+    assert!(!scrip.thaw(&ann).await.unwrap().frozen);
+    assert!(scrip.deduct(&ann, Deduct::new(1)).await.is_ok());
 }
 
 #[tokio::test]

@@ -59,7 +59,8 @@ async fn knock(client: &Client, method: &str, path: &str) -> Reply {
         .replace("{code}", "code")
         .replace("{orderIdOrCheckoutId}", "cs_none")
         .replace("{orderId}", "ord_none")
-        .replace("{holdId}", "hold_none");
+        .replace("{holdId}", "hold_none")
+        .replace("{ledgerId}", "led_none");
     assert!(!path.contains('{'), "{path}");
     let method: Method = method.to_uppercase().parse().unwrap();
     let request = client.request(method.clone(), &format!("/api/v1{path}"));

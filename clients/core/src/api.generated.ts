@@ -381,6 +381,11 @@ export interface components {
             requestId?: string | null;
             /**
              * Format: int64
+             * @description Credits of the deduction that can still be given back; with `already_reversed`.
+             */
+            reversible?: number | null;
+            /**
+             * Format: int64
              * @description Credits that are missing for the request.
              */
             shortfall?: number | null;
@@ -651,6 +656,8 @@ export interface components {
             orderId?: string | null;
             productId: string;
             reason: components["schemas"]["Reason"];
+            /** @description The deduction that the credits were taken by, of a reversal by hand: `led_…` */
+            reverses?: string | null;
         };
         /**
          * @description A language tag (BCP 47) of at most 100 characters, or auto.
@@ -1046,6 +1053,28 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
+        /** @description The result of a reversal. */
+        Reversed: {
+            /**
+             * Format: int64
+             * @description Credits that were given back; on a repeat, those of the first request.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Credits that can be spent now.
+             */
+            balance: number;
+            /** @description Whether this very request gave them back; false on a repeat. */
+            reversed: boolean;
+        };
+        /** @description What to give back of a deduction. */
+        ReverseDeductionRequest: {
+            amount?: components["schemas"]["Amount"] | null;
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            note?: components["schemas"]["Note"] | null;
+        };
         /** @description That the sessions have ended. */
         Revoked: {
             /** @description True in every answer. */
@@ -1512,15 +1541,18 @@ export interface queries {
 export type ServiceErrorCode =
     | "already_owned"
     | "already_refunded"
+    | "already_reversed"
     | "already_subscribed"
     | "anonymous_wallets_disabled"
     | "balance_limit"
     | "body_too_large"
     | "conflicting_wallet"
     | "currency_mismatch"
+    | "deduction_not_found"
     | "event_not_found"
     | "hold_closed"
     | "hold_not_found"
+    | "hold_open"
     | "idempotency_key_reused"
     | "insufficient_credits"
     | "internal_error"
@@ -1556,15 +1588,18 @@ export type ServiceErrorCode =
 export const statuses: Readonly<Record<string, number>> = {
     already_owned: 409,
     already_refunded: 409,
+    already_reversed: 409,
     already_subscribed: 409,
     anonymous_wallets_disabled: 403,
     balance_limit: 409,
     body_too_large: 413,
     conflicting_wallet: 400,
     currency_mismatch: 409,
+    deduction_not_found: 404,
     event_not_found: 404,
     hold_closed: 409,
     hold_not_found: 404,
+    hold_open: 409,
     idempotency_key_reused: 409,
     insufficient_credits: 402,
     internal_error: 500,

@@ -18,6 +18,7 @@ METHODS: dict[str, Optional[str]] = {
     "POST /checkout": "checkout",
     "POST /credit": "credit",
     "POST /deductions/batch": "deduct_batch",
+    "POST /deductions/{ledgerId}/reverse": "reverse_deduction",
     "GET /events": "events",
     "POST /features": "grant_feature",
     "GET /holds/{holdId}": "get_hold",

@@ -159,6 +159,20 @@ class TestCredits:
         assert (done[1].shortfall, done[1].idempotency_key) == (4, "b")
         assert refused(lambda: scrip.deduct_batch([])).code == "invalid_request"
 
+    def test_are_given_back_and_put_out_of_reach(self, scrip: Scrip, user: MakeUser) -> None:
+        name = user(5)
+        scrip.deduct(external_user_id=name, amount=4)
+        taken = scrip.ledger(external_user_id=name, reason="deduction").items[0]
+        given = scrip.reverse_deduction(taken.id, amount=3, idempotency_key="failed", note="The picture was black.")
+        assert given == models.Reversal(balance=4, reversed=True, amount=3)
+        assert scrip.ledger(external_user_id=name).items[0].reverses == taken.id
+        more = refused(lambda: scrip.reverse_deduction(taken.id, amount=2, idempotency_key="more"))
+        assert more.code == "already_reversed"
+        assert scrip.freeze(external_user_id=name, frozen=True, reason="A leak.").frozen_reason == "A leak."
+        assert refused(lambda: scrip.deduct(external_user_id=name, amount=1)).code == "wallet_frozen"
+        scrip.freeze(external_user_id=name, frozen=False)
+        assert scrip.deduct(external_user_id=name, amount=1).balance == 3
+
     def test_are_counted_by_feature(self, scrip: Scrip, user: MakeUser) -> None:
         name = user(50)
         feature = f"f-{uuid.uuid4()}"

@@ -11,6 +11,7 @@ mod holds;
 mod orders;
 mod pages;
 mod retry;
+mod reversals;
 mod sessions;
 mod types;
 mod wallets;
@@ -32,11 +33,13 @@ pub use self::{
     holds::{PlaceHold, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
+    reversals::ReverseDeduction,
     sessions::NewSession,
     types::{
         Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
-        FreeGrant, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order, OwnSession,
-        Payment, PlacedHold, Price, Product, Session, Subscription, WalletView,
+        FreeGrant, FrozenWallet, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order,
+        OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session, Subscription,
+        WalletView,
     },
     wallets::{LedgerFilter, Wallet},
 };

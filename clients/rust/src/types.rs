@@ -240,7 +240,7 @@ pub struct LedgerEntry {
     pub id: String,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
-    /// `purchase`, `deduction`, `free_grant`, `manual`, `refund` or `expiry`.
+    /// `purchase`, `deduction`, `free_grant`, `manual`, `refund`, `expiry`, `reversal` or `forgiveness`.
     pub reason: String,
     /// The product of the credits.
     pub product_id: String,
@@ -258,6 +258,8 @@ pub struct LedgerEntry {
     pub meta: Option<Map<String, Value>>,
     /// When the granted credits expire.
     pub expires_at: Option<Timestamp>,
+    /// The deduction whose credits were given back, `led_…`.
+    pub reverses: Option<String>,
 }
 
 /// The result of a deduction or of settling a hold.
@@ -320,6 +322,33 @@ pub struct Forgiven {
     /// Whether this call forgave them; `false` when an earlier one did, or nothing was owed.
     pub forgiven: bool,
     /// Credits that were forgiven, by this call or the earlier one.
+    pub amount: i64,
+}
+
+/// Whether a wallet is frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FrozenWallet {
+    /// The wallet's identifier, `wal_…`.
+    pub wallet_id: String,
+    /// Whether it is frozen.
+    pub frozen: bool,
+    /// When it was frozen, if it is.
+    pub frozen_at: Option<Timestamp>,
+    /// Why, where that was said.
+    pub frozen_reason: Option<String>,
+}
+
+/// The result of reversing a deduction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reversed {
+    /// Credits that can be spent now.
+    pub balance: i64,
+    /// Whether this call gave them back; `false` when an earlier one did.
+    pub reversed: bool,
+    /// Credits that were given back, by this call or the earlier one.
     pub amount: i64,
 }
 

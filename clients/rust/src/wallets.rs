@@ -5,7 +5,7 @@ use crate::{
     client::Scrip,
     error::Error,
     pages::Pages,
-    types::{LedgerEntry, WalletView},
+    types::{FrozenWallet, LedgerEntry, WalletView},
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -117,6 +117,37 @@ impl Scrip {
             .query("productId", filter.product_id)
             .query("reason", filter.reason);
         Pages::new(self, call, "cursor")
+    }
+
+    /// Puts a wallet's credits out of reach, with a reason that whoever tries to use it is told; reads, grants, refunds
+    /// and payments under way go on.
+    ///
+    /// # Errors
+    ///
+    /// `secret_key_required`, `wallet_not_found`, and the errors of any call.
+    pub async fn freeze(
+        &self,
+        wallet: &Wallet,
+        reason: Option<&str>,
+    ) -> Result<FrozenWallet, Error> {
+        self.set_frozen(wallet, json!({"frozen": true, "reason": reason}))
+            .await
+    }
+
+    /// Lets a frozen wallet be used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scrip::freeze`].
+    pub async fn thaw(&self, wallet: &Wallet) -> Result<FrozenWallet, Error> {
+        self.set_frozen(wallet, json!({"frozen": false})).await
+    }
+
+    async fn set_frozen(&self, wallet: &Wallet, body: Value) -> Result<FrozenWallet, Error> {
+        let mut body = crate::credits::object(&body)?;
+        wallet.write(&mut body);
+        let call = Call::post(["wallets", "freeze"]).body(&body)?;
+        self.call(call.repeatable()).await
     }
 
     /// Replaces an anonymous wallet's recovery code; the old code no longer works, and holds that were placed

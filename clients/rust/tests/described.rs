@@ -121,6 +121,8 @@ fn every_answer_is_read_whole_and_nothing_is_needed_that_is_not_promised() {
     check::<client::DrawnHold>("DrawnHold", schemas);
     check::<client::DebtState>("DebtState", schemas);
     check::<client::Forgiven>("Forgiven", schemas);
+    check::<client::Reversed>("Reversed", schemas);
+    check::<client::FrozenWallet>("FrozenWallet", schemas);
     check::<client::Credited>("Credited", schemas);
     check::<client::PlacedHold>("PlacedHold", schemas);
     check::<client::Hold>("Hold", schemas);

@@ -32,6 +32,11 @@ export type ExtendInput = Schemas['ExtendHold'];
 /** Its key is yours to choose: a grant that is made twice for want of one is money given away. */
 export type CreditInput = Schemas['Credit'];
 export type Credit = Schemas['Credited'];
+export type ReverseDeductionInput = Schemas['ReverseDeductionRequest'];
+/** What was given back of a deduction. */
+export type Reversal = Schemas['Reversed'];
+export type FreezeInput = (Who | { walletId: string; externalUserId?: null; code?: null }) & { frozen: boolean; reason?: string | undefined };
+export type FrozenWallet = Schemas['FrozenWallet'];
 export type BatchItem = Schemas['Deduct'];
 /** What came of an item: a deduction or its refusal. */
 export type BatchResult = (Schemas['Deducted'] & { error?: undefined }) | { error: ScripError; balance?: undefined; deducted?: undefined };

@@ -48,10 +48,14 @@ import type {
   EventFilter,
   ExtendInput,
   FeatureInput,
+  FreezeInput,
+  FrozenWallet,
   HoldInput,
   PortalInput,
   RefundInput,
   ResumeInput,
+  Reversal,
+  ReverseDeductionInput,
   SessionInput,
   SettleInput,
   Settled,
@@ -156,6 +160,16 @@ export class ScripServer {
       const known = { status: statuses[error.code], body: error, idempotencyKey: items[at]?.idempotencyKey };
       return { error: new ScripError(error.code, error.message, known) };
     });
+  }
+
+  /** Gives back what a deduction took, all of it or a part, to the lots that it came from; once for each key. */
+  async reverseDeduction(ledgerId: string, input: ReverseDeductionInput, options?: CallOptions): Promise<Reversal> {
+    return this.#http.call('POST', `/deductions/${segment(ledgerId, 'ledger')}/reverse`, { ...options, body: input });
+  }
+
+  /** Puts a wallet's credits out of reach, or lets them be used again. */
+  async freeze(input: FreezeInput, options?: CallOptions): Promise<FrozenWallet> {
+    return this.#http.call('POST', '/wallets/freeze', { ...options, body: input, repeatable: true });
   }
 
   /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */

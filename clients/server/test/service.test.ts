@@ -200,6 +200,20 @@ describe('credits', () => {
     expect(await balance(externalUserId)).toBe(5);
   });
 
+  it('are given back, and put out of reach', async () => {
+    const externalUserId = await user(5);
+    await scrip.deduct({ externalUserId, amount: 4 });
+    const [taken] = (await scrip.ledger({ externalUserId }, { reason: 'deduction' })).items;
+    const given = await scrip.reverseDeduction(taken!.id, { amount: 3, idempotencyKey: 'failed', note: 'The picture was black.' });
+    expect(given).toEqual({ balance: 4, reversed: true, amount: 3 });
+    expect((await scrip.ledger({ externalUserId })).items[0]).toMatchObject({ reason: 'reversal', reverses: taken!.id });
+    expect(await refusal(scrip.reverseDeduction(taken!.id, { amount: 2, idempotencyKey: 'more' }))).toMatchObject({ code: 'already_reversed' });
+    expect((await scrip.freeze({ externalUserId, frozen: true, reason: 'A leak.' })).frozenReason).toBe('A leak.');
+    expect(await refusal(scrip.deduct({ externalUserId, amount: 1 }))).toMatchObject({ code: 'wallet_frozen' });
+    await scrip.freeze({ externalUserId, frozen: false });
+    expect(await scrip.deduct({ externalUserId, amount: 1 })).toMatchObject({ balance: 3 });
+  });
+
   it('go as a batch, each item on its own', async () => {
     const externalUserId = await user(5);
     const results = await scrip.deductBatch([

@@ -298,6 +298,8 @@ class LedgerEntry:
     """The caller's note."""
     order_id: Optional[str] = None
     """The order behind the change."""
+    reverses: Optional[str] = None
+    """The deduction that the credits were taken by, of a reversal by hand: `led_…`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -521,18 +523,34 @@ class FrozenWallet:
     """Why it is frozen, where that was said."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+
+@dataclass(frozen=True)
+class Reversal:
+    """The result of a reversal."""
+
+    amount: int
+    """Credits that were given back; on a repeat, those of the first request."""
+    balance: int
+    """Credits that can be spent now."""
+    reversed: bool
+    """Whether this very request gave them back; false on a repeat."""
+    raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
 ServiceErrorCode = Literal[
     "already_owned",
     "already_refunded",
+    "already_reversed",
     "already_subscribed",
     "anonymous_wallets_disabled",
     "balance_limit",
     "body_too_large",
     "conflicting_wallet",
     "currency_mismatch",
+    "deduction_not_found",
     "event_not_found",
     "hold_closed",
     "hold_not_found",
+    "hold_open",
     "idempotency_key_reused",
     "insufficient_credits",
     "internal_error",

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Optional
 
-from .._call import Answer, Call, given, new_key, refusal
+from .._call import Answer, Call, given, new_key, refusal, segment
 from .._read import Unreadable, instant_text, read
 from .._types import BatchItem, BatchResult, OnShortfall
 from .._wallets import anything, wallet_path
-from ..models import Credit, Debt, Deduction, Forgiveness
+from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import AsyncCalls
 
 
@@ -67,6 +67,14 @@ class AsyncCredits(AsyncCalls):
         )
         own = idempotency_key is None and "deducted"
         return await self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own)
+
+    async def reverse_deduction(
+        self, ledger_id: str, *, idempotency_key: str, amount: Optional[int] = None, note: Optional[str] = None
+    ) -> Reversal:
+        """Gives back what a deduction took, all of it or a part, to the lots that it came from; once for each key."""
+        body = given(amount=amount, idempotencyKey=idempotency_key, note=note)
+        path = f"/deductions/{segment(ledger_id, 'ledger')}/reverse"
+        return await self._post(path, Reversal, body, key=idempotency_key)
 
     async def deduct_batch(self, items: Iterable[BatchItem]) -> list[BatchResult]:
         """Takes credits from up to 1,000 wallets; each item is applied or refused on its own. The results are in
