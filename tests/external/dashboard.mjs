@@ -34,8 +34,8 @@ try {
     const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     assert.deepEqual(told, [], name);
     // What the documentation shows is no longer than a screen or two.
-    if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/dashboard-${name}.png`, fullPage: true, clip: { x: 0, y: 0, width: 1200, height: { overview: 1400, order: 1400, delivery: 1700 }[name] ?? 1130 } });
-    if (PICTURES) await page.screenshot({ path: `${PICTURES}/whole-${name}${phone ? '-phone' : ''}.png`, fullPage: true });
+    if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/dashboard-${name}.png`, fullPage: true, caret: 'initial', clip: { x: 0, y: 0, width: 1200, height: { overview: 1400, order: 1400, delivery: 1700 }[name] ?? 1130 } });
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/whole-${name}${phone ? '-phone' : ''}.png`, fullPage: true, caret: 'initial' });
   };
   /** Clicks what opens a page, and waits until it is there: a click alone is done while the page before is still shown. */
   const follow = async (target) => {

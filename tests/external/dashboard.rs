@@ -4,7 +4,8 @@ use kit::Demo;
 
 use crate::node::run_tool;
 
-async fn operate(phone: &'static str) {
+/// Runs a script in a browser against a demo shop; returns what it said.
+async fn use_dashboard(script: &'static str, phone: &'static str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
     let demo = Demo::start(&data).await;
@@ -24,10 +25,22 @@ async fn operate(phone: &'static str) {
             ("PHONE", phone),
             ("PICTURES", &pictures),
         ];
-        run_tool("node", &["dashboard.mjs"], &environment)
+        run_tool("node", &[script], &environment)
     });
-    assert_eq!(said.await.unwrap().trim(), "the operator is content");
+    let said = said.await.unwrap();
     demo.terminate().await;
+    said
+}
+
+async fn operate(phone: &'static str) {
+    let said = use_dashboard("dashboard.mjs", phone).await;
+    assert_eq!(said.trim(), "the operator is content");
+}
+
+async fn answer_customers(phone: &'static str) {
+    let clicks = use_dashboard("questions.mjs", phone).await;
+    assert_eq!(clicks.lines().count(), 7, "{clicks}");
+    eprintln!("{clicks}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -38,4 +51,14 @@ async fn an_operator_sets_a_shop_up_at_a_desk() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_operator_sets_a_shop_up_on_a_phone() {
     operate("1").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn seven_questions_of_customers_are_answered_with_few_clicks_at_a_desk() {
+    answer_customers("0").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn seven_questions_of_customers_are_answered_with_few_clicks_on_a_phone() {
+    answer_customers("1").await;
 }

@@ -41,10 +41,14 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 24] = [
+const DONE: [(&str, &str); 25] = [
     ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),
     ("counted", "Outstanding credits were counted."),
+    (
+        "counting",
+        "Outstanding credits are being counted. With many wallets this takes some minutes.",
+    ),
     ("sent", "It will be sent again."),
     ("saved", "Saved."),
     ("made", "Created."),
@@ -182,7 +186,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
 fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -> Markup {
     let base = base(project);
     html! {
-        div.project {
+        section.project aria-label=(project.project.name) {
             div.who { p.name { (project.project.name) } (search_box(request, project)) }
             nav aria-label="Project" {
                 @for (tab, name, path) in TABS {

@@ -11,7 +11,7 @@ use domain::{Timestamp, catalog::Product, time::Span, wallet::OrderStatus};
 use edge::Support;
 use maud::{Markup, html};
 use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
-use wire::{Error, ErrorCode};
+use wire::Error;
 
 use super::{
     attention,
@@ -113,11 +113,11 @@ pub(super) async fn count(
     posted: FormPost<Support>,
 ) -> Result<Response, Error> {
     let project = posted.request.project(&app)?;
-    app.outstanding.count().await.map_err(|error| {
-        tracing::error!(%error, "Outstanding credits cannot be counted");
-        Error::new(ErrorCode::InternalError)
-    })?;
-    Ok(layout::done(&base(&project), "counted"))
+    let done = match app.outstanding.hasten().await {
+        true => "counted",
+        false => "counting",
+    };
+    Ok(layout::done(&base(&project), done))
 }
 
 fn credits(product: &Product, period: &Period, usage: &BTreeMap<Timestamp, Usage>) -> Markup {

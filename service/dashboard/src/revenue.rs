@@ -172,7 +172,7 @@ pub(super) fn outstanding(
             h2 { "Outstanding credits" }
             p.hint { "Sold or given and not used yet. The money is what was paid for those that are left, each at the price of its own order." }
             @match counted {
-                None => p.empty { "They are being counted." },
+                None => p.empty { "Not counted yet: this is done every ten minutes." },
                 Some(counted) => {
                     @let total = counted.total();
                     dl {
@@ -191,7 +191,7 @@ pub(super) fn outstanding(
             }
             form method="post" action={ (base(project)) "/outstanding" } {
                 (form::token(request))
-                button.small type="submit" { "Count again" }
+                button.small type="submit" { "Count now" }
             }
         }
     }

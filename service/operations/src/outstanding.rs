@@ -14,8 +14,10 @@ use domain::{
     id::{ProductId, ProjectId, WalletKey},
     wallet::outstanding::Outstanding,
 };
-use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
+};
 
 /// Wallets that are read at once.
 const AT_ONCE: usize = 500;
@@ -23,6 +25,8 @@ const AT_ONCE: usize = 500;
 const REST: u32 = 4;
 /// The least time between two counts.
 const PAUSE: Duration = Duration::from_mins(10);
+/// How long somebody waits who asked for a count: with many wallets it takes minutes.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The sums of a project.
 #[derive(Debug, Clone, Default)]
@@ -43,13 +47,20 @@ impl ProjectOutstanding {
     }
 }
 
+/// What was counted last.
+#[derive(Default)]
+struct LastCount {
+    began: Option<Instant>,
+    projects: BTreeMap<ProjectId, ProjectOutstanding>,
+}
+
 /// Counts outstanding credits.
 pub struct OutstandingCredits {
     handle: Handle,
     catalog: Arc<CatalogStore>,
-    last: Mutex<Option<BTreeMap<ProjectId, ProjectOutstanding>>>,
-    /// Held while a count goes on.
-    counting: tokio::sync::Mutex<()>,
+    last: watch::Sender<LastCount>,
+    /// Somebody does not want to wait for the next count.
+    wanted: Notify,
 }
 
 impl std::fmt::Debug for OutstandingCredits {
@@ -65,25 +76,29 @@ impl OutstandingCredits {
         Arc::new(Self {
             handle,
             catalog,
-            last: Mutex::default(),
-            counting: tokio::sync::Mutex::default(),
+            last: watch::Sender::default(),
+            wanted: Notify::new(),
         })
     }
 
-    /// A project's sums by the last count; `None` before the first.
+    /// A project's sums by the last count; `None` where the project is younger, or nothing was counted yet.
     #[must_use]
     pub fn of(&self, project: ProjectId) -> Option<ProjectOutstanding> {
-        let last = self.last.lock();
-        Some(last.as_ref()?.get(&project).cloned().unwrap_or_default())
+        self.last.borrow().projects.get(&project).cloned()
     }
 
-    /// Counts now, after a count that is under way.
-    ///
-    /// # Errors
-    ///
-    /// The books cannot be read.
-    pub async fn count(&self) -> Result<(), persistence::Error> {
-        let _one_at_a_time = self.counting.lock().await;
+    /// Asks for a count that begins now, or after one that is under way, and waits for its end, but not for long.
+    /// Returns whether it ended.
+    pub async fn hasten(&self) -> bool {
+        let asked = Instant::now();
+        let mut last = self.last.subscribe();
+        self.wanted.notify_one();
+        let counted = last.wait_for(|last| last.began >= Some(asked));
+        matches!(tokio::time::timeout(PATIENCE, counted).await, Ok(Ok(_)))
+    }
+
+    async fn count(&self) -> Result<(), persistence::Error> {
+        let began = Some(Instant::now());
         let projects = Arc::clone(&self.catalog.current());
         let clocks = projects
             .projects()
@@ -100,7 +115,7 @@ impl OutstandingCredits {
         let mut after: Option<WalletKey> = None;
         loop {
             let (handle, from) = (self.handle.clone(), after);
-            let began = Instant::now();
+            let step_began = Instant::now();
             let read = move || handle.wallets_after(from.as_ref(), AT_ONCE);
             let read = tokio::task::spawn_blocking(read).await;
             let wallets = read.map_err(|error| persistence::Error::Io(error.to_string()))??;
@@ -120,9 +135,10 @@ impl OutstandingCredits {
             if wallets.len() < AT_ONCE {
                 break;
             }
-            tokio::time::sleep(began.elapsed().saturating_mul(REST)).await;
+            tokio::time::sleep(step_began.elapsed().saturating_mul(REST)).await;
         }
-        *self.last.lock() = Some(sums);
+        let projects = sums;
+        self.last.send_replace(LastCount { began, projects });
         Ok(())
     }
 
@@ -136,7 +152,10 @@ impl OutstandingCredits {
                 if let Err(error) = own.count().await {
                     tracing::warn!(%error, "Outstanding credits cannot be counted");
                 }
-                tokio::time::sleep(PAUSE.max(began.elapsed())).await;
+                tokio::select! {
+                    () = tokio::time::sleep(PAUSE.max(began.elapsed())) => {}
+                    () = own.wanted.notified() => {}
+                }
             }
         })
     }
