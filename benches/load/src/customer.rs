@@ -11,6 +11,7 @@ use domain::{
     catalog::Interval,
     id::{PriceId, ProductId},
     terms::Terms,
+    text::Email,
     wallet::{
         pay::{Pay, Payment},
         place_order::PlaceOrder,
@@ -157,7 +158,7 @@ pub(crate) async fn buy(
         order: order.serial,
         terms,
         checkout: None,
-        email: None,
+        email: Email::new(format!("{}@mail.example", user.as_str())).ok(),
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
     };

@@ -78,6 +78,11 @@ impl Bench {
         let of = |number| browser.find(&find, &user(number));
         let usual = of(wallets / 2)?;
         let large = of(0)?;
+        // Of a wallet that bought: orders go to one wallet in so many.
+        let email = format!("{}%40mail.example", user(104_729 % wallets));
+        let all_digits = user(wallets / 2);
+        let part = all_digits.get(..all_digits.len().saturating_sub(2));
+        let part = part.needed("a part of a user's id")?;
         let order = browser.link(&format!("{base}/orders"), "/orders/ord_")?;
         let pages = [
             ("projects", "/dashboard".to_owned()),
@@ -94,6 +99,31 @@ impl Bench {
             ("a wallet with a tenth of all entries", large.clone()),
             ("its refunds: none is", format!("{large}?reason=refund")),
             ("wallets by last use", format!("{base}/wallets")),
+            (
+                "wallets by balance",
+                format!("{base}/wallets?sort={}", project.product),
+            ),
+            (
+                "found by a part of a user's id",
+                format!("{find}?query={part}"),
+            ),
+            ("found by an e-mail", format!("{find}?query={email}")),
+            (
+                "orders of an e-mail",
+                format!("{base}/orders?email={email}"),
+            ),
+            (
+                "orders of a product",
+                format!("{base}/orders?productId={}", project.product),
+            ),
+            (
+                "orders of an amount: none is",
+                format!("{base}/orders?min=5.00"),
+            ),
+            (
+                "what the large wallet spent in a year",
+                format!("{large}/spending?from=2020-01-01&to=2060-12-31"),
+            ),
             ("catalog", format!("{base}/catalog")),
             ("keys", format!("{base}/keys")),
             ("settings", format!("{base}/settings")),
