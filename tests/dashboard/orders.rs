@@ -395,6 +395,8 @@ async fn the_overview_says_what_was_sold_and_not_used_at_its_own_price() {
     let body = json!({"externalUserId": "ann", "amount": 250, "idempotencyKey": "d"});
     service.secret.post(path, &body).await.expect(200);
     service.handle.fold_all().await.unwrap();
+    browser.get(&base).await.shows("Not counted yet");
+    service.count_outstanding();
     let count = format!("{base}/outstanding");
     // 750 of 1,000 credits for 5.00 EUR are left.
     browser

@@ -143,6 +143,11 @@ impl Service {
         }
     }
 
+    /// Starts to count outstanding credits, as a service does that runs.
+    pub fn count_outstanding(&self) {
+        drop(self.app.outstanding.keep_counting());
+    }
+
     /// Its users and their sessions.
     #[must_use]
     pub fn people(&self) -> &People {
