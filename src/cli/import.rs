@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 use wire::view::Instant;
 
-use self::file::{Grant, ImportFile, Product};
+use self::file::{Grant, ImportFile, Problem, Product};
 use super::{
     Failure, print,
     progress::Bar,
@@ -89,16 +89,41 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let unreadable = |error| Failure(format!("cannot read {name}: {error}"));
     let input = super::open(file).map_err(unreadable)?;
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    let refused = |problems: &[String]| {
-        for problem in problems.iter().take(SHOWN) {
-            print::error(&format!("{name}: {problem}"));
+    let refused = |problems: &mut Vec<Problem>| {
+        problems.sort();
+        for (line, why) in problems.iter().take(SHOWN) {
+            print::error(&format!("{name}: line {line}: {why}"));
         }
         Failure(format!(
             "{name} has {} problems; nothing was granted",
             problems.len()
         ))
     };
-    let lines = file::read(input, now).map_err(|problems| refused(&problems))?;
+    let lines = match file::read(input, now) {
+        Ok(lines) => lines,
+        Err(mut bad) => {
+            let names = match bad.names.is_empty() {
+                true => Ok(HashMap::new()),
+                false => args
+                    .key
+                    .api(args.stripe.place())
+                    .and_then(|server| remote::wait(offered(&server))),
+            };
+            match names {
+                Ok(names) => {
+                    let wrong = bad.names.iter().filter_map(|(line, name)| {
+                        let why = resolved(name, &names).err()?;
+                        Some((*line, format!("product: {why}")))
+                    });
+                    bad.problems.extend(wrong);
+                }
+                Err(error) => {
+                    print::error(&format!("the names of products were not checked: {error}"))
+                }
+            }
+            return Err(refused(&mut bad.problems));
+        }
+    };
     let ImportFile {
         grants,
         empty,
@@ -113,7 +138,7 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         let remote = server.insert(args.key.api(args.stripe.place())?);
         names = remote::wait(offered(remote))?;
     }
-    let grants = named(grants, &names).map_err(|problems| refused(&problems))?;
+    let grants = named(grants, &names).map_err(|mut problems| refused(&mut problems))?;
     for (product, (count, credits)) in totals(&grants)? {
         print::line(&format!("{product}: {credits} credits in {count} grants"));
     }
@@ -151,25 +176,33 @@ async fn offered(server: &ApiClient) -> Result<HashMap<String, Option<ProductId>
 fn named(
     grants: Vec<Grant>,
     names: &HashMap<String, Option<ProductId>>,
-) -> Result<Vec<(ProductId, Grant)>, Vec<String>> {
+) -> Result<Vec<(ProductId, Grant)>, Vec<Problem>> {
     let (mut known, mut problems) = (Vec::new(), Vec::new());
     for grant in grants {
         let found = match &grant.product {
             Product::Id(id) => Ok(*id),
-            Product::Named(name) => match names.get(name) {
-                Some(Some(id)) => Ok(*id),
-                Some(None) => Err("several active products have this name; give its id"),
-                None => Err("the project has no active product of this name; give its id instead"),
-            },
+            Product::Named(name) => resolved(name, names),
         };
         match found {
             Ok(id) => known.push((id, grant)),
-            Err(why) => problems.push(format!("line {}: product: {why}", grant.line)),
+            Err(why) => problems.push((grant.line, format!("product: {why}"))),
         }
     }
     match problems.is_empty() {
         true => Ok(known),
         false => Err(problems),
+    }
+}
+
+/// The product that a name means.
+fn resolved(
+    name: &str,
+    names: &HashMap<String, Option<ProductId>>,
+) -> Result<ProductId, &'static str> {
+    match names.get(name) {
+        Some(Some(id)) => Ok(*id),
+        Some(None) => Err("several active products have this name; give its id"),
+        None => Err("the project has no active product of this name; give its id instead"),
     }
 }
 
@@ -262,10 +295,10 @@ mod tests {
         assert_eq!(known[0].0, ProductId(7));
         assert_eq!(totals(&known).unwrap()[&ProductId(7).to_string()], (1, 5));
         let twice = named(read(&file), &names(None)).unwrap_err();
-        assert!(twice[0].contains("line 2: product: several"), "{twice:?}");
+        assert!(twice[0].1.contains("product: several"), "{twice:?}");
         let none = named(read(&file), &HashMap::new()).unwrap_err();
         assert!(
-            none[0].contains("line 2: product: the project has no"),
+            none[0].0 == 2 && none[0].1.contains("product: the project has no"),
             "{none:?}"
         );
     }

@@ -72,6 +72,17 @@ async fn balances_are_imported_once_however_often() {
     let bad = import(&server, &file, &[]);
     assert!(!bad.status.success());
     assert!(said(&bad).contains("line 3: balance"), "{}", said(&bad));
+    // Every one of them, also a product that only the server does not know.
+    let lines = format!("new,Imagse,5,a\nnew,{product},x,b\n");
+    fs::write(&file, format!("{head}{lines}")).unwrap();
+    let bad = said(&import(&server, &file, &[]));
+    for named in [
+        "line 2: product: the project has no",
+        "line 3: balance",
+        "2 problems",
+    ] {
+        assert!(bad.contains(named), "no {named} in {bad}");
+    }
     let path = "/api/v1/wallets/external?externalUserId=new";
     assert_eq!(server.client().get(path).await.status, 404);
 }

@@ -56,26 +56,48 @@ pub(super) struct ImportFile {
     pub(super) expired: u64,
 }
 
+/// A line's number, and what is wrong with it.
+pub(super) type Problem = (u64, String);
+
+/// What is wrong with a file.
+#[derive(Debug, Default)]
+pub(super) struct BadFile {
+    /// The lines with an error, with all errors of each.
+    pub(super) problems: Vec<Problem>,
+    /// The names of products in all lines, also in those: only the server knows whether they are right.
+    pub(super) names: Vec<(u64, String)>,
+}
+
 /// Reads the whole file, or returns all errors in it.
-pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, Vec<String>> {
+pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, BadFile> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(input);
-    let (mut read, mut problems) = (ImportFile::default(), Vec::new());
+    let (mut read, mut bad) = (ImportFile::default(), BadFile::default());
     // With the same key only the first of two grants would be made, which is hardly what the file means.
     let mut seen: HashMap<(String, String), u64> = HashMap::new();
     let mut lines = reader.deserialize::<ImportRow>();
     loop {
         let line = lines.reader().position().line();
         let Some(text) = lines.next() else { break };
-        let row = text.map_err(|error| error.to_string());
-        match row.and_then(|row| Ok((grant(line, &row)?, row))) {
-            Ok((grant, row)) => {
+        let row = match text {
+            Ok(row) => row,
+            Err(error) => {
+                bad.problems.push((line, error.to_string()));
+                continue;
+            }
+        };
+        if let Ok(Product::Named(name)) = product(&row.product) {
+            bad.names.push((line, name));
+        }
+        match grant(line, &row) {
+            Ok(grant) => {
                 let key = (row.external_user_id, row.id);
                 match (seen.insert(key, line), grant) {
-                    (Some(other), _) => problems.push(format!(
-                        "line {line}: this user has the same key in line {other}"
-                    )),
+                    (Some(other), _) => {
+                        let why = format!("this user has the same key in line {other}");
+                        bad.problems.push((line, why));
+                    }
                     (None, None) => read.empty = read.empty.saturating_add(1),
                     (None, Some(grant)) if grant.expires_at.is_some_and(|at| at <= now) => {
                         read.expired = read.expired.saturating_add(1);
@@ -83,45 +105,60 @@ pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, Vec<
                     (None, Some(grant)) => read.grants.push(grant),
                 }
             }
-            Err(why) => problems.push(format!("line {line}: {why}")),
+            Err(wrong) => {
+                let wrong = wrong.into_iter().map(|why| (line, why));
+                bad.problems.extend(wrong);
+            }
         }
     }
-    match problems.is_empty() {
+    match bad.problems.is_empty() {
         true => Ok(read),
-        false => Err(problems),
+        false => Err(bad),
     }
 }
 
-/// A line's grant; `None`: its balance is 0.
-fn grant(line: u64, row: &ImportRow) -> Result<Option<Grant>, String> {
-    let user = ExternalUserId::new(row.external_user_id.clone());
-    let product = match (row.product.parse(), row.product.as_str()) {
-        (Ok(id), _) => Product::Id(id),
-        (Err(_), text) if text.is_empty() || text.starts_with(ProductId::PREFIX) => {
-            return Err("product: neither an id nor a name".into());
+fn product(text: &str) -> Result<Product, String> {
+    match text.parse() {
+        Ok(id) => Ok(Product::Id(id)),
+        Err(_) if text.is_empty() || text.starts_with(ProductId::PREFIX) => {
+            Err("product: neither an id nor a name".into())
         }
-        (Err(_), name) => Product::Named(name.to_owned()),
-    };
+        Err(_) => Ok(Product::Named(text.to_owned())),
+    }
+}
+
+/// A line's grant, or all that is wrong with it; `None`: its balance is 0.
+fn grant(line: u64, row: &ImportRow) -> Result<Option<Grant>, Vec<String>> {
+    let mut wrong = Vec::new();
+    let user = ExternalUserId::new(row.external_user_id.clone());
+    let user = user.map_err(|error| wrong.push(format!("external_user_id: {error}")));
+    let product = product(&row.product).map_err(|why| wrong.push(why));
     let key = match row.id.is_empty() {
-        true => return Err("key: must not be empty".into()),
-        false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", row.id)),
+        true => Err("key: must not be empty".to_owned()),
+        false => IdempotencyKey::new(format!("{KEY_PREFIX}{}", row.id))
+            .map_err(|error| format!("key: {error}")),
     };
-    let user = user.map_err(|error| format!("external_user_id: {error}"))?;
-    let key = key.map_err(|error| format!("key: {error}"))?;
-    let expires_at = expiry(row.expires_at.as_deref().unwrap_or_default())?;
+    let key = key.map_err(|why| wrong.push(why));
+    let expires_at = expiry(row.expires_at.as_deref().unwrap_or_default());
+    let expires_at = expires_at.map_err(|why| wrong.push(why));
     let balance: Option<i64> = row.balance.parse().ok();
-    let amount = match balance {
-        Some(0) => return Ok(None),
-        balance => balance.and_then(Amount::new),
-    };
-    Ok(Some(Grant {
-        line,
-        user,
-        product,
-        amount: amount.ok_or("balance: must be a whole number of credits, 0 or more")?,
-        key,
-        expires_at,
-    }))
+    let amount = balance.and_then(Amount::new);
+    if amount.is_none() && balance != Some(0) {
+        wrong.push("balance: must be a whole number of credits, 0 or more".into());
+    }
+    match (user, product, key, expires_at) {
+        (Ok(user), Ok(product), Ok(key), Ok(expires_at)) if wrong.is_empty() => {
+            Ok(amount.map(|amount| Grant {
+                line,
+                user,
+                product,
+                amount,
+                key,
+                expires_at,
+            }))
+        }
+        _ => Err(wrong),
+    }
 }
 
 /// Parses an expiry with an offset from UTC, as in ISO 8601 or as databases write it.
@@ -145,7 +182,9 @@ mod tests {
     }
 
     fn of(text: &str) -> Result<ImportFile, Vec<String>> {
-        read(text.as_bytes(), Timestamp(1_795_000_000_000))
+        let read = read(text.as_bytes(), Timestamp(1_795_000_000_000));
+        let line = |(line, why)| format!("line {line}: {why}");
+        read.map_err(|bad| bad.problems.into_iter().map(line).collect())
     }
 
     #[test]
@@ -206,5 +245,11 @@ mod tests {
             assert!(problems[0].contains("line 2: expires_at"), "{problems:?}");
         }
         assert!(of("user,amount\nann,5\n").is_err());
+        // Two errors of a line, and the names of products beside them.
+        let file = format!("{HEAD}ann,Imagse,x,\nbea,{product},5,a\ncid,Imagse,5,a\n");
+        let bad = read(file.as_bytes(), Timestamp(0)).unwrap_err();
+        assert_eq!(bad.problems.len(), 2, "{bad:?}");
+        let names = [(2, "Imagse".to_owned()), (4, "Imagse".to_owned())];
+        assert_eq!(bad.names, names);
     }
 }
