@@ -1,6 +1,6 @@
 //! Opening a session for a buyer.
 
-use domain::catalog::Interval;
+use domain::{catalog::Interval, text::Email};
 use port::{CheckoutPage, CheckoutRequest, Discount};
 
 use super::Stripe;
@@ -30,6 +30,7 @@ impl Stripe {
         let mut attempt = Attempt::default();
         let outcome = loop {
             let outcome = self.try_session(request, attempt).await;
+            let outcome = outcome.map_err(|error| anonymous(error, request.email));
             let Err(Error::Refused(refusal)) = &outcome else {
                 break outcome;
             };
@@ -37,7 +38,12 @@ impl Stripe {
             if other == attempt {
                 break outcome;
             }
-            tracing::warn!(error = %refusal, "The payment provider refused part of a checkout; trying without it");
+            let (code, param) = (refusal.code.as_deref(), refusal.param.as_deref());
+            tracing::warn!(
+                code,
+                param,
+                "The payment provider refused part of a checkout; trying without it"
+            );
             attempt = other;
         };
         let session = outcome.map_err(|error| match error {
@@ -94,7 +100,10 @@ impl Attempt {
     /// The next try after a refusal; unchanged where nothing would help.
     fn after(mut self, refusal: &ErrorResponse) -> Self {
         let param = refusal.param.as_deref().unwrap_or_default();
-        if refusal.code.as_deref() == Some("email_invalid") || param == "customer_email" {
+        let is_about_email = refusal.code.as_deref() == Some("email_invalid")
+            || param == "customer_email"
+            || (param.is_empty() && refusal.message.to_lowercase().contains("email address"));
+        if is_about_email {
             self.without_email = true;
         } else if param.starts_with("line_items") {
             self.repriced = true;
@@ -116,7 +125,48 @@ impl Attempt {
     }
 }
 
+/// An error without the buyer's address, which Stripe repeats in its message: that is logged.
+fn anonymous(error: Error, email: Option<&Email>) -> Error {
+    match (error, email) {
+        (Error::Refused(mut refusal), Some(email)) => {
+            refusal.message = refusal.message.replace(email.as_str(), "(the address)");
+            Error::Refused(refusal)
+        }
+        (error, _) => error,
+    }
+}
+
 fn is_about_the_discount(refusal: &ErrorResponse) -> bool {
     let param = refusal.param.as_deref().unwrap_or_default();
     param.starts_with("discounts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_address_is_left_out_and_not_repeated() {
+        let email = Email::new("\"<b>\"@example.com").unwrap();
+        for (code, param) in [
+            (Some("email_invalid"), Some("customer_email")),
+            (None, Some("customer_email")),
+            (None, None),
+        ] {
+            let refusal = ErrorResponse {
+                status: 400,
+                kind: "invalid_request_error".into(),
+                code: code.map(str::to_owned),
+                param: param.map(str::to_owned),
+                message: format!("Invalid email address: {}", email.as_str()),
+            };
+            let error = anonymous(Error::Refused(Box::new(refusal)), Some(&email));
+            assert!(!error.to_string().contains("example.com"), "{error}");
+            let Error::Refused(refusal) = error else {
+                panic!("{error}")
+            };
+            let other = Attempt::default().after(&refusal);
+            assert!(other.without_email && !other.as_new);
+        }
+    }
 }
