@@ -42,6 +42,8 @@ struct PageText {
     class: &'static str,
     sign: &'static str,
     text: &'static str,
+    /// What else there is to know.
+    more: &'static str,
 }
 
 const SUCCESS: PageText = PageText {
@@ -49,6 +51,9 @@ const SUCCESS: PageText = PageText {
     class: "done",
     sign: "M4 12.5 9.5 18 20 6.5",
     text: "Thank you. Your credits appear in a moment.",
+    more: "Did you buy without an account? Then a recovery code holds your credits. Go back to where you bought, in the \
+           same browser: your code is shown there. Keep it. If you cannot get back, the shop can mail the code to the \
+           address that you paid with.",
 };
 
 const CANCELLED: PageText = PageText {
@@ -56,6 +61,7 @@ const CANCELLED: PageText = PageText {
     class: "left",
     sign: "M6 6 18 18 M18 6 6 18",
     text: "Nothing was charged. Go back to the shop to try again.",
+    more: "",
 };
 
 /// Serves `/checkout/success` and `/checkout/cancelled`.
@@ -92,6 +98,7 @@ fn render(text: &PageText) -> String {
                     svg class=(text.class) viewBox="0 0 24 24" aria-hidden="true" { path d=(text.sign); }
                     h1 { (text.title) }
                     p { (text.text) }
+                    @if !text.more.is_empty() { p { (text.more) } }
                     p class="soft" { "You can close this page." }
                 }
             }
@@ -124,6 +131,7 @@ mod tests {
     async fn the_pages_say_what_happened_and_may_do_nothing() {
         for (path, said) in [
             ("/checkout/success", "Payment received"),
+            ("/checkout/success", "the shop can mail the code"),
             ("/checkout/cancelled", "Nothing was charged"),
         ] {
             let (response, page) = open(path).await;
