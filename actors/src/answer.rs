@@ -8,7 +8,7 @@ use domain::{
     history::{Entry, HoldSnapshot, Reason},
     id::{LedgerId, OrderId, OrderSerial, ProductId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
-    text::ExternalUserId,
+    text::{ExternalUserId, Meta},
     time::Span,
     wallet::{Coverage, Freeze, NextExpiry, Order, debt_limit::DebtState},
 };
@@ -294,4 +294,19 @@ pub struct ReversalAnswer {
     pub amount: i64,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
+}
+
+/// A deduction, and how much of it can be given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReversibleDeduction {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The product whose credits it took.
+    pub product: ProductId,
+    /// Credits that it took and made owed.
+    pub credits: i64,
+    /// Credits that can be given back yet.
+    pub left: i64,
+    /// The caller's note of it.
+    pub meta: Option<Meta>,
 }

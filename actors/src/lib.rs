@@ -20,8 +20,8 @@ mod watches;
 
 pub use answer::{
     Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
-    LedgerSum, LedgerSums, ListedWallet, OrderAnswer, OrderPage, ReversalAnswer, Rotation,
-    SearchResult, WalletListPage, WalletListPlace, WalletView,
+    LedgerSum, LedgerSums, ListedWallet, OrderAnswer, OrderPage, ReversalAnswer,
+    ReversibleDeduction, Rotation, SearchResult, WalletListPage, WalletListPlace, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use detached::detached;

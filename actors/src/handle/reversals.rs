@@ -1,6 +1,6 @@
 //! Reverses deductions. A ledger entry's id names its wallet, and its record there.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use domain::{
     Rejection,
@@ -16,9 +16,9 @@ use domain::{
 
 use super::{Address, Handle, Scope, ledger::Records};
 use crate::{
-    answer::{Error, ReversalAnswer},
+    answer::{Error, ReversalAnswer, ReversibleDeduction},
     keyring::ledger_id,
-    wallet::{RecordQuery, Reverse},
+    wallet::{AskGivenBack, AskReversible, RecordQuery, Reverse},
 };
 
 impl Handle {
@@ -34,6 +34,48 @@ impl Handle {
         id: LedgerId,
         command: impl FnOnce(Option<&Meta>) -> ReverseDeduction,
     ) -> Result<ReversalAnswer, Error> {
+        let deduction = self.traced(scope, id).await?;
+        let command = command(deduction.meta.as_ref());
+        let reverse = Reverse { deduction, command };
+        self.ask_at(scope, &Address::Stored(id.wallet), reverse)
+            .await
+    }
+
+    /// A deduction, and how much of it can be given back.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::DeductionNotFound`], [`Rejection::HoldOpen`]; else see [`Error`].
+    pub async fn reversible(
+        &self,
+        scope: &Scope,
+        id: LedgerId,
+    ) -> Result<ReversibleDeduction, Error> {
+        let deduction = self.traced(scope, id).await?;
+        let ask = AskReversible(deduction);
+        self.ask_at(scope, &Address::Stored(id.wallet), ask).await
+    }
+
+    /// How much was given back of each of some of a wallet's deductions, by their numbers; those of which nothing was
+    /// are not among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn given_back(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        deductions: Vec<u64>,
+    ) -> Result<BTreeMap<u64, i64>, Error> {
+        if deductions.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        self.ask_at(scope, address, AskGivenBack(deductions)).await
+    }
+
+    /// Reads a deduction off the history.
+    async fn traced(&self, scope: &Scope, id: LedgerId) -> Result<TracedDeduction, Error> {
         let unknown = || Error::from(Rejection::DeductionNotFound);
         let seq = id.number();
         let mut near = self.records_up_to(scope, id, 1).await?;
@@ -49,11 +91,7 @@ impl Handle {
         let numbers = named_within(seq);
         let near = near.matches.iter();
         let near = near.filter(|record: &&Record| numbers.contains(&record.seq));
-        let deduction = TracedDeduction::of(near).ok_or_else(unknown)?;
-        let command = command(deduction.meta.as_ref());
-        let reverse = Reverse { deduction, command };
-        self.ask_at(scope, &Address::Stored(id.wallet), reverse)
-            .await
+        TracedDeduction::of(near).ok_or_else(unknown)
     }
 
     /// The records of a wallet up to an entry's, the newest first.

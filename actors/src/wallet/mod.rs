@@ -72,7 +72,7 @@ pub(crate) use recover::{FindBuyersCode, RecentBuyer};
 pub(crate) use refund::LossByRefund;
 pub(crate) use replace_code::ReplaceCode;
 pub(crate) use reply::Reply;
-pub(crate) use reverse_deduction::Reverse;
+pub(crate) use reverse_deduction::{AskGivenBack, AskReversible, Reverse};
 pub(crate) use rotate::{CheckCaller, Rotate};
 pub use session::WatchedView;
 pub(crate) use session::{ReadWatched, RevokeSessions, StartSession};

@@ -58,6 +58,17 @@ struct Row {
     owed: i64,
 }
 
+/// What of a deduction has not been given back.
+struct Left {
+    row: Row,
+    /// Credits from the end of the row that were given back.
+    before: i64,
+    /// Credits of this deduction that were given back.
+    own: i64,
+    /// Credits that can be given back yet.
+    credits: i64,
+}
+
 /// What the history says of a deduction and its reversals, beyond its own record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReversalFacts<'a> {
@@ -132,6 +143,42 @@ impl TracedDeduction {
     #[must_use]
     pub fn needs_former(record: &Record) -> bool {
         matches!(&record.fact, RecordContent::Entry(entry) if entry.reason == Reason::Deduction)
+    }
+
+    /// Credits that it took and made owed.
+    #[must_use]
+    pub const fn credits(&self) -> i64 {
+        self.amount
+    }
+
+    /// How much of it can be given back yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::HoldOpen`]
+    pub fn reversible(&self, facts: &ReversalFacts<'_>) -> Result<i64, Rejection> {
+        Ok(self.left(facts)?.credits)
+    }
+
+    fn left(&self, facts: &ReversalFacts<'_>) -> Result<Left, Rejection> {
+        let own = in_all(facts.reversed);
+        let (row, before) = match self.hold {
+            None => (self.row.clone(), own),
+            Some(_) => {
+                let row = facts.closed.and_then(row_of).ok_or(Rejection::HoldOpen)?;
+                let late = facts.late.and_then(Record::entry);
+                let late = late.map_or(0, |entry| entry.delta.max(0));
+                (row, in_all(facts.reversed_of_hold).saturating_add(late))
+            }
+        };
+        let credits = row.sum().saturating_sub(before);
+        let credits = credits.min(self.amount.saturating_sub(own)).max(0);
+        Ok(Left {
+            row,
+            before,
+            own,
+            credits,
+        })
     }
 
     /// The serial of the hold that it belongs to.
@@ -229,18 +276,12 @@ impl Wallet {
                 Err(Rejection::KeyReused)
             };
         }
-        let own = in_all(facts.reversed);
-        let (row, before) = match deduction.hold {
-            None => (deduction.row.clone(), own),
-            Some(_) => {
-                let row = facts.closed.and_then(row_of).ok_or(Rejection::HoldOpen)?;
-                let late = facts.late.and_then(Record::entry);
-                let late = late.map_or(0, |entry| entry.delta.max(0));
-                (row, in_all(facts.reversed_of_hold).saturating_add(late))
-            }
-        };
-        let left = row.sum().saturating_sub(before);
-        let left = left.min(deduction.amount.saturating_sub(own)).max(0);
+        let Left {
+            row,
+            before,
+            own,
+            credits: left,
+        } = deduction.left(&facts)?;
         let amount = Amount::new(requested.map_or(left, Amount::get));
         let amount = amount.filter(|amount| amount.get() <= left);
         let amount = amount.ok_or(Rejection::AlreadyReversed { reversible: left })?;
