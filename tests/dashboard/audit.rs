@@ -286,3 +286,73 @@ async fn the_log_is_filtered_by_who_what_project_and_day_and_exported() {
         .expect(200);
     assert_eq!(second["entries"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn what_the_admin_api_did_is_said_in_words_with_amounts_and_reasons() {
+    let service = Service::start().await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let base = format!("/api/admin/v1/projects/{}", service.project.id);
+    service.grant("ann", 100).await;
+    let deduct = json!({"externalUserId": "ann", "amount": 60, "idempotencyKey": "d"});
+    let path = "/api/v1/wallets/external/deduct";
+    service.secret.post(path, &deduct).await.expect(200);
+    let code = service.code().await;
+    let named = async |clue: &str| {
+        let path = format!("{base}/wallets?query={clue}");
+        let found = admin.get(&path).await.expect(200);
+        found["wallets"][0]["ref"].as_str().unwrap().to_owned()
+    };
+    let (ann, anonymous) = (named("ann").await, named(&code).await);
+    let freeze = json!({"frozen": true, "reason": "A stolen card"});
+    let path = format!("{base}/wallets/{ann}/freeze");
+    admin.post(&path, &freeze).await.expect(200);
+    admin
+        .post(&path, &json!({"frozen": false}))
+        .await
+        .expect(200);
+    let path = format!("{base}/wallets/{anonymous}/replace-code");
+    let new = admin.post(&path, &json!({})).await.expect(200);
+    let path = format!("{base}/wallets/{ann}/ledger?reason=deduction");
+    let page = admin.get(&path).await.expect(200);
+    let entry = page["entries"][0]["id"].as_str().unwrap();
+    let path = format!("{base}/deductions/{entry}/reverse");
+    let back = json!({"amount": 20, "idempotencyKey": "r", "note": "It crashed"});
+    admin.post(&path, &back).await.expect(200);
+    let hook = json!({"url": "https://shop.example/hooks"});
+    let path = format!("{base}/webhooks");
+    let hook = admin.post(&path, &hook).await.expect(201);
+    let hook = hook["id"].as_str().unwrap();
+    let rotate = format!("{path}/{hook}/rotate-secret");
+    admin.post(&rotate, &json!({})).await.expect(200);
+    let gone = admin.request(reqwest::Method::DELETE, &format!("{path}/{hook}"));
+    assert_eq!(Client::send(gone).await.unwrap().status, 204);
+    let product = json!({"name": "Images", "type": "credits", "creditUnit": "images"});
+    let path = format!("{base}/products");
+    let product = admin.post(&path, &product).await.expect(201);
+    let product = product["id"].as_str().unwrap();
+    let price =
+        json!({"amountCents": 950, "currency": "EUR", "creditsGranted": 5, "interval": "one_time"});
+    let path = format!("{path}/{product}/prices");
+    admin.post(&path, &price).await.expect(201);
+    let browser = Browser::signed_in(&service).await;
+    let page = browser.get("/dashboard/audit").await;
+    for said in [
+        "Froze wal_",
+        ": A stolen card",
+        "Thawed wal_",
+        "Replaced the recovery code of wal_",
+        "and showed it",
+        &format!("Gave back 20 of deduction {entry}: It crashed"),
+        &format!("Created webhook endpoint {hook}"),
+        "https://shop.example/hooks",
+        &format!("Rotated the secret of webhook endpoint {hook}"),
+        &format!("Deleted webhook endpoint {hook}"),
+        "“Images”",
+        &format!("of {product}: 950 EUR"),
+    ] {
+        page.shows(said);
+    }
+    page.lacks("POST /api/admin")
+        .lacks("DELETE /api")
+        .lacks(new["code"].as_str().unwrap());
+}

@@ -11,10 +11,12 @@ pub mod fallback;
 pub mod field;
 pub mod headers;
 pub mod invalid_input;
+pub mod note;
 mod refusal;
 pub mod request_id;
 pub mod respond;
 pub mod view;
+pub mod visible;
 
 pub use code::ErrorCode;
 pub use error::Error;

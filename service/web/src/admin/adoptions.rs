@@ -176,7 +176,7 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     ])))
 )]
 pub(super) async fn adopt(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -189,6 +189,7 @@ pub(super) async fn adopt(
     let subscription = SubscriptionId::new(subscription_id);
     let subscription =
         subscription.map_err(|why| Error::invalid("subscriptionId", why.to_string()))?;
+    let asked = format!("subscription {} for user {user:?}", subscription.as_str());
     let project = app.catalog.project(path.project()?)?;
     let price = price.as_ref().and_then(|price| project.any_price(price));
     let price = recurring(price)?.id;
@@ -197,6 +198,12 @@ pub(super) async fn adopt(
         .adopt(std::sync::Arc::clone(&project), subscription, price, user)
         .await;
     let (order, adopted) = adopted.map_err(|error| Error::from_payments(error, &project))?;
+    let did = if adopted {
+        "Adopted"
+    } else {
+        "Found adopted before:"
+    };
+    caller.did(format!("{did} {asked} at {price} as order {order}"));
     Ok(Json(Adopted {
         order_id: order.to_string(),
         adopted,

@@ -117,7 +117,7 @@ impl Backup {
     extensions(("x-errors" = json!(["backup_running"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<(StatusCode, Json<Backup>), Error> {
@@ -146,8 +146,12 @@ pub(super) async fn create(
         with_server_key: with_server_key || (settings.with_server_key && !temporary),
         temporary,
     };
+    let place = order.to.display().to_string();
     match app.backups.start(order) {
-        Ok(running) => Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running")))),
+        Ok(running) => {
+            caller.did(format!("Began backup {} to {place}", running.name));
+            Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running"))))
+        }
         Err(backups::Busy) => Err(Error::new(ErrorCode::BackupRunning)),
     }
 }

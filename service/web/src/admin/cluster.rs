@@ -22,13 +22,14 @@ use crate::admin::App;
     extensions(("x-errors" = json!(["nobody_follows"])))
 )]
 pub(super) async fn hand_over(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
 ) -> Result<StatusCode, Error> {
     let nobody = || Error::new(ErrorCode::NobodyFollows);
     let cluster = app.cluster.as_ref().ok_or_else(nobody)?;
     let asked = cluster.hand_over().await;
     asked.map_err(|NobodyFollows| nobody())?;
+    caller.did("Had the leading process hand over to another one");
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -57,7 +58,7 @@ struct Split {
     extensions(("x-errors" = json!(["project_not_found", "cell_not_split"])))
 )]
 pub(super) async fn split(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     body: Body,
 ) -> Result<StatusCode, Error> {
@@ -79,6 +80,7 @@ pub(super) async fn split(
     let part = app.cluster.as_ref();
     let part =
         part.ok_or_else(|| refused("This process keeps its log by itself: set storage.url."))?;
+    let moved: Vec<_> = projects.iter().map(ToString::to_string).collect();
     part.split(projects, to)
         .await
         .map_err(|refusal| match refusal {
@@ -92,5 +94,7 @@ pub(super) async fn split(
                 "The process that waits to become this cell has not read all of the log yet. Try again in a moment.",
             ),
         })?;
+    let moved = moved.join(", ");
+    caller.did(format!("Split the cell: {moved} go on in cell {to}"));
     Ok(StatusCode::ACCEPTED)
 }

@@ -81,7 +81,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["session_not_found"])))
 )]
 pub(super) async fn end(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     context: Context,
     path: Segments,
@@ -92,6 +92,7 @@ pub(super) async fn end(
         return Err(Error::new(ErrorCode::SessionNotFound));
     }
     sessions.end(&[id]).await.map_err(refused)?;
+    caller.did(format!("Ended session {id}"));
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -106,16 +107,19 @@ pub(super) async fn end(
     extensions(("x-errors" = json!(["user_not_found"])))
 )]
 pub(super) async fn end_all(
-    _: Authorized<Own>,
+    caller: Authorized<Own>,
     State(app): State<App>,
     context: Context,
     path: Segments,
 ) -> Result<StatusCode, Error> {
     let people = &app.edge.people;
-    let user = people.user(path.user()?).map_err(refused)?.id;
+    let user = people.user(path.user()?).map_err(refused)?;
+    let who = format!("{} ({})", user.name, user.id);
+    let user = user.id;
     people
         .end_sessions_of(Some(user), context.now)
         .await
         .map_err(refused)?;
+    caller.did(format!("Ended all sessions of {who}"));
     Ok(StatusCode::NO_CONTENT)
 }

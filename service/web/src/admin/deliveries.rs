@@ -119,7 +119,7 @@ pub(super) async fn list(
     ))
 )]
 pub(super) async fn replay(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<(StatusCode, Json<Delivery>), Error> {
@@ -127,6 +127,10 @@ pub(super) async fn replay(
     let endpoint = catalog.endpoint(&path.webhook()?);
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let delivery = app.webhooks.again(endpoint.id, path.delivery()?).await?;
+    caller.did(format!(
+        "Sent delivery {} again to {}",
+        delivery.id, endpoint.id
+    ));
     Ok((
         StatusCode::ACCEPTED,
         Json(Delivery::of(&delivery, endpoint)),
@@ -149,7 +153,7 @@ pub(super) async fn replay(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn replay_since(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -160,5 +164,10 @@ pub(super) async fn replay_since(
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let again = app.webhooks.again_since(&catalog, endpoint.id, since.0);
     let count = again.await?;
+    let since = wire::view::Instant(since.0);
+    caller.did(format!(
+        "Sent {count} events since {since} again to {}",
+        endpoint.id
+    ));
     Ok((StatusCode::ACCEPTED, Json(Replayed { count })))
 }

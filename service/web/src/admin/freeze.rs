@@ -37,7 +37,7 @@ struct FreezeWallet {
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
 )]
 pub(super) async fn freeze(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -49,5 +49,11 @@ pub(super) async fn freeze(
     let view = app.handle.set_frozen(&project.scope, &address, command);
     let view = view.await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    let reason = view.frozen.as_ref().map(|freeze| freeze.reason.as_ref());
+    caller.did(match reason {
+        Some(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
+        Some(None) => format!("Froze {}", view.id),
+        None => format!("Thawed {}", view.id),
+    });
     Ok(Json(FrozenWallet::of(&view)))
 }

@@ -91,7 +91,7 @@ struct Update {
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -101,6 +101,10 @@ pub(super) async fn create(
         .catalog
         .create_price(path.project()?, path.product()?, new)
         .await?;
+    caller.did(format!(
+        "Created price {} of {}: {} {} (minor unit)",
+        price.id, price.product, price.amount_cents, price.currency
+    ));
     Ok((StatusCode::CREATED, Json(Price::from(&price))))
 }
 

@@ -114,7 +114,7 @@ impl Grant {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -133,6 +133,10 @@ pub(super) async fn create(
     let project = path.project()?;
     let product = app.catalog.create_product(project, new).await?;
     let catalog = app.catalog.project(project)?;
+    caller.did(format!(
+        "Created product {} “{}” of {project}",
+        product.id, product.name
+    ));
     Ok((StatusCode::CREATED, Json(Product::of(&product, &catalog))))
 }
 

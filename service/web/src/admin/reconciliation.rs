@@ -160,7 +160,7 @@ impl From<payments::Reconciliation> for Reconciliation {
     ])))
 )]
 pub(super) async fn create(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -178,7 +178,13 @@ pub(super) async fn create(
     }
     let begun = app.payments.reconciliations().begin(&project, from, until);
     match begun.map_err(|error| Error::from_payments(error, &project))? {
-        true => Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project)))),
+        true => {
+            let (from, until) = (Instant(from), Instant(until));
+            caller.did(format!(
+                "Began to compare the provider's books with the orders, {from} to {until}"
+            ));
+            Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project))))
+        }
         false => Err(Error::new(ErrorCode::ReconciliationRunning)),
     }
 }

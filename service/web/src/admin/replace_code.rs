@@ -56,7 +56,7 @@ struct ReplacedCode<'a> {
     ])))
 )]
 pub(super) async fn replace_code(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,
@@ -72,9 +72,10 @@ pub(super) async fn replace_code(
     let address = path.wallet_of(&app, &project)?;
     let refused = |error| Error::from_wallet(error, &project);
     // Everything that mailing it needs comes first: else nobody would know the new code.
+    let view = app.handle.read(&project.scope, &address).await;
+    let view = view.map_err(refused)?;
     let (to, place) = if mail == Some(true) {
-        let view = app.handle.read(&project.scope, &address).await;
-        if view.map_err(refused)?.external_user.is_some() {
+        if view.external_user.is_some() {
             return Err(Error::new(ErrorCode::NoRecoveryCode));
         }
         let buyer = app.handle.newest_buyer(&project.scope, &address).await;
@@ -103,6 +104,17 @@ pub(super) async fn replace_code(
             return Err(Error::new(ErrorCode::Unavailable));
         }
     }
+    let told = match &to {
+        Some(_) => "mailed it to the buyer of its newest paid order",
+        None => "showed it",
+    };
+    caller.did(match replaced.replayed {
+        true => format!(
+            "Asked again for the new recovery code of {} and {told}",
+            view.id
+        ),
+        false => format!("Replaced the recovery code of {} and {told}", view.id),
+    });
     let answer = ReplacedCode {
         code: to.is_none().then(|| replaced.code.reveal()),
         mailed_to: to.as_ref().map(|to| to.as_str()),

@@ -32,7 +32,7 @@ use crate::{
     ])))
 )]
 pub(super) async fn reverse_deduction(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     deduction: LedgerPath,
@@ -41,7 +41,14 @@ pub(super) async fn reverse_deduction(
 ) -> Result<Response, Error> {
     let request: ReverseDeductionRequest = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    request
-        .carry_out(&app.handle, &project, deduction, &header)
-        .await
+    let note = request.note().unwrap_or("no reason").to_owned();
+    let of = deduction.to_string();
+    let done = request.carry_out(&app.handle, &project, deduction, &header);
+    let (answer, response) = done.await?;
+    let again = if answer.replayed { ", as before" } else { "" };
+    caller.did(format!(
+        "Gave back {} of deduction {of}{again}: {note}",
+        answer.amount
+    ));
+    Ok(response)
 }

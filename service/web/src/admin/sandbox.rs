@@ -108,7 +108,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn update(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -128,7 +128,17 @@ pub(super) async fn update(
         shuffle: shuffle.not_null("shuffle")?,
     };
     let project = path.project()?;
+    let set = [
+        change.delay_seconds.map(|it| format!("delay {it} s")),
+        change.duplicates.map(|it| format!("{it} copies")),
+        change.shuffle.map(|it| format!("shuffle {it}")),
+    ];
+    let set: Vec<_> = set.into_iter().flatten().collect();
     app.catalog.update_sandbox(project, change).await?;
+    let set = set.join(", ");
+    caller.did(format!(
+        "Changed how the sandbox of {project} delivers webhooks: {set}"
+    ));
     let project = app.catalog.project(project)?;
     view(&app, &project)
 }
@@ -146,7 +156,7 @@ pub(super) async fn update(
     extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
 )]
 pub(super) async fn advance(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -166,6 +176,9 @@ pub(super) async fn advance(
         }
         Err(_) => return Err(Error::new(ErrorCode::InternalError)),
     };
+    caller.did(format!(
+        "Moved the clock of the sandbox of {project} on by {seconds} s"
+    ));
     Ok(Json(Advanced { now: Instant(now) }))
 }
 

@@ -164,7 +164,7 @@ pub(super) async fn list(
     ])))
 )]
 pub(super) async fn assign(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -177,10 +177,16 @@ pub(super) async fn assign(
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let to = wallet.map(NamedWallet::address).transpose()?;
     let payments = &app.payments;
+    let id = payment.clone();
     let order = payments.assign(project.clone(), payment, price, to);
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;
+    let paid = &order.order;
+    caller.did(format!(
+        "Assigned payment {id} of {} {} (minor unit) to {price} as order {}",
+        paid.amount_cents, paid.terms.currency, order.id
+    ));
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
 
@@ -200,7 +206,7 @@ pub(super) async fn assign(
     ])))
 )]
 pub(super) async fn refund(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
@@ -210,7 +216,14 @@ pub(super) async fn refund(
         .refund_unfulfilled(project.clone(), path.payment()?)
         .await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
+    caller.did(format!("Refunded unfulfilled payment {}", cost(&kept)));
     Ok(Json(kept.into()))
+}
+
+/// A payment and its amount for the audit log.
+fn cost(kept: &payments::UnfulfilledPayment) -> String {
+    let (cents, currency) = (kept.paid.amount_cents, &kept.currency);
+    format!("{} of {cents} {currency} (minor unit)", kept.payment)
 }
 
 /// Leave a payment as it is, and say why. It leaves the list.
@@ -228,17 +241,21 @@ pub(super) async fn refund(
     extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_settled"])))
 )]
 pub(super) async fn dismiss(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let Dismiss { note } = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let payments = &app.payments;
+    let (payments, note) = (&app.payments, line(note));
     let kept = payments
-        .dismiss(&project, &path.payment()?, line(note))
+        .dismiss(&project, &path.payment()?, note.clone())
         .await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
+    caller.did(format!(
+        "Dismissed unfulfilled payment {}: {note}",
+        cost(&kept)
+    ));
     Ok(Json(kept.into()))
 }

@@ -139,7 +139,7 @@ pub(super) async fn list(
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn open(
-    _: Authorized<Support>,
+    caller: Authorized<Support>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -150,6 +150,7 @@ pub(super) async fn open(
     let project = app.catalog.project(path.project()?)?;
     let view = app.handle.open_external(&project.scope, user).await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    caller.did(format!("Opened wallet {}", view.id));
     Ok(Json(Wallet::of(&view, &project)))
 }
 

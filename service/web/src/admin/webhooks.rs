@@ -70,7 +70,7 @@ struct Update {
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -82,6 +82,8 @@ pub(super) async fn create(
     };
     let project = path.project()?;
     let minted = app.catalog.create_endpoint(project, new).await?;
+    let (id, url) = (minted.endpoint.id, &minted.endpoint.url);
+    caller.did(format!("Created webhook endpoint {id} of {project}: {url}"));
     Ok((StatusCode::CREATED, Json(minted.into())))
 }
 
@@ -208,12 +210,13 @@ pub(super) async fn update(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn delete(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
     let (project, id) = (path.project()?, path.webhook()?);
     app.catalog.delete_endpoint(project, id).await?;
+    caller.did(format!("Deleted webhook endpoint {id} of {project}"));
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -232,12 +235,15 @@ pub(super) async fn delete(
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn rotate_secret(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<WebhookSecret>, Error> {
     let (project, id) = (path.project()?, path.webhook()?);
     let minted = app.catalog.rotate_endpoint(project, id).await?;
+    caller.did(format!(
+        "Rotated the secret of webhook endpoint {id} of {project}"
+    ));
     Ok(Json(minted.into()))
 }
 
@@ -266,7 +272,7 @@ struct Test {
     extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
 )]
 pub(super) async fn test(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -277,6 +283,10 @@ pub(super) async fn test(
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let kind = kind.map_or(TEST_EVENT, |Text(kind)| kind.as_str());
     let outcome = app.webhooks.test(&catalog, endpoint, kind).await?;
+    caller.did(format!(
+        "Sent a test event to webhook endpoint {}",
+        endpoint.id
+    ));
     Ok(Json(outcome.into()))
 }
 

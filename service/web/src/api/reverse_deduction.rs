@@ -38,5 +38,6 @@ pub(super) async fn reverse_deduction(
     body: Body,
 ) -> Result<Response, Error> {
     let request: ReverseDeductionRequest = body.parse()?;
-    request.carry_out(&app.handle, &key, path, &header).await
+    let done = request.carry_out(&app.handle, &key, path, &header).await;
+    done.map(|(_, response)| response)
 }

@@ -1,5 +1,7 @@
 //! Reversals of deductions: the request, and its answer. The path names the deduction.
 
+use std::fmt;
+
 use actors::{Handle, ReversalAnswer};
 use axum::{
     extract::{FromRequestParts, RawPathParams},
@@ -7,13 +9,13 @@ use axum::{
     response::Response,
 };
 use catalog::ProjectCatalog;
-use domain::{id::LedgerId, text::Meta, wallet::reverse_deduction::ReverseDeduction};
+use domain::{id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{KeyText, NoteText, Positive, line},
+    note::with_note,
     respond,
 };
 
@@ -47,6 +49,15 @@ pub(crate) struct Reversed {
 #[derive(Debug)]
 pub(crate) struct LedgerPath(Option<LedgerId>);
 
+impl fmt::Display for LedgerPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(id) => id.fmt(f),
+            None => f.write_str("led_?"),
+        }
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for LedgerPath {
     type Rejection = Error;
 
@@ -59,6 +70,11 @@ impl<S: Send + Sync> FromRequestParts<S> for LedgerPath {
 }
 
 impl ReverseDeductionRequest {
+    /// Why the credits are given back, if that is said.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_ref().map(|note| note.0.0.as_str())
+    }
+
     /// Reverses the deduction, if it is one of the project's.
     pub(crate) async fn carry_out(
         self,
@@ -66,7 +82,7 @@ impl ReverseDeductionRequest {
         project: &ProjectCatalog,
         LedgerPath(id): LedgerPath,
         header: &KeyHeader,
-    ) -> Result<Response, Error> {
+    ) -> Result<(ReversalAnswer, Response), Error> {
         let key = header.or(self.idempotency_key)?;
         let amount = self.amount.map(|amount| amount.0);
         let note = self.note.map(line);
@@ -77,52 +93,13 @@ impl ReverseDeductionRequest {
             meta: with_note(meta, note),
         });
         let answer = answer.await;
-        let ReversalAnswer {
-            balance,
-            amount,
-            replayed,
-        } = answer.map_err(|error| Error::from_wallet(error, project))?;
+        let answer = answer.map_err(|error| Error::from_wallet(error, project))?;
         let reversed = Reversed {
-            balance,
-            reversed: !replayed,
-            amount,
+            balance: answer.balance,
+            reversed: !answer.replayed,
+            amount: answer.amount,
         };
-        respond::replayable(&reversed, replayed)
-    }
-}
-
-/// A deduction's own `meta`, by which usage is counted, with a note; the note alone where both are too long.
-fn with_note(meta: Option<&Meta>, note: Option<String>) -> Option<Meta> {
-    let Some(note) = note else {
-        return meta.cloned();
-    };
-    let own = meta.and_then(|meta| serde_json::from_str::<Map<String, Value>>(meta.as_str()).ok());
-    let noted = |mut fields: Map<String, Value>| {
-        fields.insert("note".into(), note.clone().into());
-        Meta::new(Value::Object(fields).to_string()).ok()
-    };
-    noted(own.unwrap_or_default()).or_else(|| noted(Map::new()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_note_stands_beside_what_the_deduction_said() {
-        let with = |meta: &str, note: Option<&str>| {
-            let meta = Meta::new(meta).unwrap();
-            let meta = with_note(Some(&meta), note.map(str::to_owned)).unwrap();
-            meta.as_str().to_owned()
-        };
-        let own = r#"{"feature":"export"}"#;
-        assert_eq!(with(own, None), own);
-        assert_eq!(
-            with(own, Some("an \"outage\"")),
-            r#"{"feature":"export","note":"an \"outage\""}"#
-        );
-        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(4080));
-        assert_eq!(with(&long, Some("why")), r#"{"note":"why"}"#);
-        assert_eq!(with_note(None, None), None);
+        let response = respond::replayable(&reversed, answer.replayed)?;
+        Ok((answer, response))
     }
 }
