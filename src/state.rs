@@ -97,6 +97,7 @@ impl AppState {
             outstanding: Arc::clone(&self.outstanding),
             wallet_notes: WalletNotes::new(self.handle.clone()),
             cluster: self.cluster.clone(),
+            mailer: self.mailer.clone(),
             invitations: Arc::clone(&self.invitations),
             webhooks: self.webhooks.clone(),
             site: Site {

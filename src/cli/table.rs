@@ -2,6 +2,7 @@
 
 use dashboard::money;
 use serde_json::Value;
+use wire::visible::{is_hidden, visible};
 
 use super::print;
 
@@ -18,10 +19,14 @@ impl Table {
         }
     }
 
-    /// Adds a row. Control characters, which could steer a terminal, are replaced.
+    /// Adds a row. What could steer a terminal, or would not be seen, is written out.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows
-            .push(cells.into_iter().map(|cell| plain(&cell)).collect());
+        self.rows.push(
+            cells
+                .into_iter()
+                .map(|cell| visible(&cell).into_owned())
+                .collect(),
+        );
     }
 
     /// The table as lines: columns as wide as their cells, numbers aligned to the right.
@@ -60,9 +65,9 @@ impl Table {
     }
 }
 
-/// A text with its control characters replaced, which could steer a terminal.
+/// A text without characters that could steer a terminal, or would not be seen.
 pub(super) fn plain(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let shown = |c: char| if is_hidden(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 
@@ -113,7 +118,9 @@ pub(super) fn when(of: &Value, name: &str) -> String {
 pub(super) fn money(of: &Value, name: &str) -> String {
     let amount = of.get(name).and_then(Value::as_i64);
     let currency = field(of, "currency");
-    amount.map_or_else(String::new, |amount| money::money(amount, &currency))
+    amount.map_or_else(String::new, |amount| {
+        format!("{} {currency}", money::typed(amount, &currency))
+    })
 }
 
 #[cfg(test)]
@@ -132,12 +139,16 @@ mod tests {
         let mut table = Table::new(&["USER", "BALANCE"]);
         table.row(["ann".to_owned(), "5".to_owned()]);
         table.row(["b\u{1b}[2J\u{9b}é".to_owned(), "1200".to_owned()]);
+        table.row(["A ".to_owned(), "6".to_owned()]);
+        table.row(["\u{202e}b".to_owned(), "7".to_owned()]);
         assert_eq!(
             table.lines(),
             [
-                "USER     BALANCE",
-                "ann            5",
-                "b\u{fffd}[2J\u{fffd}é     1200",
+                "USER                     BALANCE",
+                "ann                            5",
+                r#""b\u{1b}[2J\u{9b}é"     1200"#,
+                r#""A "                         6"#,
+                r#""\u{202e}b"                  7"#,
             ]
         );
         let answer = serde_json::json!({ "user": "b\u{9b}2J\u{7f}é" });

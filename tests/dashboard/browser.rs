@@ -100,6 +100,15 @@ impl Browser {
         self.get(page.location()).await
     }
 
+    /// Sends a form that asks first, says yes, and follows the redirect.
+    pub(crate) async fn confirm(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        let page = self.post(path, form).await;
+        assert_eq!(page.status, 200, "{}", page.html);
+        page.shows("<title>Please confirm");
+        let sure = [form, &[("confirmed", "on")]].concat();
+        self.submit(path, &sure).await
+    }
+
     /// Searches a project, whose pages begin with `base`; the answer is the last one before another page is opened.
     pub(crate) async fn search(&self, base: &str, query: &str) -> Page {
         let page = self

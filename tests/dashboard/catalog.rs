@@ -62,7 +62,7 @@ async fn a_product_and_a_price_are_made_and_taken_off_offer() {
     let id = sold["prices"][0]["id"].as_str().unwrap();
     let price = format!("{here}/prices/{id}");
     browser
-        .submit(&price, &[("active", "")])
+        .confirm(&price, &[("active", "")])
         .await
         .shows("Not offered")
         .shows("Offer again");
@@ -80,7 +80,7 @@ async fn a_product_and_a_price_are_made_and_taken_off_offer() {
     changed[0].1 = "Pictures";
     changed[8].1 = "";
     browser
-        .submit(&here, &changed)
+        .confirm(&here, &changed)
         .await
         .shows("Pictures")
         .shows("Not offered");
@@ -143,4 +143,63 @@ async fn what_is_typed_wrong_stays_and_is_explained() {
     let project = none.project(&service.project.id).unwrap();
     assert_eq!(project.prices(&service.product.parse().unwrap()).count(), 0);
     assert_eq!(browser.get(&format!("{catalog}/prod_x")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_product_that_a_colleague_saved_meanwhile_is_not_overwritten() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    let here = format!("{base}/catalog/{}", service.product);
+    let page = browser.get(&here).await;
+    let version = page.value("version").unwrap().to_owned();
+    let save = async |name: &str, limit: &str, version: &str| {
+        let form = [
+            ("name", name),
+            ("type", "credits"),
+            ("creditUnit", "renders"),
+            ("debtLimit", limit),
+            ("active", "on"),
+            ("version", version),
+        ];
+        browser.post(&here, &form).await
+    };
+    let first = save("Renders", "500", &version).await;
+    assert_eq!(first.status, 303, "{}", first.html);
+    let late = save("Pictures", "", &version).await;
+    assert_eq!(late.status, 412);
+    late.shows("Stored now, where it differs")
+        .shows("<dt>debtLimit</dt><dd><bdi>500</bdi></dd>")
+        .shows("<dt>name</dt><dd><bdi>Renders</bdi></dd>")
+        .shows("value=\"Pictures\"");
+    let version = late.value("version").unwrap().to_owned();
+    let again = save("Pictures", "500", &version).await;
+    assert_eq!(again.status, 303);
+    let page = browser.get("/dashboard/audit").await;
+    page.shows("name “Renders” -&gt; “Pictures”");
+}
+
+#[tokio::test]
+async fn a_new_price_is_in_the_currency_that_the_shop_sells_in() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    let prices = format!("{base}/catalog/{}/prices", service.product);
+    let sell = async |currency: &'static str| {
+        service.clock.advance_millis(1000);
+        let price = [
+            ("amountCents", "9.50"),
+            ("currency", currency),
+            ("creditsGranted", "5"),
+            ("interval", "one_time"),
+        ];
+        browser.submit(&prices, &price).await
+    };
+    sell("USD").await;
+    sell("SEK").await;
+    let product = [("name", "Other"), ("type", "credits"), ("creditUnit", "x")];
+    let page = browser.post(&format!("{base}/catalog"), &product).await;
+    let other = page.location().split('?').next().unwrap().to_owned();
+    let page = browser.get(&format!("{other}/prices")).await;
+    assert_eq!(page.value("currency"), Some("SEK"));
 }

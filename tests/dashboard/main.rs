@@ -12,6 +12,7 @@
 mod audit;
 mod browser;
 mod catalog;
+mod forms;
 mod order_refresh;
 mod orders;
 mod people;
@@ -21,5 +22,6 @@ mod sessions;
 mod sign_in;
 mod system;
 mod unfulfilled;
+mod wallet_deeds;
 mod wallets;
 mod webhooks;

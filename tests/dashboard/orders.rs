@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::browser::Browser;
 
 /// A project that uses the sandbox, its signed-in operator, and the base path of its pages.
-async fn open() -> (Service, Browser, String) {
+pub(crate) async fn open() -> (Service, Browser, String) {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let base = format!("/dashboard/projects/{}", service.project.id);
@@ -18,13 +18,13 @@ async fn open() -> (Service, Browser, String) {
 }
 
 /// Creates a price by its form; returns its id.
-async fn price(browser: &Browser, product: &str, terms: &[(&str, &str)]) -> String {
+pub(crate) async fn price(browser: &Browser, product: &str, terms: &[(&str, &str)]) -> String {
     let page = browser.submit(&format!("{product}/prices"), terms).await;
     format!("price_{}", page.between("price_", "<"))
 }
 
 /// Buys and pays; returns the order.
-async fn buy(service: &Service, asked: Value) -> String {
+pub(crate) async fn buy(service: &Service, asked: Value) -> String {
     let begun = service.secret.post("/api/v1/checkout", &asked).await;
     let begun = begun.expect(200);
     let pay = format!("{}/pay", begun["url"].as_str().unwrap());

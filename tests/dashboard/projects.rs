@@ -52,7 +52,7 @@ async fn a_key_is_made_and_revoked() {
         .find(|it| it.contains("/revoke"))
         .unwrap();
     let revoke = revoke.split('"').next().unwrap();
-    browser.submit(revoke, &[]).await.shows("Revoked");
+    browser.confirm(revoke, &[]).await.shows("Revoked");
     assert_eq!(client.get("/api/v1/me").await.code(), "invalid_api_key");
     let page = browser
         .post(&path(&service, "/keys/key_x/revoke"), &[])
@@ -135,7 +135,7 @@ async fn a_providers_secrets_never_stand_in_a_page() {
         .shows("payment provider")
         .lacks("hush");
     browser
-        .submit(&here, &[("kind", "sandbox")])
+        .confirm(&here, &[("kind", "sandbox")])
         .await
         .shows("<b>Sandbox</b>");
 }

@@ -121,3 +121,26 @@ async fn wallets_are_listed_by_their_last_use_or_their_balance() {
         .shows(&format!("balance:{}", service.product));
     assert_eq!(csv.html.lines().count(), 4);
 }
+
+#[tokio::test]
+async fn users_whose_ids_differ_by_what_is_not_seen_are_told_apart() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    for (user, credits) in [("A", 1), ("A ", 2), ("A\u{202e}live", 3)] {
+        service.grant(user, credits).await;
+    }
+    let page = browser.get(&format!("{base}/wallets")).await;
+    page.shows("<bdi>A</bdi>")
+        .shows("<bdi>&quot;A &quot;</bdi>")
+        .shows("<bdi>&quot;A\\u{202e}live&quot;</bdi>")
+        .lacks("\u{202e}");
+    let found = browser.search(&base, "A ").await;
+    assert_eq!(found.status, 303, "{}", found.html);
+    let page = browser.get(found.location()).await;
+    page.shows("<h1><bdi>&quot;A &quot;</bdi></h1>")
+        .shows("<b>2</b> renders");
+    let page = browser.search(&base, "A").await;
+    page.shows("<bdi>A</bdi>")
+        .shows("<bdi>&quot;A &quot;</bdi>");
+}

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::browser::Browser;
 
 /// Stripe reports a payment of 9.00 for an order and a price that do not exist here.
-async fn pay(service: &Service, stripe: &Stripe, payment: &str) {
+pub(crate) async fn pay(service: &Service, stripe: &Stripe, payment: &str) {
     let order = OrderId {
         serial: OrderSerial(7),
         wallet: WalletKey([9; 16]),

@@ -220,7 +220,7 @@ async fn features_and_holds_are_given_and_taken_by_hand() {
     browser.get(&here).await.shows(hold);
     let release = format!("{here}/release");
     browser
-        .submit(&release, &[("holdId", hold)])
+        .confirm(&release, &[("holdId", hold)])
         .await
         .shows("<b>100</b> renders to spend");
     let page = browser.post(&release, &[("holdId", "hold_x")]).await;
@@ -353,7 +353,7 @@ async fn operators_leave_each_other_notes_about_a_wallet() {
     }
     let page = browser.get(&wallet).await;
     page.shows("<bdi>Called on Monday.</bdi>")
-        .shows("<bdi>&lt;b&gt;Charged&lt;/b&gt; back \u{202e}twice</bdi>");
+        .shows("<bdi>&quot;&lt;b&gt;Charged&lt;/b&gt; back \\u{202e}twice&quot;</bdi>");
     let at = page.between("name=\"at\" value=\"", "\"").to_owned();
     let long = "x".repeat(1001);
     for text in ["", &long] {
@@ -361,7 +361,7 @@ async fn operators_leave_each_other_notes_about_a_wallet() {
     }
     service.handle.fold_all().await.unwrap();
     let page = browser
-        .submit(&format!("{notes}/delete"), &[("at", &at)])
+        .confirm(&format!("{notes}/delete"), &[("at", &at)])
         .await;
     page.shows("Called on Monday.").lacks("twice");
     browser

@@ -114,7 +114,7 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
         .shows("order.paid")
         .shows("wallet.depleted");
     browser
-        .submit(&here, &[("action", "off")])
+        .confirm(&here, &[("action", "off")])
         .await
         .shows("Switch on");
     browser
@@ -122,12 +122,12 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
         .await
         .shows("Switch off");
     browser
-        .submit(&here, &[("action", "rotate")])
+        .confirm(&here, &[("action", "rotate")])
         .await
         .shows("whsec_");
     assert_eq!(browser.post(&here, &[("action", "x")]).await.status, 400);
     browser
-        .submit(&here, &[("action", "delete")])
+        .confirm(&here, &[("action", "delete")])
         .await
         .shows("Deleted.")
         .shows("There is no endpoint yet");
@@ -283,4 +283,41 @@ async fn an_endpoint_that_fails_is_not_shown_as_well_and_says_what_fails() {
     let wallet = browser.get(&format!("{here}/deliveries/{delivery}")).await;
     wallet.shows("The wallet");
     drop(running);
+}
+
+#[tokio::test]
+async fn an_endpoint_is_changed_unless_a_colleague_changed_it_meanwhile() {
+    let (_service, receiver, browser, webhooks) = open().await;
+    let form = [("url", receiver.url.as_str()), ("event", "order.paid")];
+    let here = path(&browser.post(&webhooks, &form).await);
+    let page = browser.get(&here).await;
+    let version = page.value("version").unwrap().to_owned();
+    let moved = format!("{}/moved", receiver.url);
+    let mut form = vec![
+        ("url", moved.as_str()),
+        ("event", "order.paid"),
+        ("event", "wallet.depleted"),
+        ("action", "save"),
+        ("version", version.as_str()),
+    ];
+    let page = browser.submit(&here, &form).await;
+    page.shows("/moved").shows("wallet.depleted");
+    form[0].1 = "https://typed.example/";
+    let late = browser.post(&here, &form).await;
+    assert_eq!(late.status, 412);
+    late.shows("Stored now, where it differs")
+        .shows("/moved")
+        .shows("value=\"https://typed.example/\"");
+    // Nor is it switched off or deleted by who saw another state.
+    for action in ["off", "delete"] {
+        let form = [
+            ("action", action),
+            ("version", &version),
+            ("confirmed", "on"),
+        ];
+        assert_eq!(browser.post(&here, &form).await.status, 412, "{action}");
+    }
+    browser.get(&here).await.lacks("typed.example");
+    let page = browser.get("/dashboard/audit").await;
+    page.shows("Changed webhook endpoint").shows("/moved");
 }

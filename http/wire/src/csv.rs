@@ -1,11 +1,25 @@
 //! Lists as CSV (RFC 4180), for spreadsheets: what a stranger may have chosen is never a formula.
 
-use actors::{ListedWallet, OrderAnswer};
+use actors::{LedgerLine, ListedWallet, OrderAnswer};
 use catalog::ProjectCatalog;
 use domain::id::ProductId;
 use serde::Serialize;
 
 use crate::view::Instant;
+
+/// The columns of a ledger.
+pub const LEDGER_COLUMNS: [&str; 10] = [
+    "at",
+    "id",
+    "reason",
+    "productId",
+    "delta",
+    "balanceAfter",
+    "orderId",
+    "reverses",
+    "meta",
+    "idempotencyKey",
+];
 
 /// The columns of a list of orders.
 pub const ORDER_COLUMNS: [&str; 20] = [
@@ -66,6 +80,26 @@ pub fn row<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     }
     row.push_str("\r\n");
     row
+}
+
+/// The row of a line of a ledger.
+#[must_use]
+pub fn ledger(line: &LedgerLine) -> String {
+    let entry = &line.entry;
+    let text = |text: Option<&str>| text.map(harmless).unwrap_or_default();
+    let fields = [
+        Instant(line.at).to_string(),
+        line.id.to_string(),
+        name(entry.reason),
+        entry.product.to_string(),
+        entry.delta.to_string(),
+        entry.balance_after.to_string(),
+        line.order.map(|it| it.to_string()).unwrap_or_default(),
+        line.reverses.map(|it| it.to_string()).unwrap_or_default(),
+        text(entry.meta.as_ref().map(|meta| meta.as_str())),
+        text(entry.key.as_ref().map(|key| key.as_str())),
+    ];
+    row(fields.iter().map(String::as_str))
 }
 
 /// An order's row.

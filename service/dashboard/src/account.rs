@@ -4,15 +4,19 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Redirect, Response},
 };
+use domain::id::SessionId;
 use edge::{Read, refused};
 use maud::{Markup, html};
 use people::SessionView;
 use wire::{Error, ErrorCode};
 
 use super::{
+    confirm::confirm,
+    fields::{CONFIRMED, Fields},
     form,
     layout::{self, At},
     page_request::{FormPost, PageRequest, SIGN_IN},
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -33,7 +37,7 @@ fn own(request: &PageRequest, app: &App) -> Vec<SessionView> {
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Response {
     let sessions = own(&request, &app);
     let body = html! {
-        h1 { bdi { (request.authority.label()) } }
+        h1 { (verbatim(request.authority.label())) }
         p.lead { "Role: " (request.authority.role.name()) }
         section.card {
             h2 { "Sessions" }
@@ -57,26 +61,66 @@ pub(super) fn session_table(
                     td.time { (layout::when(session.since)) }
                     td.time { (layout::when(session.seen)) }
                     td { (session.origin.address) }
-                    td.wrap { bdi { (session.origin.browser) } }
+                    td.wrap { (verbatim(&session.origin.browser)) }
                     td { form method="post" action=(action) {
                         (form::token(request))
                         button name="session" value=(session.id) type="submit" {
-                            @if session.id == request.signed.id() { "End this one" } @else { "End" }
+                            @if session.id == request.signed.id() { "End this one…" } @else { "End…" }
                         }
                     } }
                 } } }
             } }
             form method="post" action=(action) {
                 (form::token(request))
-                button type="submit" { "Sign out everywhere" }
+                button type="submit" { "Sign out everywhere…" }
             }
         }
     }
 }
 
+/// The question before sessions end: one, or all.
+pub(super) fn ending(fields: &Fields) -> &'static str {
+    match fields.some("session") {
+        Some(_) => "End this session?",
+        None => "End all sessions?",
+    }
+}
+
+/// Which of these sessions would end: the one that the form names, or all.
+pub(super) fn session_facts(sessions: &[SessionView], fields: &Fields) -> Result<Markup, Error> {
+    let one: Option<SessionId> = fields.parsed("session", "a session")?;
+    let ends = sessions.iter();
+    let ends: Vec<_> = ends
+        .filter(|it| one.is_none_or(|one| it.id == one))
+        .collect();
+    if one.is_some() && ends.is_empty() {
+        return Err(Error::new(ErrorCode::SessionNotFound));
+    }
+    Ok(html! {
+        p { "Whoever uses it has to sign in again; a form that they have not sent is lost." }
+        dl { @for session in ends { div {
+            dt { (session.origin.address) }
+            dd { (verbatim(&session.origin.browser)) ", last seen " (layout::when(session.seen)) }
+        } } }
+    })
+}
+
 /// `POST /dashboard/account`: ends one of one's own sessions, or all.
 pub(super) async fn end(State(app): State<App>, posted: FormPost<Read>) -> Result<Response, Error> {
     let (request, fields) = posted.split();
+    if !fields.is_on(CONFIRMED) {
+        let facts = session_facts(&own(&request, &app), &fields)?;
+        let title = ending(&fields);
+        let paths = (ACCOUNT, ACCOUNT);
+        return Ok(confirm(
+            &request,
+            At::Account,
+            &fields,
+            paths,
+            title,
+            &facts,
+        ));
+    }
     let (people, now) = (&app.edge.people, app.edge.clock.now());
     let (did, is_over) = match fields.parsed("session", "a session")? {
         Some(session) => {

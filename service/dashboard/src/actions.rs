@@ -20,11 +20,13 @@ use wire::{Error, ErrorCode};
 
 use super::{
     catalog::product_name,
+    confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
     layout::{self, At, Tab},
     money::grouped,
     page_request::{FormPost, PageRequest},
+    verbatim::verbatim,
     wallets::{name, path, wallet},
 };
 use crate::state::App;
@@ -315,11 +317,26 @@ pub(super) async fn release(
     if hold.wallet != wallet {
         return Err(Error::new(ErrorCode::HoldNotFound));
     }
+    let address = Address::Stored(wallet);
+    let view = app.handle.read(&project.scope, &address).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    let page_path = path(&project, wallet);
+    if !fields.is_on(CONFIRMED) {
+        let at = At::Project(&project, Tab::Wallets);
+        let paths = (&*format!("{page_path}/release"), &*page_path);
+        let facts = html! { dl {
+            div { dt { "Wallet" } dd { (name(&view)) } }
+            div { dt { "Hold" } dd { code { (hold) } } }
+            div { dt { "What happens" } dd { "The credits can be spent again, except for what was drawn; the hold can no longer be settled." } }
+        } };
+        let title = "Release this hold?";
+        return Ok(confirm(&request, at, &fields, paths, title, &facts));
+    }
     let access = HoldAccess::All;
     let released = app.handle.release(&project.scope, access, hold).await;
     released.map_err(|error| Error::from_wallet(error, &project))?;
-    let what = format!("Released hold {hold}");
-    Ok(request.done(&path(&project, wallet), "released", what))
+    let what = format!("Released hold {hold} of {}", view.id);
+    Ok(request.done(&page_path, "released", what))
 }
 
 /// The wallet's id for the audit log.
@@ -328,38 +345,11 @@ pub(super) async fn called(app: &App, project: &ProjectCatalog, address: &Addres
     view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
 }
 
-/// The confirmation page of a form; its button sends all fields again.
-pub(super) fn confirm(
-    request: &PageRequest,
-    at: At<'_>,
-    fields: &Fields,
-    (action, back): (&str, &str),
-    title: &str,
-    facts: &Markup,
-) -> Response {
-    let body = html! {
-        h1 { (title) }
-        section.card {
-            (facts)
-            form.row method="post" action=(action) {
-                (form::token(request))
-                @for (name, value) in fields.without(super::page_request::TOKEN) {
-                    input type="hidden" name=(name) value=(value);
-                }
-                input type="hidden" name=(CONFIRMED) value="on";
-                button.primary type="submit" { "Yes, do it" }
-                a.button href=(back) { "No" }
-            }
-        }
-    };
-    layout::page(request, at, "Please confirm", &body)
-}
-
 /// The wallet, reason and last day shown on a confirmation page.
 fn about(fields: &Fields, wallet: &WalletView) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(wallet)) } }
-        div { dt { "Reason" } dd { (fields.text("reason")) } }
+        div { dt { "Reason" } dd { (verbatim(fields.text("reason"))) } }
         @if let Some(day) = fields.some("expiresAt") { div { dt { "Last day" } dd { (day) } } }
     } }
 }

@@ -5,10 +5,17 @@ use catalog::ProjectCatalog;
 use domain::catalog::EndpointStatus;
 use maud::{Markup, html};
 use operations::backups::FinishedBackup;
+use people::Privilege;
 
-use super::layout::{self, base};
+use super::{
+    layout::{self, base},
+    page_request::PageRequest,
+    verbatim::verbatim,
+};
 use crate::state::App;
 
+/// The page about the server, which owners see.
+const SYSTEM: &str = "/dashboard/system";
 /// A backup that is older than this is too old, in seconds.
 const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
 
@@ -19,8 +26,11 @@ struct Task {
 }
 
 /// The card; nothing where nobody is needed.
-pub(super) async fn card(app: &App, project: &ProjectCatalog) -> Markup {
+pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
     let mut tasks = tasks(app, project);
+    if !request.authority.may(Privilege::Own, None) {
+        tasks.retain(|task| task.path != SYSTEM);
+    }
     let orders = [
         (
             OrderState::Disputed,
@@ -82,18 +92,19 @@ fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
             EndpointStatus::Gone => "answered 410 Gone",
             EndpointStatus::Active => {
                 if let Some(since) = app.webhooks.health(endpoint.id).failing_since {
-                    let text = html! { "Webhooks to " bdi { (endpoint.url) } " have all failed since " (layout::when(since)) };
+                    let text = html! { "Webhooks to " (verbatim(&endpoint.url)) " have all failed since " (layout::when(since)) };
                     add(format!("{base}/webhooks/{}", endpoint.id), text);
                 }
                 continue;
             }
             EndpointStatus::Off | EndpointStatus::Deleted => continue,
         };
-        let text = html! { "Webhooks to " bdi { (endpoint.url) } " are switched off: it " (why) };
+        let text =
+            html! { "Webhooks to " (verbatim(&endpoint.url)) " are switched off: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
     }
     let backups = app.backups.status();
-    let system = || "/dashboard/system".to_owned();
+    let system = || SYSTEM.to_owned();
     if let Some(FinishedBackup { result: Err(_), .. }) = &backups.last {
         add(system(), html! { "The last backup failed" });
     }

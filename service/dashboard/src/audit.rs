@@ -23,6 +23,7 @@ use super::{
     form::{FieldLabel, Form},
     layout::{self, At},
     page_request::PageFor,
+    verbatim::verbatim,
 };
 use crate::{DashboardState, state::App};
 
@@ -206,9 +207,9 @@ fn table(entries: &[AuditEntry]) -> Markup {
                 thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
                 tbody { @for entry in entries { tr {
                     td.time { (layout::when(Timestamp(entry.at))) }
-                    td.nowrap { bdi { (entry.who) } }
+                    td.nowrap { (verbatim(&entry.who)) }
                     td.wrap {
-                        bdi { (entry.what) }
+                        (verbatim(&entry.what))
                         @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
                         @else if entry.open { " " span.badge.bad { "Interrupted" } br; span.hint { "The service stopped during this change: check whether it was made." } }
                     }

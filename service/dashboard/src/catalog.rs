@@ -10,15 +10,18 @@ use domain::{
 };
 use edge::Manage;
 use maud::{Markup, html};
+use people::Privilege;
 use wire::{Error, ErrorCode};
 
 use super::{
-    fields::Fields,
+    confirm::confirm,
+    fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
-    layout::{Tab, base},
+    layout::{At, Tab, base},
     money::grouped,
-    page_request::{FormPost, PageRequest},
+    page_request::{FormPost, PageFor, PageRequest},
     prices,
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -54,7 +57,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let body = html! {
         div.head {
             h1 { "Catalog" }
-            a.button.primary href={ (base) "/catalog/new" } { "New product" }
+            @if request.may(Privilege::Manage) { a.button.primary href={ (base) "/catalog/new" } { "New product" } }
         }
         @if project.products().next().is_none() {
             p.empty { "There is nothing to sell yet. Create a product, then a price for it." }
@@ -80,7 +83,11 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
 }
 
 /// `GET …/catalog/new`: the form for a new product.
-pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn draft(
+    page_for: PageFor<Manage>,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let request = page_for.request;
     let project = request.project(&app)?;
     let fields = Fields::default()
         .with("type", "credits")
@@ -122,10 +129,22 @@ pub(super) async fn save(
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let product = product(&request, &project)?;
     let id = project.project.id;
     let saved: Result<Response, Error> = async {
         let new = new(&fields)?;
+        let _saving = app.edge.saving.lock().await;
+        let stored = request.project(&app)?;
+        let product = product(&request, &stored)?;
+        let before = current(product);
+        form::refuse_stale(&fields, &before)?;
+        if product.active && !new.active && !fields.is_on(CONFIRMED) {
+            let page_path = path(&project, product);
+            let paths = (&*page_path, &*page_path);
+            let at = At::Project(&project, Tab::Catalog);
+            let title = format!("Stop offering {}?", product.name);
+            let facts = withdrawal(&fields, &before);
+            return Ok(confirm(&request, at, &fields, paths, &title, &facts));
+        }
         let change = ProductChange {
             name: Some(new.name),
             kind: Some(new.kind),
@@ -136,18 +155,34 @@ pub(super) async fn save(
             debt_limit: Some(new.debt_limit),
             active: Some(new.active),
         };
-        let update = app.catalog.update_product(id, product.id, change);
-        let offered = match (product.active, update.await?.active) {
-            (true, false) => ", no longer offered",
-            (false, true) => ", offered again",
-            _ => "",
-        };
-        let what = format!("Changed product {} of {id}{offered}", product.id);
+        let after = app.catalog.update_product(id, product.id, change).await?;
+        let changes = form::changes(&before, &current(&after));
+        let what = format!("Changed product {} of {id}: {changes}", product.id);
         Ok(request.done(&path(&project, product), "saved", what))
     }
     .await;
-    let again = |error| page(&request, &project, product, &fields, Some(&error));
-    Ok(saved.unwrap_or_else(again))
+    match saved {
+        Ok(saved) => Ok(saved),
+        Err(error) => {
+            // As it is stored now.
+            let project = request.project(&app)?;
+            let product = product(&request, &project)?;
+            Ok(page(&request, &project, product, &fields, Some(&error)))
+        }
+    }
+}
+
+/// What else is saved when a product stops being offered, and who keeps what.
+fn withdrawal(fields: &Fields, before: &Fields) -> Markup {
+    html! {
+        dl {
+            div { dt { "What stops" } dd { "Nobody can buy any of its prices. It can be offered again." } }
+            div { dt { "Who keeps what" } dd { "Everybody keeps the credits and features that they have. Free credits that are due are still given, subscriptions are renewed as before, and a checkout that is open can still be paid." } }
+            @for (name, old, new) in before.changes(fields) { @if name != "active" && old != new.replace(',', "") {
+                div { dt { "Changed as well: " (name) } dd { (verbatim(&old)) " → " (verbatim(&new)) } }
+            } }
+        }
+    }
 }
 
 /// The path of a product's page.
@@ -251,7 +286,7 @@ fn new_page(
     let path = format!("{}/catalog", base(project));
     let body = html! {
         h1 { "New product" }
-        section.card { (product_form(request, &path, form, "Create product")) }
+        section.card { (product_form(request, &path, form, None)) }
     };
     form.response(Tab::Catalog.page(request, project, "New product", &body))
 }
@@ -270,23 +305,29 @@ fn page(
         section.card {
             div.head {
                 h2 { "Prices" }
-                a.button href={ (page_path) "/prices" } { "New price" }
+                @if request.may(Privilege::Manage) { a.button href={ (page_path) "/prices" } { "New price" } }
             }
             (prices::table(request, project, product))
         }
         section.card {
             h2 { "Product" }
-            (product_form(request, &page_path, form, "Save"))
+            (form::meanwhile_of(form, &current(product)))
+            (product_form(request, &page_path, form, Some(product)))
         }
     };
     form.response(Tab::Catalog.page(request, project, &product.name, &body))
 }
 
-fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str) -> Markup {
-    html! {
-        (form.alert(&SHOWN))
-        form method="post" action=(action) {
-            (form::token(request))
+/// The form for a product that there is, or a new one.
+fn product_form(
+    request: &PageRequest,
+    action: &str,
+    form: Form<'_>,
+    product: Option<&Product>,
+) -> Markup {
+    let may = request.may(Privilege::Manage);
+    let inputs = html! {
+            @if let Some(product) = product { (form::version(&current(product))) }
             (form.text(&FieldLabel("name", "Name", "Buyers see it at checkout.")))
             (form.choice(&FieldLabel("type", "Type", "It cannot change once there are prices."), &KINDS))
             (form.text(&FieldLabel("description", "Description", "A sentence about it, for buyers.")))
@@ -301,7 +342,7 @@ fn product_form(request: &PageRequest, action: &str, form: Form<'_>, press: &str
             (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when the spendable balance falls to this or below. Empty: never.")))
             (form.number(&FieldLabel("debtLimit", "Debt limit", "How many credits a user's wallet may owe, where your server asks for it. Empty: none.")))
             (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
-            button.primary type="submit" { (press) }
-        }
-    }
+            @if may { button.primary type="submit" { @if product.is_some() { "Save" } @else { "Create product" } } }
+    };
+    html! { (form.alert(&SHOWN)) (form::guarded(request, may, action, &inputs)) }
 }

@@ -48,10 +48,27 @@ pub(super) fn meanwhile(sent: &Fields, stored: &Fields) -> Markup {
     } }
 }
 
+/// The same for a form, if that is why it was refused.
+pub(super) fn meanwhile_of(form: Form<'_>, stored: &Fields) -> Markup {
+    let stale = form.error.map(Error::code) == Some(ErrorCode::ChangedMeanwhile);
+    html! { @if stale { (meanwhile(form.fields, stored)) } }
+}
+
+/// A form of somebody who may send it; to anybody else its inputs, which cannot be changed.
+pub(super) fn guarded(request: &PageRequest, may: bool, action: &str, inputs: &Markup) -> Markup {
+    html! {
+        @if may { form method="post" action=(action) { (token(request)) (inputs) } }
+        @else { fieldset.bare disabled { (inputs) } }
+    }
+}
+
 /// What changed from some fields to others, in a sentence's words.
 pub(super) fn changes(old: &Fields, new: &Fields) -> String {
     let changes = old.changes(new).into_iter();
-    let said = changes.map(|(name, old, new)| format!("{name} “{old}” -> “{new}”"));
+    let said = changes.map(|(name, old, new)| {
+        let line = |text: String| text.lines().collect::<Vec<_>>().join(", ");
+        format!("{name} “{}” -> “{}”", line(old), line(new))
+    });
     let said: Vec<_> = said.collect();
     match said.is_empty() {
         true => "nothing".into(),

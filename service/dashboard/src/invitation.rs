@@ -19,6 +19,7 @@ use super::{
     layout,
     page_request::audited,
     sign_in::{Begin, code_field, refused_transport},
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -69,7 +70,7 @@ fn code_form(user: &User, totp: &TotpSecret, ticket: &str, wrong: Option<&str>) 
 
 fn done(user: &User, codes: &RecoveryCodes) -> Markup {
     html! {
-        h1 { "Welcome, " bdi { (user.name) } }
+        h1 { "Welcome, " (verbatim(&user.name)) }
         p { "If you lose your device, each of these recovery codes signs you in once. Keep them in a safe place: they are shown only now." }
         ul { @for code in &codes.0 { li { code { (code) } } } }
         p { a.button href="/dashboard" { "Go to the dashboard" } }

@@ -1,15 +1,20 @@
 //! A project's API keys: lists, creates and revokes them. A new secret key is shown once.
 
 use axum::{extract::State, response::Response};
-use domain::catalog::KeyKind;
+use domain::{
+    catalog::{ApiKey, KeyKind},
+    id::KeyId,
+};
 use edge::Manage;
 use maud::{Markup, html};
 use people::{NewKey, Privilege};
 use wire::{Error, ErrorCode};
 
 use super::{
+    confirm::confirm,
+    fields::CONFIRMED,
     form,
-    layout::{self, Tab, base},
+    layout::{self, At, Tab, base},
     page_request::{FormPost, PageRequest},
 };
 use crate::state::App;
@@ -38,13 +43,9 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                     None => span.badge.good { "Active" },
                 } }
                 td { @if key.revoked_at.is_none() && may {
-                    details {
-                        summary { "Revoke…" }
-                        form method="post" action={ (page_path) "/" (key.id) "/revoke" } {
-                            (form::token(&request))
-                            p { "Requests with it are refused from now on. This cannot be undone." }
-                            button.danger type="submit" { "Revoke this key" }
-                        }
+                    form method="post" action={ (page_path) "/" (key.id) "/revoke" } {
+                        (form::token(&request))
+                        button.danger.small type="submit" { "Revoke…" }
                     }
                 } }
             } } }
@@ -107,14 +108,39 @@ pub(super) async fn create(
     Ok(request.done(&page_path, "made", what))
 }
 
+/// Which key is revoked, and what that does.
+fn revocation(key: &ApiKey) -> Markup {
+    html! { dl {
+        div { dt { "Key" } dd { code { @match &key.public { Some(public) => (public), None => (key.id) } } } }
+        div { dt { "Created" } dd { (layout::when(key.created_at)) } }
+        div { dt { "What stops" } dd { "Requests with it are refused from now on. This cannot be undone." } }
+    } }
+}
+
 /// `POST …/keys/{key}/revoke`: revokes a key.
 pub(super) async fn revoke(
     State(app): State<App>,
     posted: FormPost<Manage>,
 ) -> Result<Response, Error> {
-    let request = posted.request;
+    let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let key = request.named("key", ErrorCode::KeyNotFound)?;
+    let key: KeyId = request.named("key", ErrorCode::KeyNotFound)?;
+    if !fields.is_on(CONFIRMED) {
+        let known = project.keys().find(|known| known.id == key);
+        let known = known.ok_or_else(|| Error::new(ErrorCode::KeyNotFound))?;
+        let page_path = format!("{}/keys", base(&project));
+        let paths = (&*format!("{page_path}/{key}/revoke"), &*page_path);
+        let at = At::Project(&project, Tab::Keys);
+        let title = "Revoke this key?";
+        return Ok(confirm(
+            &request,
+            at,
+            &fields,
+            paths,
+            title,
+            &revocation(known),
+        ));
+    }
     let key = app.catalog.revoke_key(project.project.id, key).await?;
     let what = format!("Revoked key {} of {}", key.id, project.project.id);
     let page_path = format!("{}/keys", base(&project));

@@ -11,9 +11,9 @@ use catalog::ProjectCatalog;
 use domain::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 use people::Privilege;
-use wire::{Error, view::Instant};
+use wire::{Error, view::Instant, visible::visible};
 
-use super::{assets, form, page_request::PageRequest, time_zone};
+use super::{assets, form, page_request::PageRequest, time_zone, verbatim::verbatim};
 
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
@@ -41,7 +41,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 25] = [
+const DONE: [(&str, &str); 28] = [
     ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),
     ("counted", "Outstanding credits were counted."),
@@ -55,6 +55,9 @@ const DONE: [(&str, &str); 25] = [
     ("revoked", "Revoked. The key stopped working."),
     ("granted", "The credits were granted."),
     ("deducted", "The credits were deducted."),
+    ("given_back", "The credits were given back."),
+    ("frozen", "The wallet is frozen."),
+    ("thawed", "The wallet can be used again."),
     ("again", "This was done before; nothing was done twice."),
     ("feature_granted", "The feature was granted."),
     ("feature_revoked", "The manual grant was revoked."),
@@ -161,7 +164,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
                     (main("System", "/dashboard/system", matches!(at, At::System)))
                 }
             }
-            a.who href="/dashboard/account" aria-current=[matches!(at, At::Account).then_some("page")] { bdi { (request.authority.label()) } }
+            a.who href="/dashboard/account" aria-current=[matches!(at, At::Account).then_some("page")] { (verbatim(request.authority.label())) }
             form method="post" action="/dashboard/sign-out" {
                 (form::token(request))
                 button.link type="submit" { "Sign out" }
@@ -199,7 +202,7 @@ fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -
 
 /// The search box at the head of a project's pages.
 fn search_box(request: &PageRequest, project: &ProjectCatalog) -> Markup {
-    let typed = request.query().text("query");
+    let typed = request.query().raw("query");
     html! {
         form.find role="search" method="post" action={ (base(project)) "/search" } {
             (form::token(request))
@@ -237,7 +240,7 @@ fn document(title: &str, body: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="robots" content="noindex";
                 meta name="htmx-config" content=(assets::HTMX_CONFIG);
-                title { (title) " · Scrip" }
+                title { (visible(title)) " · Scrip" }
                 link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
                 link rel="stylesheet" href=(assets::path("uplot.min.css"));
                 link rel="stylesheet" href=(assets::path("dashboard.css"));

@@ -1,19 +1,33 @@
 //! A wallet's ledger on its page: entries of a time, of a reason, of a product; and the path to their sums.
 
-use actors::{LedgerLine, LedgerPage, LedgerQuery};
+use std::collections::BTreeMap;
+
+use actors::{Address, LedgerLine, LedgerPage, LedgerQuery};
+use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{Timestamp, history::Reason, id::WalletKey, time::Span};
+use domain::{
+    Timestamp,
+    history::Reason,
+    id::{LedgerId, WalletKey},
+    time::Span,
+};
+use edge::csv;
 use maud::{Markup, html};
+use people::Privilege;
 use wire::Error;
 
 use super::{
     fields::Fields,
     form::{FieldLabel, Form},
+    give_back::deduction_path,
     layout,
     money::{grouped, signed},
     orders,
-    wallets::path,
+    page_request::PageRequest,
+    verbatim::verbatim,
+    wallets::{path, wallet},
 };
+use crate::state::App;
 
 /// Ledger entries per page.
 const ENTRIES: usize = 25;
@@ -74,12 +88,33 @@ pub(super) fn filters(project: &ProjectCatalog, form: Form<'_>, with_reason: boo
     }
 }
 
+/// `GET …/wallets/{wallet}/ledger.csv`: all entries that the filters let through.
+pub(super) async fn export(
+    request: PageRequest,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let address = Address::Stored(wallet(&request)?);
+    let query = query(request.query())?;
+    // A refusal has to come before the first line.
+    let view = app.handle.read(&project.scope, &address).await;
+    view.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(csv::ledger(app.handle.clone(), project, address, query))
+}
+
+/// A page of the ledger, and how much was given back of its deductions, by their numbers.
+pub(super) struct Shown {
+    pub(super) page: LedgerPage,
+    pub(super) given: BTreeMap<u64, i64>,
+}
+
 /// The card with a page of the ledger.
 pub(super) fn card(
+    request: &PageRequest,
     project: &ProjectCatalog,
     key: WalletKey,
     fields: &Fields,
-    page: &LedgerPage,
+    Shown { page, given }: &Shown,
 ) -> Markup {
     let page_path = path(project, key);
     let form = Form::new(fields, None).called("ledger-");
@@ -92,6 +127,7 @@ pub(super) fn card(
             div.head {
                 h2 { "Ledger" }
                 a href={ (page_path) "/spending?" (filter) } { "What was spent" }
+                a href={ (page_path) "/ledger.csv?" (filter) } { "CSV" }
             }
             form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" {
                 (filters(project, form, true))
@@ -100,7 +136,7 @@ pub(super) fn card(
             @if page.lines.is_empty() { p.empty { "No entries." } } @else {
                 div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
                     thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
-                    tbody { @for line in &page.lines { (row(project, line)) } }
+                    tbody { @for line in &page.lines { (row(request, project, line, given)) } }
                 } }
             }
             @if let Some(older) = older {
@@ -110,8 +146,18 @@ pub(super) fn card(
     }
 }
 
-fn row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
+fn row(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    line: &LedgerLine,
+    given: &BTreeMap<u64, i64>,
+) -> Markup {
     let entry = &line.entry;
+    let taken = entry.delta.saturating_neg();
+    let given = given.get(&line.id.number()).copied().unwrap_or(0);
+    let is_deduction = entry.reason == Reason::Deduction;
+    let can = is_deduction && given < taken && request.may(Privilege::Support);
+    let link = |id: LedgerId| deduction_path(project, id.wallet, id);
     html! { tr {
         td.time { (layout::when(line.at)) }
         td { (reason_name(entry.reason)) }
@@ -121,8 +167,13 @@ fn row(project: &ProjectCatalog, line: &LedgerLine) -> Markup {
             @if let Some(order) = line.order {
                 a href=(orders::path(project, order)) { "Order" } " "
             }
-            @if let Some(meta) = &entry.meta { code.small.wrap { (meta.as_str()) } " " }
-            @if let Some(key) = &entry.key { code.small.wrap { (key.as_str()) } }
+            @if let Some(deduction) = line.reverses { a href=(link(deduction)) { "Of a deduction" } " " }
+            @if given > 0 {
+                a href=(link(line.id)) { @if given < taken { (grouped(given)) " given back" } @else { "Given back" } } " "
+            }
+            @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim(meta.as_str())) } " " }
+            @if let Some(key) = &entry.key { code.small.wrap { (verbatim(key.as_str())) } " " }
+            @if can { a href=(link(line.id)) { "Give back…" } }
         }
     } }
 }

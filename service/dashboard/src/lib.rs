@@ -11,11 +11,14 @@ mod attention;
 mod audit;
 mod catalog;
 mod cluster;
+mod confirm;
 mod cookies;
 mod delivery;
 mod elsewhere;
 mod fields;
 mod form;
+mod freeze;
+mod give_back;
 mod invitation;
 mod keys;
 mod layout;
@@ -32,6 +35,7 @@ mod period;
 mod prices;
 mod projects;
 mod remarks;
+mod replace_code;
 mod revenue;
 mod sandbox;
 mod search;
@@ -44,8 +48,10 @@ mod system;
 mod time_zone;
 mod time_zone_page;
 mod unfulfilled;
+mod verbatim;
 mod wallet;
 mod wallets;
+mod webhook_change;
 mod webhook_health;
 mod webhook_test;
 mod webhooks;
@@ -136,6 +142,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_project("/orders.csv"), get(orders::export))
         .route(&of_wallet(""), get(wallet::show))
         .route(&of_wallet("/orders"), get(orders::list_of_wallet))
+        .route(&of_wallet("/ledger.csv"), get(ledger::export))
         .route(&of_wallet("/spending"), get(spending::show))
         .route(&of_wallet("/subscription"), post(subscriptions::change))
         .route(&of_wallet("/notes"), post(remarks::add))
@@ -144,6 +151,12 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_wallet("/deduct"), post(actions::deduct))
         .route(&of_wallet("/feature"), post(actions::feature))
         .route(&of_wallet("/release"), post(actions::release))
+        .route(&of_wallet("/freeze"), post(freeze::change))
+        .route(&of_wallet("/replace-code"), post(replace_code::replace))
+        .route(
+            &of_wallet("/deductions/{deduction}"),
+            get(give_back::show).post(give_back::give),
+        )
         .route(&of_project("/orders"), get(orders::list))
         .route(&of_order(""), get(order::show))
         .route(&of_order("/ask"), post(order_refresh::ask))
@@ -163,7 +176,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         )
         .route(
             &of_project("/webhooks/{webhook}"),
-            get(webhooks::show).post(webhooks::change),
+            get(webhooks::show).post(webhook_change::change),
         )
         .route(
             &of_project("/webhooks/{webhook}/test"),

@@ -7,8 +7,21 @@ pub fn money(cents: i64, currency: &str) -> String {
     format!("{} {currency}", amount(cents, currency))
 }
 
-/// An amount without its currency.
+/// An amount without its currency, with commas between thousands.
 pub(super) fn amount(cents: i64, currency: &str) -> String {
+    let plain = typed(cents, currency);
+    let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
+    let (sign, digits) = match whole.strip_prefix('−') {
+        Some(digits) => ("−", digits),
+        None => ("", whole),
+    };
+    let point = if part.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{part}", by_thousands(digits))
+}
+
+/// An amount as a form or a terminal has it, without its currency: with no commas.
+#[must_use]
+pub fn typed(cents: i64, currency: &str) -> String {
     let places = decimals(currency);
     let sign = if cents < 0 { "−" } else { "" };
     let digits = format!(
@@ -24,7 +37,15 @@ pub(super) fn amount(cents: i64, currency: &str) -> String {
 
 /// A number with commas between thousands.
 pub(super) fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
+    let text = by_thousands(&number.unsigned_abs().to_string());
+    if number < 0 {
+        format!("−{text}")
+    } else {
+        text
+    }
+}
+
+fn by_thousands(digits: &str) -> String {
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
@@ -32,11 +53,7 @@ pub(super) fn grouped(number: i64) -> String {
         }
         text.push(digit);
     }
-    if number < 0 {
-        format!("−{text}")
-    } else {
-        text
-    }
+    text
 }
 
 /// A number with commas between thousands and its sign, plus included.
@@ -57,6 +74,10 @@ mod tests {
         assert_eq!(money(500, "JPY"), "500 JPY");
         assert_eq!(money(1250, "KWD"), "1.250 KWD");
         assert_eq!(money(0, "EUR"), "0.00 EUR");
+        assert_eq!(money(706_800, "EUR"), "7,068.00 EUR");
+        assert_eq!(money(-123_456_789, "USD"), "−1,234,567.89 USD");
+        assert_eq!(money(1_234_567, "JPY"), "1,234,567 JPY");
+        assert_eq!(typed(706_800, "EUR"), "7068.00");
     }
 
     #[test]

@@ -16,15 +16,16 @@ use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
-    actions::confirm,
+    confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
     layout::{self, At, Tab},
-    money::{amount, decimals, grouped, money},
+    money::{decimals, grouped, money, typed},
     order_refresh,
     orders::{kind, order_badge, owner, path, what},
     page_request::{FormPost, PageRequest},
     subscriptions,
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -58,7 +59,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let project = request.project(&app)?;
     let shown = order(&app, &request, &project).await?;
     let order = &shown.0.order;
-    let refundable = amount(order.refundable_cents(), &order.terms.currency);
+    let refundable = typed(order.refundable_cents(), &order.terms.currency);
     let fields = Fields::default()
         .with("amount", refundable)
         .with(KEY, Uuid::now_v7());
@@ -164,7 +165,7 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
                 @else { "It was replaced since: the one that this order gave the buyer opens nothing" }
             } }
         }
-        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { bdi { (email.as_str()) } } } }
+        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
         @for (name, url) in pages { @if let Some(url) = url {
             div { dt { (name) } dd { a href=(url.as_str()) rel="noreferrer" { "Open" } } }
         } }
@@ -184,7 +185,7 @@ fn metadata(order: &Order) -> Markup {
         section.card {
             h2 { "Metadata" }
             dl { @for (key, value) in order.metadata.iter() {
-                div { dt { bdi { (key) } } dd { bdi { (value) } } }
+                div { dt { (verbatim(key)) } dd { (verbatim(value)) } }
             } }
         }
     }
@@ -328,7 +329,7 @@ fn refund_facts(project: &ProjectCatalog, answer: &OrderAnswer, loss: &Loss) -> 
     html! { dl {
         div { dt { "Order" } dd { (what(project, answer)) } }
         div { dt { "Wallet" } dd { (owner(project, answer)) } }
-        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { bdi { (email.as_str()) } } } }
+        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
         div { dt { "Left to refund" } dd { (money(left, &order.terms.currency)) } }
         (subscriptions::lost(project, loss, "taken back"))
         @if order.subscription.is_some() {

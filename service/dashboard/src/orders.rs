@@ -19,6 +19,7 @@ use super::{
     layout::{self, Tab, base},
     money::{decimals, grouped, money},
     page_request::PageRequest,
+    verbatim::verbatim,
     wallets,
 };
 use crate::state::App;
@@ -214,11 +215,11 @@ pub(super) fn what(project: &ProjectCatalog, answer: &OrderAnswer) -> String {
 /// A link to the wallet that an order fills.
 pub(super) fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     let name = match (&answer.external_user, answer.wallet) {
-        (Some(user), _) => user.as_str(),
-        (None, Some(_)) => "Anonymous",
+        (Some(user), _) => verbatim(user.as_str()),
+        (None, Some(_)) => html! { "Anonymous" },
         (None, None) => return html! { "–" },
     };
-    html! { a href=(wallets::path(project, answer.id.wallet)) { bdi { (name) } } }
+    html! { a href=(wallets::path(project, answer.id.wallet)) { (name) } }
 }
 
 /// `GET …/wallets/{wallet}/orders`: all orders of a wallet, newest first.
@@ -270,7 +271,7 @@ fn table_of_wallet(project: &ProjectCatalog, page: &OrderPage) -> Markup {
                         td { (order_badge(order)) }
                         td { (what(project, answer)) @if order.quantity.get() > 1 { " × " (order.quantity.get()) } br; span.hint { (kind(order.kind)) } }
                         td.number { (amounts(order)) }
-                        td { @match &order.email { Some(email) => bdi { (email.as_str()) }, None => "–" } }
+                        td { @match &order.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
                     }
                 } }
             } }

@@ -78,9 +78,9 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let mut names = Vec::new();
     for (key, _) in &best.wallets {
         let view = handle.read(scope, &Address::Stored(*key)).await;
-        names.push(view.map_or_else(|_| key.to_string(), |view| wallets::name(&view).to_owned()));
+        names.push(view.map_or_else(|_| html! { (key) }, |view| wallets::name(&view)));
     }
-    let tasks = attention::card(&app, &project).await;
+    let tasks = attention::card(&request, &app, &project).await;
     let outstanding = app.outstanding.of(project.project.id);
     let body = html! {
         div.head {

@@ -10,11 +10,13 @@ use people::{NewUser, ProjectScope, Role, User, UserChange, UserState};
 use wire::{Error, ErrorCode};
 
 use super::{
-    account::session_table,
-    fields::Fields,
+    account::{ending, session_facts, session_table},
+    confirm::confirm,
+    fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{self, At},
     page_request::{FormPost, PageFor, PageRequest},
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -59,8 +61,8 @@ fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
             div.scroll tabindex="0" role="region" aria-label="People" { table {
                 thead { tr { th { "Name" } th { "E-mail" } th { "Role" } th { "Projects" } th { "State" } } }
                 tbody { @for user in &users { tr {
-                    td { a href=(path(user)) { bdi { (user.name) } } }
-                    td { bdi { (user.email) } }
+                    td { a href=(path(user)) { (verbatim(&user.name)) } }
+                    td { (verbatim(&user.email)) }
                     td { (user.role.name()) }
                     td { @match &user.projects { ProjectScope::All => "All", ProjectScope::Some(some) => (some.len()) } }
                     td { (state(user)) }
@@ -161,7 +163,7 @@ fn link(request: &PageRequest, app: &App, invited: &people::Invited) -> Response
         h1 { "Invited" }
         section.card.shown {
             h2 { "Copy now" }
-            p { "Give this link to " bdi { (user.name) } ". It is valid for seven days and once, and shown only now. Where mail is set up, it is on its way to " bdi { (user.email) } ", too." }
+            p { "Give this link to " (verbatim(&user.name)) ". It is valid for seven days and once, and shown only now. Where mail is set up, it is on its way to " (verbatim(&user.email)) ", too." }
             p { code.key { (link) } }
         }
         p { a href=(path(user)) { "Go on" } }
@@ -209,7 +211,7 @@ fn one(
         } }
     };
     let body = html! {
-        div.head { h1 { bdi { (user.name) } } (state(user)) }
+        div.head { h1 { (verbatim(&user.name)) } (state(user)) }
         p.hint { code { (user.id) } }
         section.card {
             (form.alert(&SHOWN))
@@ -229,14 +231,10 @@ fn one(
             h2 { "Access" }
             div.row {
                 (act("invitation", None, "New invitation"))
-                @if user.disabled { (act("enable", None, "Let in again")) } @else { (act("disable", None, "Keep out")) }
+                @if user.disabled { (act("enable", None, "Let in again")) } @else { (act("disable", Some("danger"), "Keep out…")) }
             }
             p.hint { "A new invitation is for somebody who lost their password or their device: they set both anew. Whoever is kept out is signed out at once." }
-            details {
-                summary { "Remove…" }
-                p { "Their sessions end. The audit log keeps their name." }
-                (act("remove", Some("danger"), "Remove this user"))
-            }
+            (act("remove", Some("danger"), "Remove this user…"))
         }
     };
     form.response(layout::page(request, At::People, &user.name, &body))
@@ -273,6 +271,38 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
     }
 }
 
+/// The question before a deed that takes something away, and what that is.
+fn before(
+    app: &App,
+    user: &User,
+    deed: &str,
+    fields: &Fields,
+) -> Result<Option<(&'static str, Markup)>, Error> {
+    let who =
+        html! { div { dt { "User" } dd { (verbatim(&user.name)) ", " (verbatim(&user.email)) } } };
+    let told = |what: &str| html! { dl { (who) div { dt { "What goes" } dd { (what) } } } };
+    Ok(match deed {
+        "disable" => Some((
+            "Keep this user out?",
+            told("They are signed out at once and cannot sign in until they are let in again."),
+        )),
+        "remove" => Some((
+            "Remove this user?",
+            told(
+                "Their password, second factor and sessions. They can only come back by a new invitation. The audit log keeps their name.",
+            ),
+        )),
+        "end" => {
+            let sessions = app.edge.people.sessions.list(app.edge.clock.now());
+            let mut sessions = sessions;
+            sessions.retain(|it| it.user == Some(user.id));
+            let facts = session_facts(&sessions, fields)?;
+            Some((ending(fields), html! { dl { (who) } (facts) }))
+        }
+        _ => None,
+    })
+}
+
 /// `POST /dashboard/people/{user}/{deed}`: invites again, keeps out, lets in, removes, or ends sessions.
 pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result<Response, Error> {
     let (request, fields) = posted.split();
@@ -284,6 +314,13 @@ pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result
         ..UserChange::default()
     };
     let who = format!("{} ({})", user.name, user.id);
+    if !fields.is_on(CONFIRMED)
+        && let Some((title, facts)) = before(&app, &user, &deed, &fields)?
+    {
+        let page_path = path(&user);
+        let paths = (&*format!("{page_path}/{deed}"), &*page_path);
+        return Ok(confirm(&request, At::People, &fields, paths, title, &facts));
+    }
     let (did, back) = match deed.as_str() {
         "invitation" => {
             let invited = people.invite_again(user.id, now).await.map_err(refused)?;

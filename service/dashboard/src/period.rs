@@ -1,9 +1,10 @@
 //! The stretch of time that the overview shows: a usual one up to now, or days that were entered; and the one before it.
 
 use domain::Timestamp;
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use persistence::usage::Interval;
-use wire::{Error, ErrorCode, view::Instant};
+use wire::{Error, ErrorCode};
 
 use super::{
     fields::Fields,
@@ -145,15 +146,14 @@ impl Period {
 
     /// The names of its intervals, for a chart.
     pub(super) fn labels(&self) -> Vec<String> {
-        let (from, to) = match self.interval {
-            Interval::Hour => (5, 16),
-            Interval::Day => (5, 10),
-            Interval::Month => (0, 7),
+        let form = match self.interval {
+            Interval::Hour => "%-d %b %H:%M",
+            Interval::Day => "%-d %b",
+            Interval::Month => "%b %Y",
         };
         let label = |start: &Timestamp| {
-            let text = Instant(*start).to_string();
-            let label = text.get(from..to).unwrap_or_default();
-            label.replace('T', " ")
+            let at = jiff::Timestamp::from_millisecond(start.0).unwrap_or_default();
+            at.to_zoned(TimeZone::UTC).strftime(form).to_string()
         };
         self.starts.iter().map(label).collect()
     }

@@ -2,18 +2,23 @@
 
 use axum::{extract::State, response::Response};
 use catalog::{NewPrice, PriceChange, ProjectCatalog};
-use domain::catalog::{Interval, Price, Product, ProductType};
+use domain::{
+    catalog::{Interval, Price, Product, ProductType},
+    id::PriceId,
+};
 use edge::Manage;
 use maud::{Markup, html};
+use people::Privilege;
 use wire::{Error, ErrorCode};
 
 use super::{
     catalog::{path, product, state},
-    fields::Fields,
+    confirm::confirm,
+    fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
-    layout::Tab,
+    layout::{At, Tab},
     money::{decimals, grouped, money},
-    page_request::{FormPost, PageRequest},
+    page_request::{FormPost, PageFor, PageRequest},
 };
 use crate::state::App;
 
@@ -36,7 +41,7 @@ pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &P
     let page_path = format!("{}/prices", path(project, product));
     html! {
         @if project.prices(&product.id).next().is_none() {
-            p.empty { "No price yet. " a href=(page_path) { "Create one" } }
+            p.empty { "No price yet. " @if request.may(Privilege::Manage) { a href=(page_path) { "Create one" } } }
         } @else {
             div.scroll tabindex="0" role="region" aria-label={ "Prices of " (product.name) } { table {
                 thead { tr { th { "Price" } th.number { "Amount" } th.number { "Credits" } th { "Features" } th { "State" } th { span.hidden { "Change" } } } }
@@ -46,13 +51,12 @@ pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &P
                     td.number { (grouped(price.credits_granted)) (terms(price)) }
                     td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
                     td { (state(price.active)) }
-                    td { form method="post" action={ (page_path) "/" (price.id) } {
+                    td { @if request.may(Privilege::Manage) { form method="post" action={ (page_path) "/" (price.id) } {
                         (form::token(request))
                         input type="hidden" name="active" value=(if price.active { "" } else { "on" });
-                        button.small type="submit" {
-                            @if price.active { "Stop offering" } @else { "Offer again" }
-                        }
-                    } }
+                        @if price.active { button.small.danger type="submit" { "Stop offering…" } }
+                        @else { button.small type="submit" { "Offer again" } }
+                    } } }
                 } } }
             } }
         }
@@ -81,16 +85,28 @@ fn terms(price: &Price) -> String {
     terms
 }
 
+/// The currency that the project sells in: that of its newest price.
+fn sold_in(project: &ProjectCatalog) -> &str {
+    let prices = project
+        .products()
+        .flat_map(|product| project.prices(&product.id));
+    let newest = prices.max_by_key(|price| (price.created_at, price.id));
+    newest.map_or("EUR", |price| &price.currency)
+}
+
 /// `GET …/catalog/{product}/prices`: the form for a new price.
-pub(super) async fn draft(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn draft(
+    page_for: PageFor<Manage>,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let request = page_for.request;
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let interval = match product.kind {
         ProductType::Subscription => Interval::Month,
         ProductType::Credits | ProductType::OneTime => Interval::OneTime,
     };
-    let last = project.prices(&product.id).last();
-    let currency = last.map_or("EUR", |price| &price.currency);
+    let currency = sold_in(&project);
     let fields = Fields::default()
         .with_choice("interval", interval)
         .with("currency", currency);
@@ -126,8 +142,18 @@ pub(super) async fn save(
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
-    let price = request.named("price", ErrorCode::PriceNotFound)?;
+    let price: PriceId = request.named("price", ErrorCode::PriceNotFound)?;
     let active = fields.is_on("active");
+    if !active && !fields.is_on(CONFIRMED) {
+        let mut prices = project.prices(&product.id);
+        let known = prices.find(|known| known.id == price);
+        let known = known.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
+        let page_path = path(&project, product);
+        let paths = (&*format!("{page_path}/prices/{price}"), &*page_path);
+        let at = At::Project(&project, Tab::Catalog);
+        let (title, facts) = ("Stop offering this price?", withdrawal(product, known));
+        return Ok(confirm(&request, at, &fields, paths, title, &facts));
+    }
     let change = PriceChange {
         active: Some(active),
         label: None,
@@ -142,6 +168,18 @@ pub(super) async fn save(
         false => format!("Stopped offering price {}", price.id),
     };
     Ok(request.done(&path(&project, product), "saved", what))
+}
+
+/// What is not sold any more, and who keeps what.
+fn withdrawal(product: &Product, price: &Price) -> Markup {
+    html! { dl {
+        div { dt { "Price" } dd { @match &price.label { Some(label) => (label), None => (product.name) } ", " (money(price.amount_cents, &price.currency)) (every(price.interval)) } }
+        div { dt { "What stops" } dd { "Nobody can buy it any more. It can be offered again." } }
+        div { dt { "Who keeps what" } dd {
+            "Everybody keeps what they bought with it. A checkout that is open can still be paid."
+            @if price.interval != Interval::OneTime { " Subscriptions at it are renewed as before, until they are canceled." }
+        } }
+    } }
 }
 
 fn new(fields: &Fields) -> Result<NewPrice, Error> {

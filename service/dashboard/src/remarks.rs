@@ -6,12 +6,16 @@ use domain::id::WalletKey;
 use edge::Support;
 use maud::{Markup, html};
 use operations::wallet_notes::{self, REMARK_CHARS, Remark};
+use people::Privilege;
 use wire::{Error, ErrorCode};
 
 use super::{
+    confirm::confirm,
+    fields::CONFIRMED,
     form::{self, FieldLabel, Form},
-    layout::{self, Tab},
+    layout::{self, At, Tab},
     page_request::{FormPost, PageRequest},
+    verbatim::verbatim,
     wallets::{path, wallet},
 };
 use crate::state::App;
@@ -43,29 +47,37 @@ pub(super) fn card(
     form: Form<'_>,
 ) -> Markup {
     let action = format!("{}/notes", path(project, key));
+    let may = request.may(Privilege::Support);
     html! {
         section.card #notes {
             h2 { "Notes" }
             @for remark in remarks.iter().rev() {
                 div.remark {
-                    p { bdi { (remark.text) } }
-                    p.hint {
-                        bdi { (remark.who) } ", " (layout::when(domain::Timestamp(remark.at.cast_signed())))
-                    }
-                    form method="post" action={ (action) "/delete" } {
+                    (text(remark))
+                    @if may { form method="post" action={ (action) "/delete" } {
                         (form::token(request))
                         input type="hidden" name="at" value=(remark.at);
-                        button.link type="submit" { "Delete this note" }
-                    }
+                        button.link type="submit" { "Delete this note…" }
+                    } }
                 }
             }
-            (form.alert(&["text"]))
-            form method="post" action=(action) {
-                (form::token(request))
-                (form.area(&FieldLabel("text", "Add a note", "For operators only: the wallet's owner does not see it.")))
-                button type="submit" { "Add" }
-            }
+            @if may {
+                (form.alert(&["text"]))
+                form method="post" action=(action) {
+                    (form::token(request))
+                    (form.area(&FieldLabel("text", "Add a note", "For operators only: the wallet's owner does not see it.")))
+                    button type="submit" { "Add" }
+                }
+            } @else if remarks.is_empty() { p.empty { "None." } }
         }
+    }
+}
+
+fn text(remark: &Remark) -> Markup {
+    let lines = remark.text.lines().enumerate();
+    html! {
+        p { @for (at, line) in lines { @if at > 0 { br; } (verbatim(line)) } }
+        p.hint { (verbatim(&remark.who)) ", " (layout::when(domain::Timestamp(remark.at.cast_signed()))) }
     }
 }
 
@@ -118,6 +130,24 @@ pub(super) async fn delete(
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
     let at = fields.parsed("at", "an instant")?;
     let at = at.ok_or_else(|| Error::missing("at"))?;
+    if !fields.is_on(CONFIRMED) {
+        let known = of(&app, key).await?;
+        let page_path = path(&project, key);
+        let Some(known) = known.iter().find(|known| known.at == at) else {
+            return Ok(layout::done(&page_path, "again"));
+        };
+        let facts = html! { div.remark { (text(known)) } p { "Nobody can bring it back." } };
+        let paths = (&*format!("{page_path}/notes/delete"), &*page_path);
+        let at = At::Project(&project, Tab::Wallets);
+        return Ok(confirm(
+            &request,
+            at,
+            &fields,
+            paths,
+            "Delete this note?",
+            &facts,
+        ));
+    }
     app.wallet_notes.remove(key, at).await.map_err(refused)?;
     let what = format!("Deleted a note about {}", view.id);
     Ok(request.done(&path(&project, key), "deleted", what))

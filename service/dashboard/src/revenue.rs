@@ -7,6 +7,7 @@ use catalog::ProjectCatalog;
 use domain::Timestamp;
 use maud::{Markup, html};
 use operations::outstanding::ProjectOutstanding;
+use people::Privilege;
 use persistence::{
     BestSellers, Takings,
     usage::{Money, Sales},
@@ -19,6 +20,7 @@ use super::{
     money::{amount, grouped, money},
     page_request::PageRequest,
     period::Period,
+    verbatim::verbatim,
     wallets,
 };
 
@@ -118,7 +120,7 @@ fn of_currency(
 }
 
 /// The cards with the prices and the customers that brought most.
-pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[String]) -> Markup {
+pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[Markup]) -> Markup {
     let prices = best.prices.iter().map(|(id, takings)| {
         let products = project.products();
         let mut price = products.filter_map(|product| project.price(&product.id, id));
@@ -126,14 +128,14 @@ pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[String
         let label = price.and_then(|price| price.label.clone());
         let product = price.map(|price| product_name(project, price.product));
         let name = label.or(product).unwrap_or_else(|| id.to_string());
-        (html! { bdi { (name) } }, takings)
+        (verbatim(&name), takings)
     });
     let wallets = best
         .wallets
         .iter()
         .zip(names)
         .map(|((key, takings), name)| {
-            let link = html! { a href=(wallets::path(project, *key)) { bdi { (name) } } };
+            let link = html! { a href=(wallets::path(project, *key)) { (name) } };
             (link, takings)
         });
     html! {
@@ -189,10 +191,10 @@ pub(super) fn outstanding(
                     p.hint { "As of " (layout::when(counted.as_of)) "." }
                 },
             }
-            form method="post" action={ (base(project)) "/outstanding" } {
+            @if request.may(Privilege::Support) { form method="post" action={ (base(project)) "/outstanding" } {
                 (form::token(request))
                 button.small type="submit" { "Count now" }
-            }
+            } }
         }
     }
 }

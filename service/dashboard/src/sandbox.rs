@@ -4,6 +4,7 @@ use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use edge::Manage;
 use maud::{Markup, html};
+use people::Privilege;
 use sandbox::unkind::{self, Unkindness};
 use serde_json::{Map, Value};
 use wire::{Error, ErrorCode};
@@ -247,22 +248,22 @@ fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Resp
             h2 { "Behave like a real account" }
             p.hint { "What a real Stripe account does to its callers. Kept in memory only: a restart resets it." }
             (form.alert(&shown))
-            form method="post" action={ (base(project)) "/sandbox" } {
-                (form::token(request))
+            @let may = request.may(Privilege::Manage);
+            (form::guarded(request, may, &format!("{}/sandbox", base(project)), &html! {
                 // The first button is what Enter presses.
-                p {
+                @if may { p {
                     button.primary type="submit" { "Save" }
                     " " button type="submit" name="preset" value="stripe" { "Like Stripe on an ordinary day" }
                     " " button type="submit" name="preset" value="kind" { "All off" }
-                }
+                } }
                 @for (group, switches) in GROUPS {
                     fieldset {
                         legend { (group) }
                         @for one in switches { (switch(one)) }
                     }
                 }
-                button.primary type="submit" { "Save" }
-            }
+                @if may { button.primary type="submit" { "Save" } }
+            }))
         }
     };
     form.response(Tab::Settings.page(request, project, "Sandbox", &body))

@@ -7,9 +7,10 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::ProjectCatalog;
-use domain::{code::RecoveryCode, id::OrderId};
+use domain::{code::RecoveryCode, id::OrderId, text::ExternalUserId};
 use edge::Read;
 use maud::html;
+use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
@@ -39,8 +40,10 @@ pub(super) async fn find(
         return answer(&app, &request, &fields).await;
     }
     let project = request.project(&app)?;
-    let query = fields.query(&[QUERY]);
-    let query = query.trim_end_matches('&');
+    // As it was typed: a user id may end in a space.
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair(QUERY, fields.raw(QUERY))
+        .finish();
     let path = format!("{}/search?{query}", base(&project));
     Ok(Redirect::to(&path).into_response())
 }
@@ -53,8 +56,8 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 
 async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Response, Error> {
     let project = request.project(app)?;
-    let text = fields.text(QUERY);
-    let found = match text {
+    let text = fields.raw(QUERY);
+    let found = match text.trim() {
         "" => SearchResult::default(),
         _ => {
             let found = app.handle.search(&project.scope, None, text, SHOWN).await;
@@ -64,7 +67,7 @@ async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Res
     if let Some(only) = only(&project, text, &found) {
         return Ok(Redirect::to(&only).into_response());
     }
-    let is_nothing = found.wallets.is_empty() && found.orders.is_empty() && !text.is_empty();
+    let is_nothing = found.wallets.is_empty() && found.orders.is_empty() && !text.trim().is_empty();
     let none = is_nothing.then(|| {
         let error = Error::about(QUERY, ErrorCode::WalletNotFound);
         error.saying("This project has no such wallet or order.")
@@ -89,11 +92,19 @@ async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Res
 
 /// The page of the only thing that was meant.
 fn only(project: &ProjectCatalog, text: &str, found: &SearchResult) -> Option<String> {
+    let trimmed = text.trim();
     let names_order =
-        text.parse::<OrderId>().is_ok() || OF_ONE_ORDER.iter().any(|it| text.starts_with(it));
+        trimmed.parse::<OrderId>().is_ok() || OF_ONE_ORDER.iter().any(|it| trimmed.starts_with(it));
     match (found.orders.as_slice(), found.wallets.as_slice()) {
         ([order], _) if names_order => Some(orders::path(project, order.id)),
         ([], [wallet]) => Some(wallets::path(project, wallet.view.key)),
+        // Nobody types a space at an end but for the user whose id has it.
+        (_, wallets) if text != text.trim() => {
+            let is_theirs = |user: &ExternalUserId| user.as_str() == text;
+            let mut wallets = wallets.iter();
+            let meant = wallets.find(|it| it.view.external_user.as_ref().is_some_and(is_theirs));
+            meant.map(|it| wallets::path(project, it.view.key))
+        }
         _ => None,
     }
 }

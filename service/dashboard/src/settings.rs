@@ -11,7 +11,7 @@ use stripe::permissions;
 use wire::{Error, ErrorCode};
 
 use super::{
-    fields::Fields,
+    fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{Tab, base},
     page_request::{FormPost, PageRequest},
@@ -164,6 +164,28 @@ pub(super) async fn set_provider(
         "none" => (ProviderChange::None, "nobody"),
         _ => return Err(Error::missing("kind")),
     };
+    let wanted = fields.text("kind");
+    let present = provider(&project).to_lowercase();
+    if present != "none" && present != wanted && !fields.is_on(CONFIRMED) {
+        let body = html! {
+            h1 { "Change the payment provider to " (name) "?" }
+            section.card {
+                (farewell(&project, wanted))
+                form method="post" action={ (page_path(&project)) "/provider" } {
+                    (form::token(&request))
+                    input type="hidden" name="kind" value=(wanted);
+                    @if fields.is_on("force") { input type="hidden" name="force" value="on"; }
+                    input type="hidden" name=(CONFIRMED) value="on";
+                    @if wanted == "stripe" { (secrets(Form::new(&Fields::default(), None))) }
+                    div.row {
+                        button.primary type="submit" { "Yes, do it" }
+                        a.button href=(page_path(&project)) { "No" }
+                    }
+                }
+            }
+        };
+        return Ok(Tab::Settings.page(&request, &project, "Please confirm", &body));
+    }
     let (nothing, force) = (ProjectChange::default(), fields.is_on("force"));
     match provider_change::change(&app.accounts, &app.payments, id, nothing, change, force).await {
         Ok(()) => {
@@ -174,6 +196,24 @@ pub(super) async fn set_provider(
             let payments = Some((&fields, &error));
             Ok(page(&request, &app, &project, None, payments))
         }
+    }
+}
+
+/// What a change of the provider takes away, and what stays.
+fn farewell(project: &ProjectCatalog, wanted: &str) -> Markup {
+    html! { dl {
+        div { dt { "Until now" } dd { (provider(project)) } }
+        div { dt { "What goes" } dd { "The former provider's secrets stop working here at once, its open checkouts cannot be paid, and its subscriptions end here; cancel them at the provider, too, or buyers go on paying." } }
+        div { dt { "What stays" } dd { "Credits, features that were bought once, and orders. An order of the former provider can only be refunded there." } }
+        @if wanted == "none" { div { dt { "From now on" } dd { "Nothing can be bought." } } }
+    } }
+}
+
+/// The secrets of an account at Stripe; a page never has their values.
+fn secrets(form: Form<'_>) -> Markup {
+    html! {
+        (form.secret(&FieldLabel("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: unchanged.")))
+        (form.secret(&FieldLabel("provider.webhookSecret", "Webhook secret", "whsec_…. Optional. A replaced one is accepted for one more day.")))
     }
 }
 
@@ -219,8 +259,7 @@ fn settings_form(
             p.hint { code { (project.project.id) } }
             (form.alert(&SHOWN))
             (meanwhile)
-            form method="post" action=(page_path(project)) {
-                (form::token(request))
+            (form::guarded(request, request.may(Privilege::Manage), &page_path(project), &html! {
                 (form::version(&current(project)))
                 (form.text(&FieldLabel("name", "Name", "")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
@@ -247,7 +286,7 @@ fn settings_form(
                     (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
                 }
                 @if request.may(Privilege::Manage) { button.primary type="submit" { "Save" } }
-            }
+            }))
         }
     }
 }
@@ -267,13 +306,11 @@ fn provider_form(
                 p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
             }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
-            form method="post" action={ (page_path(project)) "/provider" } {
-                (form::token(request))
+            (form::guarded(request, request.may(Privilege::Own), &format!("{}/provider", page_path(project)), &html! {
                 (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
                 fieldset {
                     legend { "Stripe account" }
-                    (form.secret(&FieldLabel("provider.secretKey", "Secret key", "sk_… or rk_…. Never shown again. Empty: unchanged.")))
-                    (form.secret(&FieldLabel("provider.webhookSecret", "Webhook secret", "whsec_…. Optional. A replaced one is accepted for one more day.")))
+                    (secrets(form))
                     p.hint {
                         "Create a restricted key with the required permissions at Stripe: "
                         a href=(permissions::link(false)) rel="noreferrer" { "live" } ", "
@@ -283,7 +320,7 @@ fn provider_form(
                 }
                 (form.tick(&FieldLabel("force", "Switch although there are orders", "Credits stay; the former provider's open subscriptions end, and its secrets stop working at once.")))
                 @if request.may(Privilege::Own) { button type="submit" { "Save provider" } }
-            }
+            }))
         }
     }
 }

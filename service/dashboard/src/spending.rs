@@ -19,6 +19,7 @@ use super::{
     money::{grouped, signed},
     page_request::PageRequest,
     time_zone,
+    verbatim::verbatim,
     wallets::{name, path, wallet},
 };
 use crate::state::App;
@@ -121,7 +122,7 @@ fn by_feature(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
                     thead { tr { th { "Product" } th { "Feature" } th.number { "Credits" } th.number { "Deductions" } } }
                     tbody { @for ((product, feature), sum) in &features { tr {
                         td { (product_name(project, *product)) }
-                        td { @match feature { Some(name) => bdi { (name) }, None => span.hint { "none named" } } }
+                        td { @match feature { Some(name) => (verbatim(name)), None => span.hint { "none named" } } }
                         td.number { (grouped(sum.credits.saturating_neg())) }
                         td.number { (count(*sum)) }
                     } } }

@@ -11,7 +11,7 @@ use operations::{
     backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,
 };
-use outbound::{Webhooks, invitation_mail::Invitations};
+use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 
 use crate::cookies::Site;
@@ -42,6 +42,8 @@ pub struct DashboardState {
     pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
+    /// Sends mails in the background.
+    pub mailer: Mailer,
     /// Makes the links of invitations, and mails them.
     pub invitations: Arc<Invitations>,
     /// Webhooks to projects' own servers.

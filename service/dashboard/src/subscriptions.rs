@@ -10,12 +10,14 @@ use domain::{
 use edge::Support;
 use maud::{Markup, html};
 use payments::SubscriptionInstruction;
+use people::Privilege;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
-    actions::{called, confirm},
+    actions::called,
     catalog::product_name,
+    confirm::confirm,
     fields::{CONFIRMED, KEY},
     form,
     layout::{self, At, Tab},
@@ -67,7 +69,7 @@ pub(super) fn buttons(
 ) -> Markup {
     html! {
         (standing(project, known))
-        form.row method="post" action={ (path(project, wallet)) "/subscription" } {
+        @if request.may(Privilege::Support) { form.row method="post" action={ (path(project, wallet)) "/subscription" } {
             (form::token(request))
             input type="hidden" name=(KEY) value=(Uuid::now_v7());
             input type="hidden" name="productId" value=(known.subscription.product);
@@ -77,7 +79,7 @@ pub(super) fn buttons(
                 button name="action" value="end" type="submit" { "Cancel at the end of the period…" }
             }
             button.danger name="action" value="now" type="submit" { "Cancel now…" }
-        }
+        } }
     }
 }
 

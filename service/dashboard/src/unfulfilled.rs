@@ -13,7 +13,7 @@ use domain::{
 use edge::{Support, refused};
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
-use people::Gift;
+use people::{Gift, Privilege};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
@@ -23,6 +23,7 @@ use super::{
     money::money,
     orders,
     page_request::{FormPost, PageRequest},
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -81,7 +82,7 @@ fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
         td.time { a href={ (page_path(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
         td { (why(payment.reason)) }
         td.number { (money(payment.paid.amount_cents, &payment.currency)) }
-        td { (payment.paid.email.as_ref().map_or("–", |email| email.as_str())) }
+        td { @match &payment.paid.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
         td { code { (payment.payment) } }
     } }
 }
@@ -98,7 +99,7 @@ fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalo
                 None => p.empty { "There was none yet." },
             }
             @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
-            @if status.running.is_some() { p { "One is running." } } @else {
+            @if status.running.is_some() { p { "One is running." } } @else if request.may(Privilege::Support) {
                 form method="post" action={ (page_path(project)) "/reconcile" } {
                     (form::token(request))
                     button type="submit" { "Compare them now" }
@@ -201,11 +202,13 @@ fn page(
             dl {
                 div { dt { "Why it has no order" } dd { (why(known.reason)) } }
                 div { dt { "Paid" } dd { (layout::when(known.paid_at)) } }
-                @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (email.as_str()) } } }
+                @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
                 @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
             }
         }
-        @if known.is_open() { (decisions(request, project, known, form)) } @else {
+        @if known.is_open() && !request.may(Privilege::Support) {
+            p { "It waits for somebody who may decide about it." }
+        } @else if known.is_open() { (decisions(request, project, known, form)) } @else {
             p { "This payment was already decided." }
         }
     };

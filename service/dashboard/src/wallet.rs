@@ -5,10 +5,12 @@ use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
+    history::Reason,
     id::{OrderId, WalletKey},
     wallet::Lot,
 };
 use maud::{Markup, html};
+use people::Privilege;
 use wire::Error;
 
 use super::{
@@ -16,12 +18,13 @@ use super::{
     catalog::product_name,
     fields::Fields,
     form::{self, Form},
+    freeze,
     layout::{self, Tab},
     ledger::{self, reason_name},
     money::grouped,
     orders,
     page_request::PageRequest,
-    remarks, subscriptions,
+    remarks, replace_code, subscriptions,
     wallets::{name, path, wallet},
 };
 use crate::state::App;
@@ -41,6 +44,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let query = request.query();
     let page = handle.ledger(scope, &address, ledger::query(query)?).await;
     let page = page.map_err(refused)?;
+    let deductions = page.lines.iter();
+    let deductions = deductions.filter(|line| line.entry.reason == Reason::Deduction);
+    let deductions = deductions.map(|line| line.id.number()).collect();
+    let given = handle.given_back(scope, &address, deductions).await;
+    let given = given.map_err(refused)?;
     let bought = handle.wallet_orders(scope, &address, None, ORDERS).await;
     let bought = bought.map_err(refused)?;
     let remarks = remarks::of(&app, key).await?;
@@ -48,15 +56,18 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let ended = ended.map_err(refused)?;
     let view = &detail.view;
     let body = html! {
-        h1 { bdi { (name(view)) } }
+        h1 { (name(view)) }
         p.hint { code { (view.id) } " · created " (layout::when(view.created_at)) }
+        (freeze::banner(view.frozen.as_ref()))
         (balances(&project, key, &detail))
         (access(&request, &project, key, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
         (orders::of_wallet(&project, key, &bought))
-        (ledger::card(&project, key, query, &page))
+        (ledger::card(&request, &project, key, query, &ledger::Shown { page, given }))
         (remarks::card(&request, &project, key, &remarks, Form::new(&Fields::default(), None)))
         (actions::forms(&request, &project, key))
+        (replace_code::card(&request, &project, view))
+        (freeze::card(&request, &project, view, Form::new(&Fields::default(), None)))
     };
     Ok(Tab::Wallets.page(&request, &project, "Wallet", &body))
 }
@@ -154,13 +165,11 @@ fn holds(
                     td.number { (grouped(hold.amount.get()))
                         @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
                     td.time { (layout::when(hold.expires_at)) }
-                    td { details {
-                        summary { "Release…" }
+                    td { @if request.may(Privilege::Support) {
                         form method="post" action={ (path(project, key)) "/release" } {
                             (form::token(request))
                             input type="hidden" name="holdId" value=(id);
-                            p { "The credits can be spent again, except for what was drawn; the hold can no longer be settled." }
-                            button.danger type="submit" { "Release this hold" }
+                            button.danger.small type="submit" { "Release…" }
                         }
                     } }
                 } } }

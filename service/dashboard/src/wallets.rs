@@ -13,6 +13,7 @@ use super::{
     layout::{self, Tab, base},
     money::grouped,
     page_request::PageRequest,
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -85,7 +86,8 @@ pub(super) fn table(project: &ProjectCatalog, wallets: &[ListedWallet]) -> Marku
         div.scroll tabindex="0" role="region" aria-label="Wallets" { table {
             thead { tr { th { "Wallet" } th { "Balances" } th { "Last used" } th { "Created" } } }
             tbody { @for wallet in wallets { tr {
-                td.wrap { a href=(path(project, wallet.view.key)) { bdi { (name(&wallet.view)) } }
+                td.wrap { a href=(path(project, wallet.view.key)) { (name(&wallet.view)) }
+                    @if wallet.view.frozen.is_some() { " " span.badge.bad { "Frozen" } }
                     br; code.small { (wallet.view.id) } }
                 td { (balances(project, &wallet.view)) }
                 td.time { (layout::when(wallet.used_at)) }
@@ -110,7 +112,9 @@ fn balances(project: &ProjectCatalog, view: &WalletView) -> Markup {
 }
 
 /// A wallet's display name: its user id, or that it is anonymous.
-pub(super) fn name(wallet: &WalletView) -> &str {
-    let user = wallet.external_user.as_ref();
-    user.map_or("Anonymous wallet", |user| user.as_str())
+pub(super) fn name(wallet: &WalletView) -> Markup {
+    match &wallet.external_user {
+        Some(user) => verbatim(user.as_str()),
+        None => html! { "Anonymous wallet" },
+    }
 }

@@ -4,6 +4,7 @@ use axum::{extract::State, response::Response};
 use edge::Manage;
 use maud::{Markup, html};
 use outbound::webhooks::TEST_EVENT;
+use people::Privilege;
 use wire::{
     Error,
     field::{EVENT_TYPES, EventType, FromText as _},
@@ -19,7 +20,7 @@ use crate::state::App;
 
 /// The form that asks for one.
 pub(super) fn card(request: &PageRequest, page_path: &str) -> Markup {
-    html! {
+    html! { @if request.may(Privilege::Manage) {
         section.card {
             h2 { "Try it" }
             form.row method="post" action={ (page_path) "/test" } {
@@ -34,7 +35,7 @@ pub(super) fn card(request: &PageRequest, page_path: &str) -> Markup {
             }
             p.hint { "Signed as others are, sent once, and not kept. It says " code { "\"test\": true" } " instead of what happened." }
         }
-    }
+    } }
 }
 
 /// `POST …/webhooks/{webhook}/test`: sends an event that did not happen, and shows how it was taken.

@@ -1,7 +1,7 @@
 //! A project's webhook endpoints, the deliveries to each, and sending them again.
 
 use axum::{extract::State, response::Response};
-use catalog::{EndpointChange, NewEndpoint, ProjectCatalog};
+use catalog::{NewEndpoint, ProjectCatalog};
 use domain::{
     catalog::Endpoint,
     id::{DeliveryId, ProjectId},
@@ -9,18 +9,19 @@ use domain::{
 use edge::{Manage, Support};
 use maud::{Markup, html};
 use outbound::webhooks::{Attempt, Delivery, Status};
-use people::NewKey;
+use people::{NewKey, Privilege};
 use wire::{
     Error, ErrorCode,
-    field::{EVENT_TYPES, EventType, FromText as _},
+    field::{EventType, FromText as _},
 };
 
 use super::{
     fields::Fields,
-    form::{self, FieldLabel, Form},
+    form::{self, Form},
     keys::copy_now,
     layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
+    webhook_change,
     webhook_health::{badge, health_card, health_line},
     webhook_test,
 };
@@ -81,7 +82,7 @@ pub(super) async fn create(
     Ok(made.unwrap_or_else(again))
 }
 
-fn secret(project: ProjectId, plain: String) -> NewKey {
+pub(super) fn secret(project: ProjectId, plain: String) -> NewKey {
     let label = SECRET;
     NewKey {
         project,
@@ -90,7 +91,8 @@ fn secret(project: ProjectId, plain: String) -> NewKey {
     }
 }
 
-fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
+/// An endpoint's address and events as the form has them.
+pub(super) fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
     let read = app.webhooks.reach().read(fields.text("url"));
     let url = read.map_err(|forbidden| Error::invalid("url", forbidden.to_string()))?;
     let mut events = fields.list("events");
@@ -115,7 +117,6 @@ fn page(
     error: Option<&Error>,
 ) -> Response {
     let form = Form::new(fields, error);
-    let ticked = |kind: &str| fields.all("event").any(|it| it == kind);
     let endpoints: Vec<_> = project
         .endpoints()
         .map(|endpoint| (endpoint, app.webhooks.health(endpoint.id)))
@@ -135,22 +136,15 @@ fn page(
                 } } }
             } }
         }
-        section.card {
+        @if request.may(Privilege::Manage) { section.card {
             h2 { "New endpoint" }
             (form.alert(&["url"]))
             form method="post" action={ (base(project)) "/webhooks" } {
                 (form::token(request))
-                (form.text(&FieldLabel("url", "Address", "Such as https://shop.example/hooks.")))
-                fieldset {
-                    legend { "Events" }
-                    p.hint { "None ticked: all, and those of later releases." }
-                    div.row { @for kind in EVENT_TYPES {
-                        label { input type="checkbox" name="event" value=(kind) checked[ticked(kind)]; " " (kind) }
-                    } }
-                }
+                (webhook_change::inputs(&form))
                 button.primary type="submit" { "Create endpoint" }
             }
-        }
+        } }
     };
     form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
 }
@@ -204,7 +198,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             @if let Some(older) = older { p { a.button href={ "?status=" (wanted) "&before=" (older) } { "Older" } } }
         }
         (webhook_test::card(&request, &page_path))
-        (steps(&request, endpoint, &page_path))
+        (webhook_change::cards(&request, &project, endpoint, None))
     };
     Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
 }
@@ -246,90 +240,13 @@ pub(super) fn attempt_line(attempt: &Attempt) -> Markup {
 }
 
 pub(super) fn send_again(request: &PageRequest, page_path: &str, delivery: &Delivery) -> Markup {
-    html! {
+    html! { @if request.may(Privilege::Support) {
         form method="post" action={ (page_path) "/replay" } {
             (form::token(request))
             input type="hidden" name="deliveryId" value=(delivery.id);
             button.small type="submit" { "Send again" }
         }
-    }
-}
-
-fn steps(request: &PageRequest, endpoint: &Endpoint, page_path: &str) -> Markup {
-    let fields = Fields::default();
-    let form = Form::new(&fields, None);
-    html! {
-        section.card {
-            h2 { "Send again" }
-            form method="post" action={ (page_path) "/replay" } {
-                (form::token(request))
-                (form.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
-                button type="submit" { "Send again" }
-            }
-        }
-        section.card {
-            h2 { "Endpoint" }
-            form.row method="post" action=(page_path) {
-                (form::token(request))
-                @if endpoint.is_active() {
-                    button name="action" value="off" type="submit" { "Switch off" }
-                } @else {
-                    button name="action" value="on" type="submit" { "Switch on" }
-                }
-                button name="action" value="rotate" type="submit" { "Rotate secret" }
-            }
-            p.hint { "The old secret stays valid beside the new one for 24 hours." }
-            details {
-                summary { "Delete…" }
-                form method="post" action=(page_path) {
-                    (form::token(request))
-                    p { "It gets no more events, and its deliveries are deleted." }
-                    button.danger name="action" value="delete" type="submit" { "Delete this endpoint" }
-                }
-            }
-        }
-    }
-}
-
-/// `POST …/webhooks/{webhook}`: switches an endpoint on or off, rotates its secret, or deletes it.
-pub(super) async fn change(
-    State(app): State<App>,
-    posted: FormPost<Manage>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let endpoint = named(&request, &project)?;
-    let (id, page_path) = (project.project.id, page_path(&project, endpoint));
-    let (message, did, back) = match fields.text("action") {
-        action @ ("on" | "off") => {
-            let change = EndpointChange {
-                active: Some(action == "on"),
-                ..EndpointChange::default()
-            };
-            app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            let did = if action == "on" {
-                "Switched on"
-            } else {
-                "Switched off"
-            };
-            ("saved", did, page_path)
-        }
-        "rotate" => {
-            let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
-            app.edge
-                .people
-                .sessions
-                .keep_keys(&request.signed, vec![secret(id, minted.plain)]);
-            ("made", "Rotated the secret of", page_path)
-        }
-        "delete" => {
-            app.catalog.delete_endpoint(id, endpoint.id).await?;
-            ("deleted", "Deleted", format!("{}/webhooks", base(&project)))
-        }
-        _ => return Err(Error::missing("action")),
-    };
-    let what = format!("{did} webhook endpoint {} of {id}", endpoint.id);
-    Ok(request.done(&back, message, what))
+    } }
 }
 
 /// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use actors::{Handle, OrderFilter, WalletOrder};
+use actors::{Address, Handle, LedgerQuery, OrderFilter, WalletOrder};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, header},
@@ -12,6 +12,8 @@ use catalog::ProjectCatalog;
 use futures_util::{StreamExt as _, stream};
 use wire::csv;
 
+/// Ledger entries that are read at once.
+const ENTRIES_AT_ONCE: usize = 100;
 /// Orders that are read at once.
 const ORDERS_AT_ONCE: usize = 100;
 /// Wallets that are read at once. Those of one day or rank are read for each page of them: the fewer pages the better.
@@ -44,6 +46,35 @@ pub fn orders(handle: Handle, project: Arc<ProjectCatalog>, filter: OrderFilter)
         Ok(Some((rows, next)))
     });
     answer("orders", head, rows)
+}
+
+/// All of a wallet's ledger that a query asks for, newest first; its `before` and `limit` do not count.
+#[must_use]
+pub fn ledger(
+    handle: Handle,
+    project: Arc<ProjectCatalog>,
+    wallet: Address,
+    query: LedgerQuery,
+) -> Response {
+    let head = csv::row(csv::LEDGER_COLUMNS);
+    let query = LedgerQuery {
+        before: None,
+        limit: ENTRIES_AT_ONCE,
+        ..query
+    };
+    let first = Some((handle, project, wallet, query));
+    let rows = stream::try_unfold(first, async |state| {
+        let Some((handle, project, wallet, mut query)) = state else {
+            return Ok(None);
+        };
+        let page = handle.ledger(&project.scope, &wallet, query.clone()).await;
+        let page = page.map_err(io::Error::other)?;
+        let rows: String = page.lines.iter().map(csv::ledger).collect();
+        query.before = page.next;
+        let next = page.next.map(|_| (handle, project, wallet, query));
+        Ok(Some((rows, next)))
+    });
+    answer("ledger", head, rows)
 }
 
 /// All wallets of a project.

@@ -19,7 +19,7 @@
       cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false, range: (_, low, high) => (isBars ? [low - 0.5, high + 0.5] : [low, high]) }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
       axes: [
-        { ...axis, grid: { show: false }, incrs: steps, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 64 },
+        { ...axis, grid: { show: false }, incrs: steps, values: (_, at) => at.map((i) => labels[i] ?? ''), space: 88 },
         { ...axis, size: 64, incrs: steps, values: (_, at) => at.map((v) => Intl.NumberFormat('en', { notation: 'compact' }).format(v / unit)) },
       ],
       series: [
