@@ -24,7 +24,7 @@ use super::{
     money::{grouped, signed},
     orders,
     page_request::PageRequest,
-    verbatim::verbatim,
+    verbatim::{self, verbatim},
     wallets::{path, wallet},
 };
 use crate::state::App;
@@ -171,7 +171,7 @@ fn row(
             @if given > 0 {
                 a href=(link(line.id)) { @if given < taken { (grouped(given)) " given back" } @else { "Given back" } } " "
             }
-            @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim(meta.as_str())) } " " }
+            @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim::meta(meta)) } " " }
             @if let Some(key) = &entry.key { code.small.wrap { (verbatim(key.as_str())) } " " }
             @if can { a href=(link(line.id)) { "Give back…" } }
         }
