@@ -1,9 +1,10 @@
 //! Projects by the admin API.
 
-use kit::Server;
+use kit::{Client, Server};
+use reqwest::Method;
 use serde_json::json;
 
-use crate::{assert_invalid, get, patch, post, project};
+use crate::{ADMIN, assert_invalid, get, patch, post, project};
 
 #[tokio::test]
 async fn a_project_comes_with_keys_that_work_at_once() {
@@ -177,4 +178,17 @@ async fn a_bad_change_names_its_input_and_changes_nothing() {
         assert_invalid(&patch(&admin, &path, &change).await, param);
     }
     assert_eq!(get(&admin, &path).await.expect(200), before);
+}
+
+#[tokio::test]
+async fn a_misspelt_setting_is_refused_to_those_who_prefer_it() {
+    let server = Server::start().await;
+    let change = json!({"walletCreationLimit": {"max": 5, "windowSeconds": 60, "window": 1}});
+    let path = format!("{ADMIN}{}", project(&server));
+    let lenient = server.admin().patch(&path, &change).await;
+    lenient.expect(200);
+    let strict = server.admin().request(Method::PATCH, &path).json(&change);
+    let strict = strict.header("Prefer", "handling=strict");
+    let reply = Client::send(strict).await.unwrap();
+    assert_invalid(&reply, "walletCreationLimit.window");
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, Reply},
-    service::{Service, assert_refused},
+    service::{Service, assert_refused, header},
 };
 
 const PATH: &str = "/api/v1/wallets/external";
@@ -129,4 +129,48 @@ async fn a_body_that_says_it_is_far_too_large_is_not_waited_for() {
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 413");
+}
+
+#[tokio::test]
+async fn a_misspelt_field_is_refused_to_those_who_prefer_it() {
+    let service = Service::start().await;
+    let strict = |path: &str, body: Value| {
+        let request = service.secret.request(Method::POST, path).json(&body);
+        Client::send(request.header("Prefer", "respond-async, handling=strict"))
+    };
+    let credit = |field: &str, key: &str| {
+        let mut body = json!({
+            "externalUserId": "u", "productId": service.product, "amount": 5,
+            "idempotencyKey": key, "meta": {"anything": {"goes": 1}},
+        });
+        body[field] = "2099-12-31T00:00:00Z".into();
+        body
+    };
+    let path = "/api/v1/credit";
+    let reply = strict(path, credit("expiresat", "a")).await.unwrap();
+    assert_refused(&reply, 400, "invalid_request");
+    assert_eq!(reply.body["param"], "expiresat");
+    assert_eq!(
+        header(&reply, "preference-applied"),
+        Some("handling=strict")
+    );
+    let reply = strict(path, credit("expiresAt", "b")).await.unwrap();
+    assert_eq!(
+        header(&reply, "preference-applied"),
+        Some("handling=strict")
+    );
+    assert_eq!(reply.expect(200)["balance"], 5);
+    // Without the preference the field is ignored, and nothing is said.
+    let reply = service.secret.post(path, &credit("expiresat", "c")).await;
+    assert_eq!(header(&reply, "preference-applied"), None);
+    assert_eq!(reply.expect(200)["balance"], 10);
+
+    // The routes with a short way, too.
+    let item = json!({"externalUserId": "u", "amount": 1, "idempotencyKey": "d", "mata": {}});
+    let reply = strict("/api/v1/wallets/external/deduct", item.clone()).await;
+    assert_eq!(reply.unwrap().body["param"], "mata");
+    let batch = json!({"items": [item]});
+    let reply = strict("/api/v1/deductions/batch", batch).await.unwrap();
+    assert_refused(&reply, 400, "invalid_request");
+    assert_eq!(reply.body["param"], "items[0].mata");
 }

@@ -24,7 +24,7 @@ async fn a_preflight_needs_no_key() {
             .header("Access-Control-Request-Method", "POST")
             .header(
                 "Access-Control-Request-Headers",
-                "authorization,content-type,idempotency-key",
+                "authorization,content-type,idempotency-key,prefer",
             );
         let reply = Client::send(request).await.unwrap();
         assert_eq!(reply.status, 200, "{path}");
@@ -43,6 +43,7 @@ async fn a_preflight_needs_no_key() {
             "idempotency-key",
             "x-wallet-code",
             "last-event-id",
+            "prefer",
         ] {
             assert!(headers.contains(name), "{headers}");
         }

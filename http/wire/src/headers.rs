@@ -18,3 +18,7 @@ pub const X_WALLET_CODE: HeaderName = HeaderName::from_static("x-wallet-code");
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// `true` on the answer to a repeated request.
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// What the caller prefers of a request's handling (RFC 7240).
+pub const PREFER: HeaderName = HeaderName::from_static("prefer");
+/// Which of it was done.
+pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");

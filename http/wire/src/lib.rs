@@ -12,6 +12,7 @@ pub mod field;
 pub mod headers;
 pub mod invalid_input;
 pub mod note;
+pub mod prefer;
 mod refusal;
 pub mod request_id;
 pub mod respond;

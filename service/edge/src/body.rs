@@ -1,6 +1,6 @@
 //! A request's body: its media type and size are checked before it is read whole, its shape when it
 //! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
-//! find out which input was at fault.
+//! find out which input was at fault, and a caller who prefers to hear of fields that nobody reads.
 
 use std::{pin::pin, time::Duration};
 
@@ -13,7 +13,10 @@ use bytes::BytesMut;
 use futures_util::future::poll_immediate;
 use http_body_util::BodyExt;
 use serde::{Deserialize, de::IgnoredAny};
-use wire::{code::ErrorCode, error::Error, field::Object, invalid_input::invalid_input};
+use serde_ignored::Path;
+use wire::{
+    code::ErrorCode, error::Error, field::Object, invalid_input::invalid_input, prefer::is_strict,
+};
 
 use crate::BehindEdge;
 
@@ -34,15 +37,23 @@ pub struct BodyLimits {
 
 /// A JSON body of an ordinary request.
 #[derive(Debug)]
-pub struct Body(Bytes);
+pub struct Body(Json);
 
 /// A JSON body that may be left out.
 #[derive(Debug)]
-pub struct MaybeBody(Bytes);
+pub struct MaybeBody(Json);
 
 /// A JSON body of a batch, which may be larger.
 #[derive(Debug)]
-pub struct BatchBody(Bytes);
+pub struct BatchBody(Json);
+
+/// JSON as it was sent.
+#[derive(Debug, Default)]
+struct Json {
+    bytes: Bytes,
+    /// Whether fields that nobody reads are refused, instead of ignored.
+    strict: bool,
+}
 
 /// A form of the dashboard, as browsers encode it.
 #[derive(Debug)]
@@ -62,10 +73,10 @@ impl<S: BehindEdge> FromRequest<S> for MaybeBody {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         if http_body::Body::is_end_stream(request.body()) {
-            return Ok(Self(Bytes::new()));
+            return Ok(Self(Json::default()));
         }
-        let Body(bytes) = Body::from_request(request, state).await?;
-        Ok(Self(bytes))
+        let Body(json) = Body::from_request(request, state).await?;
+        Ok(Self(json))
     }
 }
 
@@ -99,7 +110,7 @@ impl Body {
     ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        parse(&self.0)
+        self.0.parse()
     }
 }
 
@@ -135,9 +146,9 @@ impl MaybeBody {
     ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
-        match self.0.trim_ascii() {
+        match self.0.bytes.trim_ascii() {
             b"" | b"null" => Ok(None),
-            _ => parse(&self.0).map(Some),
+            _ => self.0.parse().map(Some),
         }
     }
 }
@@ -163,7 +174,7 @@ impl BatchBody {
     ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        parse(&self.0)
+        self.0.parse()
     }
 }
 
@@ -177,11 +188,14 @@ async fn read(
     body: impl Incoming,
     max: usize,
     seconds: u64,
-) -> Result<Bytes, Error> {
+) -> Result<Json, Error> {
     if !is_of(headers, "application/json") {
         return Err(Error::new(ErrorCode::UnsupportedMediaType));
     }
-    read_whole(body, max, seconds).await
+    Ok(Json {
+        bytes: read_whole(body, max, seconds).await?,
+        strict: is_strict(headers),
+    })
 }
 
 async fn read_whole(body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
@@ -278,6 +292,49 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     match read {
         Ok(Object(value)) => Ok(value),
         Err(_) => Err(explain::<T>(body)),
+    }
+}
+
+impl Json {
+    fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        let read = parse(&self.bytes)?;
+        if self.strict {
+            refuse_unread::<T>(&self.bytes)?;
+        }
+        Ok(read)
+    }
+}
+
+/// Refuses a body that was parsed and has a field that nobody reads, at whatever depth.
+#[cold]
+fn refuse_unread<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<(), Error> {
+    let mut first = None;
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let read = serde_ignored::deserialize::<_, _, Object<T>>(&mut deserializer, |path| {
+        first.get_or_insert_with(|| path_of(&path));
+    });
+    match (read, first) {
+        (Ok(_), None) => Ok(()),
+        (Ok(_), Some(path)) => {
+            let message = format!("There is no field {path}, and handling=strict was preferred.");
+            Err(Error::invalid(path, message))
+        }
+        (Err(_), _) => Err(explain::<T>(body)),
+    }
+}
+
+/// A path as `param` has it, such as `items[3].amount`.
+fn path_of(path: &Path<'_>) -> String {
+    match path {
+        Path::Root => String::new(),
+        Path::Seq { parent, index } => format!("{}[{index}]", path_of(parent)),
+        Path::Map { parent, key } => match path_of(parent) {
+            parent if parent.is_empty() => key.clone(),
+            parent => format!("{parent}.{key}"),
+        },
+        Path::Some { parent }
+        | Path::NewtypeStruct { parent }
+        | Path::NewtypeVariant { parent } => path_of(parent),
     }
 }
 

@@ -16,7 +16,7 @@ use std::{
 
 use axum::{
     extract::{ConnectInfo, MatchedPath, Request},
-    http::{HeaderMap, HeaderValue, StatusCode},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use limits::{BucketState, Client};
@@ -26,7 +26,10 @@ use tower::{Layer, Service};
 use tracing::{Instrument as _, instrument::Instrumented};
 use wire::{
     error::Error,
-    headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, X_REQUEST_ID},
+    headers::{
+        PREFERENCE_APPLIED, RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, X_REQUEST_ID,
+    },
+    prefer::is_strict,
     request_id::{RequestId, RequestIdText},
 };
 
@@ -137,6 +140,8 @@ pub fn enter(
         over_limit,
     };
     let tail = Tail {
+        // Only a body has fields that might be refused.
+        strict: headers.contains_key(header::CONTENT_TYPE) && is_strict(headers),
         request_id: RequestId::new(now),
         client,
         level,
@@ -172,6 +177,7 @@ pub struct Tail {
     client: Client,
     level: Option<BucketState>,
     started: Instant,
+    strict: bool,
 }
 
 impl Tail {
@@ -188,6 +194,12 @@ impl Tail {
         }
         let headers = response.headers_mut();
         headers.insert(X_REQUEST_ID, self.request_id.text().header());
+        if self.strict {
+            headers.insert(
+                PREFERENCE_APPLIED,
+                HeaderValue::from_static("handling=strict"),
+            );
+        }
         // On a 429 the headers describe the limit that refused.
         if let Some(level) = self.level
             && refusal.as_ref().and_then(Error::refusal).is_none()

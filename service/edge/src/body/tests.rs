@@ -45,6 +45,33 @@ fn a_good_body_is_read_and_unknown_fields_are_ignored() {
     assert_eq!(request.meta.unwrap().0.as_str(), r#"{"a":1}"#);
 }
 
+fn unread(body: &str) -> Option<String> {
+    let json = Json {
+        bytes: body.to_owned().into(),
+        strict: true,
+    };
+    let read = json.parse::<Request>();
+    read.err()
+        .map(|error| error.param().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_caller_may_have_unknown_fields_refused_at_whatever_depth() {
+    let good = r#"{"amount":7,"name":"J","meta":{"any": {"thing": [1.5]}},"items":[{"amount":1}]}"#;
+    assert_eq!(unread(good), None);
+    for (body, path) in [
+        (r#"{"amuont":7}"#, "amuont"),
+        (
+            r#"{"items":[{"amount":1},{"nmae":"x","y":1}]}"#,
+            "items[1].nmae",
+        ),
+        (r#"{"b":{"c":1},"a":1}"#, "b"),
+        (r#"{"amount":0,"amuont":7}"#, "amount"),
+    ] {
+        assert_eq!(unread(body).as_deref(), Some(path), "{body}");
+    }
+}
+
 #[test]
 fn amounts_are_positive_json_integers_within_two_to_the_53() {
     for good in ["1", "9007199254740991"] {

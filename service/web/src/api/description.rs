@@ -17,7 +17,7 @@ Send an API key as `Authorization: Bearer <key>`. A publishable key (`pay_pk_…
 browser; a secret key (`pay_sk_…`) may not, and is accepted wherever a publishable one is. A wallet's \
 session (`pay_ws_…`) opens that wallet alone, which then need not be named.\n\n\
 Amounts are whole numbers up to 2^53 - 1. Timestamps are ISO 8601 in UTC with milliseconds. Unknown \
-fields are ignored. A refusal is a JSON object with a stable `code`; when several apply: \
+fields are ignored, unless the header `Prefer: handling=strict` is sent. A refusal is a JSON object with a stable `code`; when several apply: \
 authentication, rate limit, kind of key, media type and size, shape of the body, unknown ids, \
 idempotency and other states, funds.";
 

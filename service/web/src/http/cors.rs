@@ -43,6 +43,7 @@ impl CorsForBrowsers {
                 headers::IDEMPOTENCY_KEY,
                 headers::X_WALLET_CODE,
                 headers::LAST_EVENT_ID,
+                headers::PREFER,
             ])
             .expose_headers([
                 header::RETRY_AFTER,
@@ -51,6 +52,7 @@ impl CorsForBrowsers {
                 headers::RATE_LIMIT_RESET,
                 headers::X_REQUEST_ID,
                 headers::IDEMPOTENCY_REPLAYED,
+                headers::PREFERENCE_APPLIED,
             ])
             // The answer is the same for every origin.
             .vary::<[HeaderName; 0]>([])

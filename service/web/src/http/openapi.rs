@@ -74,6 +74,13 @@ impl Interface {
             "components": {
                 "schemas": schemas,
                 "headers": headers(),
+                "parameters": { "Prefer": {
+                    "name": "Prefer",
+                    "in": "header",
+                    "description": "`handling=strict` (RFC 7240): a field that nobody reads, at whatever depth of \
+                        the body, is 400 `invalid_request` with its path as `param`, and not ignored.",
+                    "schema": { "type": "string", "examples": ["handling=strict"] },
+                } },
                 "securitySchemes": schemes,
             },
         })
@@ -97,6 +104,17 @@ impl Interface {
         {
             operation.insert("security".into(), json!([{ *key: [] }]));
         }
+        let has_body = operation.get("requestBody").is_some();
+        if has_body && let Some(operation) = operation.as_object_mut() {
+            let prefer = json!({ "$ref": "#/components/parameters/Prefer" });
+            match operation
+                .get_mut("parameters")
+                .and_then(Value::as_array_mut)
+            {
+                Some(parameters) => parameters.push(prefer),
+                None => drop(operation.insert("parameters".into(), json!([prefer]))),
+            }
+        }
         let codes = codes(operation);
         let Some(responses) = operation
             .get_mut("responses")
@@ -115,6 +133,7 @@ impl Interface {
             names.extend(own.iter().map(String::as_str));
             names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
             names.extend(replays.then_some("Idempotency-Replayed"));
+            names.extend(has_body.then_some("Preference-Applied"));
             response.insert("headers".into(), references(&names));
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
@@ -220,6 +239,7 @@ fn headers() -> Value {
         "RateLimit-Reset": number("Whole seconds until all of them are there again."),
         "Retry-After": number("Whole seconds until it is worth trying again, at least 1."),
         "Idempotency-Replayed": text("`true` when an earlier request with the same key did the work."),
+        "Preference-Applied": text("`handling=strict` where that was preferred."),
         "WWW-Authenticate": text("`Bearer`"),
     })
 }
