@@ -1,6 +1,8 @@
 //! The whole catalog as requests see it: one immutable value. A change makes a new one, sharing
 //! every project that it does not touch.
 
+mod authentication;
+
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     sync::Arc,
@@ -8,9 +10,10 @@ use std::{
 
 use actors::Scope;
 use domain::{
+    Timestamp,
     catalog::{
-        Account, ApiKey, Document, Endpoint, EndpointStatus, KeyKind, Price, Product, Products,
-        Project, Provider, ProviderEpoch, Sandbox,
+        Account, ApiKey, Document, Endpoint, EndpointStatus, Price, Product, Products, Project,
+        Provider, ProviderEpoch, Sandbox,
     },
     id::{EndpointId, KeyId, PriceId, ProductId, ProjectId},
     project_event::LowBalance,
@@ -21,7 +24,11 @@ use super::{
     Error,
     cells::Elsewhere,
     key_hash::{ByHash, KeyHash},
+    key_uses::LastUse,
 };
+use authentication::KnownKey;
+
+pub use authentication::Authenticated;
 
 /// The provider epoch of a project that never had a provider.
 static NOBODY: ProviderEpoch = ProviderEpoch {
@@ -35,21 +42,10 @@ static NOBODY: ProviderEpoch = ProviderEpoch {
 pub struct Catalog {
     projects: BTreeMap<ProjectId, Arc<ProjectCatalog>>,
     /// API keys that are not revoked.
-    keys: ByHash<Authenticated>,
+    keys: ByHash<KnownKey>,
     /// The cell whose projects these are.
     cell: i16,
     elsewhere: Arc<Elsewhere>,
-}
-
-/// What an API key gives access to.
-#[derive(Debug, Clone)]
-pub struct Authenticated {
-    /// The key's project, as of the catalog that it was found in.
-    pub project: Arc<ProjectCatalog>,
-    /// The API key's identifier.
-    pub key: KeyId,
-    /// Whether the key is publishable or secret.
-    pub kind: KeyKind,
 }
 
 /// One project with everything that belongs to it.
@@ -59,7 +55,7 @@ pub struct ProjectCatalog {
     pub project: Project,
     /// What its wallets need of the catalog to decide commands.
     pub scope: Scope,
-    keys: BTreeMap<KeyId, ApiKey>,
+    keys: BTreeMap<KeyId, (ApiKey, Arc<LastUse>)>,
     products: Products,
     prices: BTreeMap<(ProductId, PriceId), Price>,
     provider: Option<Provider>,
@@ -96,26 +92,6 @@ impl Catalog {
             true => Some(self.cell),
             false => self.elsewhere.project(id),
         }
-    }
-
-    /// The cell that has the project of the key with this SHA-256, as far as these books know.
-    #[must_use]
-    pub fn cell_of_key(&self, sha256: &[u8; 32]) -> Option<i16> {
-        match self.keys.contains_key(&KeyHash(*sha256)) {
-            true => Some(self.cell),
-            false => self.elsewhere.key(sha256),
-        }
-    }
-
-    /// The SHA-256 of each key that is not revoked.
-    pub fn key_hashes(&self) -> impl Iterator<Item = [u8; 32]> {
-        self.keys.keys().map(|KeyHash(hash)| *hash)
-    }
-
-    /// The key with this SHA-256, unless it is unknown or revoked. One look-up.
-    #[must_use]
-    pub fn authenticate(&self, key_sha256: &[u8; 32]) -> Option<Authenticated> {
-        self.keys.get(&KeyHash(*key_sha256)).cloned()
     }
 
     /// The project with this identifier, if there is one.
@@ -161,7 +137,7 @@ impl Catalog {
     }
 
     fn replace(&mut self, id: ProjectId, project: Arc<ProjectCatalog>) {
-        for key in project.keys.values() {
+        for (key, last_use) in project.keys.values() {
             let hash = KeyHash(key.hash);
             if key.revoked_at.is_some() {
                 self.keys.remove(&hash);
@@ -169,10 +145,14 @@ impl Catalog {
                 let project = Arc::clone(&project);
                 self.keys.insert(
                     hash,
-                    Authenticated {
-                        project,
-                        key: key.id,
-                        kind: key.kind,
+                    KnownKey {
+                        opens: Authenticated {
+                            project,
+                            key: key.id,
+                            kind: key.kind,
+                        },
+                        expires_at: key.expires_at,
+                        last_use: Arc::clone(last_use),
                     },
                 );
             }
@@ -206,7 +186,11 @@ impl ProjectCatalog {
     fn put(&mut self, document: Document) {
         match document {
             Document::Project(project) => self.project = project,
-            Document::Key(key) => drop(self.keys.insert(key.id, key)),
+            Document::Key(key) => {
+                let former = self.keys.remove(&key.id);
+                let last_use = former.map(|(_, last_use)| last_use).unwrap_or_default();
+                self.keys.insert(key.id, (key, last_use));
+            }
             Document::Product(product) => drop(self.products.insert(product.id, product)),
             Document::Price(price) => drop(self.prices.insert((price.product, price.id), price)),
             Document::Provider(provider) => self.provider = Some(provider),
@@ -359,11 +343,17 @@ impl ProjectCatalog {
     /// A key, revoked or not.
     #[must_use]
     pub fn key(&self, id: &KeyId) -> Option<&ApiKey> {
-        self.keys.get(id)
+        self.keys.get(id).map(|(key, _)| key)
+    }
+
+    /// The start of the UTC day on which a key was last used; `None`: it never was.
+    #[must_use]
+    pub fn key_last_used(&self, id: &KeyId) -> Option<Timestamp> {
+        self.keys.get(id)?.1.day()
     }
 
     /// All keys, revoked ones too, in the order in which they were made.
     pub fn keys(&self) -> impl Iterator<Item = &ApiKey> {
-        self.keys.values()
+        self.keys.values().map(|(key, _)| key)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use domain::{
     Timestamp,
-    catalog::{ApiKey, KeyKind},
+    catalog::{ApiKey, NewKey},
     id::{KeyId, ProjectId},
 };
 use sha2::{Digest, Sha256};
@@ -34,10 +34,15 @@ impl fmt::Debug for MintedKey {
 }
 
 impl MintedKey {
-    pub(super) fn draw(project: ProjectId, kind: KeyKind, now: Timestamp) -> Result<Self, Error> {
-        let plain = format!("{}{}", kind.prefix(), random_text(BODY_LENGTH)?);
+    pub(super) fn draw(
+        project: ProjectId,
+        new: impl Into<NewKey>,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let new = new.into();
+        let plain = format!("{}{}", new.kind.prefix(), random_text(BODY_LENGTH)?);
         let drawn = (plain.as_str(), sha256(plain.as_bytes()));
-        let key = ApiKey::new((project, KeyId(new_id())), kind, drawn, now);
+        let key = new.decide((project, KeyId(new_id())), drawn, now)?;
         Ok(Self { key, plain })
     }
 }
@@ -72,6 +77,8 @@ pub fn random_text(length: usize) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
+    use domain::catalog::KeyKind;
+
     use super::*;
 
     #[test]

@@ -10,6 +10,8 @@ mod endpoints;
 mod error;
 mod index;
 mod key_hash;
+mod key_use_writer;
+mod key_uses;
 mod keys;
 mod origin;
 mod providers;
@@ -20,12 +22,13 @@ mod tests;
 pub use cells::{MAX_MOVED, OwnCellNote, ProjectCellNote, own_cell};
 /// Commands of the catalog, whose rules are in the domain.
 pub use domain::catalog::{
-    EndpointChange, NewEndpoint, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
-    ProjectChange, SandboxChange,
+    EndpointChange, KeyChange, NewEndpoint, NewKey, NewPrice, NewProduct, NewProject, PriceChange,
+    ProductChange, ProjectChange, SandboxChange,
 };
 pub use endpoints::MintedEndpoint;
 pub use error::Error;
 pub use index::{Authenticated, Catalog, ProjectCatalog};
+pub use key_uses::KeyUseNote;
 pub use keys::{MintedKey, random_text, sha256};
 pub use origin::{is_loopback, origins};
 pub use providers::ProviderChange;

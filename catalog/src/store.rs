@@ -18,9 +18,12 @@ use secrecy::SecretString;
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Catalog, Error, MintedKey, NewPrice, NewProduct, NewProject, PriceChange, ProductChange,
-    ProjectCatalog, ProjectCellNote, ProjectChange, ProviderChange, SandboxChange,
-    cells::Elsewhere, new_id,
+    Authenticated, Catalog, Error, KeyChange, MintedKey, NewKey, NewPrice, NewProduct, NewProject,
+    PriceChange, ProductChange, ProjectCatalog, ProjectCellNote, ProjectChange, ProviderChange,
+    SandboxChange,
+    cells::Elsewhere,
+    key_uses::{self, KeyUses},
+    new_id,
 };
 
 /// The current catalog, and the way to change it. Cheap to clone.
@@ -33,6 +36,7 @@ pub(super) struct CatalogState {
     current: ArcSwap<Catalog>,
     pub(super) handle: Handle,
     pub(super) cipher: Cipher,
+    pub(super) key_uses: KeyUses,
     turn: Mutex<()>,
     changed: watch::Sender<()>,
 }
@@ -51,12 +55,14 @@ impl CatalogStore {
             .collect();
         let (own, elsewhere) = Elsewhere::part(handle.documents()?, cell, &cells);
         let catalog = Catalog::of_cell(cell, elsewhere).with(own)?;
+        key_uses::recall(&handle, catalog.last_uses())?;
         let current = ArcSwap::from_pointee(catalog);
         Ok(Self {
             shared: Arc::new(CatalogState {
                 current,
                 handle,
                 cipher,
+                key_uses: KeyUses::default(),
                 turn: Mutex::new(()),
                 changed: watch::Sender::new(()),
             }),
@@ -67,6 +73,13 @@ impl CatalogStore {
     #[must_use]
     pub fn current(&self) -> Guard<Arc<Catalog>> {
         self.shared.current.load()
+    }
+
+    /// What the key with this SHA-256 opens now, unless it is unknown, revoked or past its end. Notes that it was used.
+    #[must_use]
+    pub fn authenticate(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<Authenticated> {
+        let uses = &self.shared.key_uses;
+        self.current().authenticate_use(key_sha256, now, uses)
     }
 
     /// A project as it is now.
@@ -328,12 +341,38 @@ impl CatalogStore {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ProjectNotFound`], [`Error::Randomness`], [`Error::Wallets`] when it cannot be logged.
-    pub async fn create_key(&self, project: ProjectId, kind: KeyKind) -> Result<MintedKey, Error> {
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Randomness`],
+    /// [`Error::Wallets`] when it cannot be logged.
+    pub async fn create_key(
+        &self,
+        project: ProjectId,
+        new: impl Into<NewKey>,
+    ) -> Result<MintedKey, Error> {
+        let new = new.into();
         self.change(move |catalog, now| {
+            let minted = MintedKey::draw(project, new, now)?;
             find(catalog, project)?;
-            let minted = MintedKey::draw(project, kind, now)?;
             Ok((vec![Document::Key(minted.key.clone())], minted))
+        })
+        .await
+    }
+
+    /// Changes an API key's name or end, effective with the next request.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`],
+    /// [`Error::Wallets`] when it cannot be logged.
+    pub async fn update_key(
+        &self,
+        project: ProjectId,
+        id: KeyId,
+        change: KeyChange,
+    ) -> Result<ApiKey, Error> {
+        self.change(move |catalog, now| {
+            let key = find(catalog, project)?.key(&id);
+            let key = change.decide(key.ok_or(Refusal::KeyNotFound(id))?, now)?;
+            Ok((vec![Document::Key(key.clone())], key))
         })
         .await
     }

@@ -91,19 +91,19 @@ fn a_key_opens_its_project_until_it_is_revoked() {
     let (catalog, project) = catalog(Vec::new());
     let minted = MintedKey::draw(project.project.id, KeyKind::Secret, NOW).unwrap();
     let hash = sha256(minted.plain.as_bytes());
-    assert!(catalog.authenticate(&hash).is_none());
+    assert!(catalog.authenticate(&hash, NOW).is_none());
 
     let catalog = catalog
         .with(vec![Document::Key(minted.key.clone())])
         .unwrap();
-    let found = catalog.authenticate(&hash).unwrap();
+    let found = catalog.authenticate(&hash, NOW).unwrap();
     assert_eq!((found.key, found.kind), (minted.key.id, KeyKind::Secret));
     assert_eq!(found.project.project.id, project.project.id);
 
     let mut revoked = minted.key;
     revoked.revoked_at = Some(NOW);
     let catalog = catalog.with(vec![Document::Key(revoked.clone())]).unwrap();
-    assert!(catalog.authenticate(&hash).is_none());
+    assert!(catalog.authenticate(&hash, NOW).is_none());
     assert!(
         catalog
             .project(&project.project.id)
@@ -111,6 +111,22 @@ fn a_key_opens_its_project_until_it_is_revoked() {
             .key(&revoked.id)
             .is_some()
     );
+}
+
+#[test]
+fn a_key_stops_at_its_end() {
+    let (catalog, project) = catalog(Vec::new());
+    let end = Timestamp(NOW.0 + 1);
+    let new = NewKey {
+        expires_at: Some(end),
+        ..KeyKind::Secret.into()
+    };
+    let minted = MintedKey::draw(project.project.id, new, NOW).unwrap();
+    let catalog = catalog
+        .with(vec![Document::Key(minted.key.clone())])
+        .unwrap();
+    assert!(catalog.authenticate(&minted.key.hash, NOW).is_some());
+    assert!(catalog.authenticate(&minted.key.hash, end).is_none());
 }
 
 #[test]
@@ -125,7 +141,7 @@ fn a_key_sees_what_was_changed_after_it_was_made() {
     let catalog = catalog
         .with(vec![Document::Product(product.clone())])
         .unwrap();
-    let found = catalog.authenticate(&minted.key.hash).unwrap();
+    let found = catalog.authenticate(&minted.key.hash, NOW).unwrap();
     assert_eq!(found.project.product(&product.id), Some(&product));
 }
 
@@ -140,7 +156,7 @@ fn the_stored_catalog_is_indexed_in_whatever_order_it_comes() {
         Document::Project(project),
     ];
     let catalog = Catalog::default().with(documents).unwrap();
-    let found = catalog.authenticate(&minted.key.hash).unwrap();
+    let found = catalog.authenticate(&minted.key.hash, NOW).unwrap();
     assert_eq!(found.project.only_credit_product(), Some(product.id));
 }
 

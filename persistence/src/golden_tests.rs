@@ -61,9 +61,13 @@ fn documents() -> Vec<Document> {
         id: KeyId(1),
         project: ProjectId(6),
         kind: KeyKind::Publishable,
+        name: Some("Wörker".into()),
+        first: "pay_pk_aTb9".into(),
+        last: "7xYz".into(),
         hash: [3; 32],
         public: Some("pay_pk_x".into()),
         created_at: NOW,
+        expires_at: Some(LATER),
         revoked_at: Some(LATER),
     };
     let product = Product {

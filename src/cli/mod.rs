@@ -13,6 +13,7 @@ mod doctor;
 mod export;
 mod health;
 mod import;
+mod keys;
 mod listen;
 mod notify;
 mod openapi;
@@ -61,6 +62,8 @@ enum Command {
     Orders(search::OrdersArgs),
     /// Finds, freezes and thaws wallets of a running server, replaces a code, or reverses a deduction.
     Wallet(wallet::WalletArgs),
+    /// Lists, makes, changes and revokes a project's API keys.
+    Keys(keys::KeysArgs),
     /// Invites people to a running server's dashboard, changes what they may do, and ends their sessions.
     Users(users::UsersArgs),
     /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
@@ -132,6 +135,7 @@ pub fn run() -> ExitCode {
         Command::Search(args) => search::run(args),
         Command::Orders(args) => search::run_orders(args),
         Command::Wallet(args) => wallet::run(args),
+        Command::Keys(args) => keys::run(args),
         Command::Users(args) => users::run(args),
         Command::Reconcile(args) => reconcile::run(&args),
         Command::Listen(args) => listen::run(args),

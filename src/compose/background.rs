@@ -12,6 +12,7 @@ pub(super) struct Background {
     scheduled: Option<JoinHandle<()>>,
     deliveries: Option<outbound::webhooks::Running>,
     outstanding: JoinHandle<()>,
+    key_uses: JoinHandle<()>,
 }
 
 impl Background {
@@ -22,11 +23,13 @@ impl Background {
             scheduled: online.then(|| app.backups.keep_schedule()).flatten(),
             deliveries: online.then(|| app.webhooks.start()),
             outstanding: app.outstanding.keep_counting(),
+            key_uses: app.catalog.keep_writing_key_uses(),
         }
     }
 
     pub(super) async fn stop(self, app: &AppState, grace: Duration) {
         self.outstanding.abort();
+        self.key_uses.abort();
         drop(self.rounds);
         let delivered = async {
             if let Some(deliveries) = self.deliveries {
@@ -34,6 +37,7 @@ impl Background {
             }
         };
         tokio::join!(delivered, app.mailer.shut_down(grace));
+        app.catalog.write_key_uses().await;
         if let Some(scheduled) = self.scheduled {
             scheduled.abort();
         }

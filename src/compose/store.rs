@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
 use actors::{Handle, Keyring, ServerKeys, clock::Clock};
-use catalog::{OwnCellNote, ProjectCellNote};
+use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote};
 use notes::ErasedKind;
 use operations::{audit::PageNote, wallet_notes::RemarkNote};
 use outbound::webhooks;
@@ -132,9 +132,10 @@ pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
 
 /// The kinds of notes of all parts of the service.
 pub(crate) fn note_kinds() -> Vec<ErasedKind> {
-    const OTHERS: [ErasedKind; 6] = [
+    const OTHERS: [ErasedKind; 7] = [
         ErasedKind::of::<ProjectCellNote>(),
         ErasedKind::of::<OwnCellNote>(),
+        ErasedKind::of::<KeyUseNote>(),
         ErasedKind::of::<ObjectIdNote>(),
         ErasedKind::of::<SandboxNote>(),
         ErasedKind::of::<PageNote>(),

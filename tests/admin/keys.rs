@@ -38,6 +38,10 @@ async fn only_publishable_keys_are_shown_again() {
     assert_eq!(of("publishable")["key"], json!(server.publishable()));
     assert_eq!(of("secret")["key"], json!(null));
     assert_eq!(of("secret")["revokedAt"], json!(null));
+    let plain = server.secret();
+    assert_eq!(of("secret")["first"], plain[..11]);
+    assert_eq!(of("secret")["last"], plain[plain.len() - 4..]);
+    assert_eq!(of("secret")["name"], json!(null));
 }
 
 #[tokio::test]
@@ -50,6 +54,10 @@ async fn kinds_and_ids_are_checked() {
         &post(&admin, &path, &json!({"kind": "admin"})).await,
         "kind",
     );
+    let late = json!({"kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"});
+    assert_invalid(&post(&admin, &path, &late).await, "expiresAt");
+    let nameless = json!({"kind": "secret", "name": " "});
+    assert_invalid(&post(&admin, &path, &nameless).await, "name");
     let unknown = "/projects/proj_00000000000000000000000000/keys";
     let reply = post(&admin, unknown, &json!({"kind": "secret"})).await;
     assert_eq!(reply.code(), "project_not_found");

@@ -1,8 +1,11 @@
 //! API keys: which are accepted, and which check comes first.
 
-use domain::catalog::KeyKind;
+use actors::clock::Clock as _;
+use domain::{Timestamp, catalog::KeyKind};
+use kit::{Client, service::ADMIN_TOKEN};
 use reqwest::Method;
 use serde_json::{Value, json};
+use wire::view::{Day, Instant};
 
 use crate::service::{Service, assert_refused, header};
 
@@ -69,6 +72,76 @@ async fn a_revoked_key_stops_working_at_once() {
         .await
         .unwrap();
     assert_refused(&ask().await, 401, "invalid_api_key");
+}
+
+#[tokio::test]
+async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with_a_later_one() {
+    let service = Service::start().await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
+    let end = Timestamp(service.clock.now().0 + 60_000);
+    let made = json!({"kind": "secret", "name": "Worker", "expiresAt": Instant(end).to_string()});
+    let made = admin.post(&keys, &made).await.expect(201);
+    assert_eq!(made["expiresAt"], Instant(end).to_string());
+    let client = Client::new(&service.base, made["key"].as_str().unwrap());
+    let deduct = || async {
+        let body = json!({"externalUserId": "ada", "amount": 1, "idempotencyKey": "a"});
+        let reply = client.post("/api/v1/wallets/external/deduct", &body).await;
+        (reply.status, reply.code().to_owned())
+    };
+
+    service.clock.advance_millis(59_999);
+    assert_eq!(deduct().await, (404, "wallet_not_found".into()));
+    service.clock.advance_millis(1);
+    assert_eq!(deduct().await, (401, "invalid_api_key".into()));
+    client.get("/api/v1/me").await.expect(401);
+    let one = format!("{keys}/{}", made["id"].as_str().unwrap());
+    let late = admin
+        .patch(
+            &one,
+            &json!({"expiresAt": Instant(end).to_string(), "name": null}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(
+        (&late["name"], &late["expiresAt"]),
+        (&json!(null), &made["expiresAt"])
+    );
+    let past = json!({"expiresAt": Instant(Timestamp(end.0 - 1)).to_string()});
+    let refused = admin.patch(&one, &past).await;
+    assert_eq!((refused.status, refused.code()), (400, "invalid_request"));
+    assert_eq!(refused.body["param"], "expiresAt");
+    admin
+        .patch(&one, &json!({"expiresAt": null}))
+        .await
+        .expect(200);
+    client.get("/api/v1/me").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_key_says_on_which_day_it_was_last_used_also_after_a_restart() {
+    let service = Service::start().await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
+    let made = admin.post(&keys, &json!({"kind": "secret"})).await;
+    let made = made.expect(201);
+    let one = format!("{keys}/{}", made["id"].as_str().unwrap());
+    assert_eq!(made["lastUsedOn"], json!(null));
+    let client = Client::new(&service.base, made["key"].as_str().unwrap());
+    let day = || Day(service.clock.now()).to_string();
+    for _ in 0..2 {
+        client.get("/api/v1/me").await.expect(200);
+        let shown = admin.get(&one).await.expect(200);
+        assert_eq!(shown["lastUsedOn"], day());
+        service.clock.advance_millis(24 * 3_600_000);
+    }
+    client.get("/api/v1/me").await.expect(200);
+    service.catalog.write_key_uses().await;
+    let used = day();
+    service.clock.advance_millis(24 * 3_600_000);
+    let again = service.again(|_| ()).await;
+    let shown = admin.at(&again.base).get(&one).await.expect(200);
+    assert_eq!(shown["lastUsedOn"], used);
 }
 
 #[tokio::test]

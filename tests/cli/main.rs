@@ -21,6 +21,7 @@ mod export;
 mod health;
 mod import;
 mod import_stripe;
+mod keys;
 mod listen;
 mod openapi;
 mod pages;

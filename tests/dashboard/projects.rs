@@ -28,11 +28,50 @@ async fn a_project_is_made_and_its_keys_are_shown_once() {
         "/dashboard/projects/{}/keys",
         me["projectId"].as_str().unwrap()
     );
-    browser.get(&keys).await.lacks("pay_sk_").shows("pay_pk_");
+    let (first, last) = (&secret[..11], &secret[secret.len() - 4..]);
+    let page = browser.get(&keys).await;
+    page.lacks(&secret).shows("pay_pk_");
+    page.shows(&format!("{first}…{last}")).shows("Never");
 
     let page = browser.post("/dashboard", &[("name", " ")]).await;
     assert_eq!(page.status, 400);
     page.shows("aria-invalid=\"true\"");
+}
+
+#[tokio::test]
+async fn a_key_has_a_name_and_an_end_that_can_be_changed() {
+    let service = Service::start().await;
+    let browser = Browser::signed_in(&service).await;
+    let keys = path(&service, "/keys");
+    let mut form = vec![
+        ("kind", "secret"),
+        ("name", "Wörker"),
+        ("expiresAt", "2020-01-01"),
+    ];
+    let refused = browser.post(&keys, &form).await;
+    assert_eq!(refused.status, 400);
+    refused.shows("has passed").shows("Wörker");
+
+    form[2].1 = "2099-12-31";
+    let page = browser.submit(&keys, &form).await;
+    page.shows("Wörker")
+        .shows("datetime=\"2100-01-01T00:00:00.000Z\"");
+    let plain = format!("pay_sk_{}", page.between("pay_sk_", "<"));
+    let client = Client::new(&service.base, &plain);
+    client.get("/api/v1/me").await.expect(200);
+    browser.get(&keys).await.lacks("Expired");
+
+    let edit = page
+        .html
+        .rsplit("<a href=\"")
+        .find(|it| it.contains("/keys/key_"));
+    let edit = edit.unwrap().split('"').next().unwrap();
+    browser.get(edit).await.shows("value=\"2099-12-31\"");
+    let form = [("name", "Cron"), ("expiresAt", "")];
+    let page = browser.submit(edit, &form).await;
+    page.shows("Cron").lacks("Wörker").lacks("2100-01-01");
+    let audit = browser.get("/dashboard/audit").await;
+    audit.shows("“Cron”").shows("2099-12-31").lacks(&plain);
 }
 
 #[tokio::test]

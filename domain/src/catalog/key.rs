@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Refusal;
+use super::{
+    Refusal,
+    rules::{MAX_NAME, text},
+};
 use crate::{
     id::{KeyId, ProjectId},
     time::Timestamp,
@@ -29,6 +32,9 @@ impl KeyKind {
     }
 }
 
+/// Characters that are shown of a key's body at each end.
+const SHOWN: usize = 4;
+
 /// An API key, stored by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
@@ -38,34 +44,133 @@ pub struct ApiKey {
     pub project: ProjectId,
     /// What it may do.
     pub kind: KeyKind,
+    /// What its owners call it.
+    pub name: Option<String>,
+    /// How it starts: its prefix and four characters.
+    pub first: String,
+    /// Its last four characters.
+    pub last: String,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
     /// The key itself if it is publishable, so that it can be shown again.
     pub public: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it stopped working.
+    /// From when on it does not work any more; `None`: it works until it is revoked.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-impl ApiKey {
+/// A key to make.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What it may do.
+    pub kind: KeyKind,
+    /// What its owners call it.
+    pub name: Option<String>,
+    /// From when on it is not to work any more.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A change of a key; `None` leaves a field as it is.
+#[derive(Debug, Clone, Default)]
+pub struct KeyChange {
+    /// What its owners call it.
+    pub name: Option<Option<String>>,
+    /// From when on it is not to work any more.
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+impl From<KeyKind> for NewKey {
+    /// A key without a name that works until it is revoked.
+    fn from(kind: KeyKind) -> Self {
+        Self {
+            kind,
+            name: None,
+            expires_at: None,
+        }
+    }
+}
+
+impl NewKey {
     /// The document of a key that was just drawn. It contains the key itself only if that is publishable.
-    #[must_use]
-    pub fn new(
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input that breaks a rule.
+    pub fn decide(
+        self,
         (project, id): (ProjectId, KeyId),
-        kind: KeyKind,
         (plain, hash): (&str, [u8; 32]),
         now: Timestamp,
-    ) -> Self {
-        Self {
+    ) -> Result<ApiKey, Refusal> {
+        check_end(self.expires_at, now)?;
+        let first = self.kind.prefix().len().saturating_add(SHOWN);
+        let last = plain.len().saturating_sub(SHOWN);
+        let key = ApiKey {
             id,
             project,
-            kind,
+            kind: self.kind,
+            name: self.name,
+            first: plain.get(..first).unwrap_or_default().to_owned(),
+            last: plain.get(last..).unwrap_or_default().to_owned(),
             hash,
-            public: (kind == KeyKind::Publishable).then(|| plain.to_owned()),
+            public: (self.kind == KeyKind::Publishable).then(|| plain.to_owned()),
             created_at: now,
+            expires_at: self.expires_at,
             revoked_at: None,
+        };
+        key.check()?;
+        Ok(key)
+    }
+}
+
+impl KeyChange {
+    /// The key after the change. A key that has expired works again if its end is moved.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] for the first input that breaks a rule.
+    pub fn decide(self, old: &ApiKey, now: Timestamp) -> Result<ApiKey, Refusal> {
+        // A form sends again what it was shown.
+        if let Some(end) = self.expires_at.filter(|end| *end != old.expires_at) {
+            check_end(end, now)?;
         }
+        let key = ApiKey {
+            name: self.name.unwrap_or_else(|| old.name.clone()),
+            expires_at: self.expires_at.unwrap_or(old.expires_at),
+            ..old.clone()
+        };
+        key.check()?;
+        Ok(key)
+    }
+}
+
+fn check_end(end: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
+    match end {
+        Some(end) if end <= now => {
+            let message = "expiresAt has passed: to end a key now, revoke it.";
+            Err(Refusal::invalid("expiresAt", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ApiKey {
+    /// The key in words, for people who look for one: its identifier, and its name if it has one.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{} “{name}”", self.id),
+            None => self.id.to_string(),
+        }
+    }
+
+    /// Whether it has stopped working by this instant because of its end.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
     }
 
     /// The key after it is revoked now; `None` if it is revoked already.
@@ -78,8 +183,11 @@ impl ApiKey {
         })
     }
 
-    /// Checks that only a publishable key is stored in the clear.
+    /// Checks its name, and that only a publishable key is stored in the clear.
     pub(super) fn check(&self) -> Result<(), Refusal> {
+        if let Some(name) = &self.name {
+            text("name", name, MAX_NAME)?;
+        }
         let fits = match (self.kind, &self.public) {
             (KeyKind::Publishable, Some(key)) => key.starts_with(self.kind.prefix()),
             (KeyKind::Publishable, None) => false,
@@ -97,27 +205,70 @@ impl ApiKey {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp(4);
+
+    fn made(new: NewKey) -> Result<ApiKey, Refusal> {
+        let plain = format!("{}aTb9body7xYz", new.kind.prefix());
+        new.decide((ProjectId(1), KeyId(2)), (&plain, [3; 32]), NOW)
+    }
+
     fn drawn(kind: KeyKind) -> ApiKey {
-        let plain = format!("{}body", kind.prefix());
-        ApiKey::new(
-            (ProjectId(1), KeyId(2)),
-            kind,
-            (&plain, [3; 32]),
-            Timestamp(4),
-        )
+        made(kind.into()).unwrap()
     }
 
     #[test]
     fn only_a_publishable_key_is_kept_in_the_clear() {
         assert_eq!(drawn(KeyKind::Secret).public, None);
         let public = drawn(KeyKind::Publishable);
-        assert_eq!(public.public.as_deref(), Some("pay_pk_body"));
+        assert_eq!(public.public.as_deref(), Some("pay_pk_aTb9body7xYz"));
         assert!(public.check().is_ok());
         let leaked = ApiKey {
             kind: KeyKind::Secret,
             ..public
         };
         assert!(leaked.check().is_err());
+    }
+
+    #[test]
+    fn a_key_is_told_by_its_ends() {
+        let key = drawn(KeyKind::Secret);
+        assert_eq!(
+            (key.first.as_str(), key.last.as_str()),
+            ("pay_sk_aTb9", "7xYz")
+        );
+    }
+
+    #[test]
+    fn a_key_ends_later_than_now_and_an_end_that_stays_may_have_passed() {
+        let ending = |end| NewKey {
+            expires_at: Some(Timestamp(end)),
+            ..KeyKind::Secret.into()
+        };
+        assert!(made(ending(4)).is_err());
+        let key = made(ending(5)).unwrap();
+        assert!(!key.has_expired(NOW) && key.has_expired(Timestamp(5)));
+        let change = |end: Option<i64>| KeyChange {
+            expires_at: Some(end.map(Timestamp)),
+            ..KeyChange::default()
+        };
+        let late = Timestamp(6);
+        assert!(change(Some(6)).decide(&key, late).is_err());
+        assert_eq!(change(Some(5)).decide(&key, late), Ok(key.clone()));
+        assert_eq!(change(None).decide(&key, late).unwrap().expires_at, None);
+    }
+
+    #[test]
+    fn a_name_has_letters_or_is_none() {
+        let named = |name: &str| NewKey {
+            name: Some(name.into()),
+            ..KeyKind::Secret.into()
+        };
+        assert!(made(named(" ")).is_err());
+        assert_eq!(
+            made(named("Worker")).unwrap().title(),
+            format!("{} “Worker”", KeyId(2))
+        );
+        assert_eq!(drawn(KeyKind::Secret).title(), KeyId(2).to_string());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub use self::{
     checkout::{CheckoutChange, CheckoutSettings},
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
     epoch::{AccountCheck, ProviderAccount, ProviderEpoch},
-    key::{ApiKey, KeyKind},
+    key::{ApiKey, KeyChange, KeyKind, NewKey},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
     product::{FreeGrant, NewProduct, Product, ProductChange, ProductType, Products},

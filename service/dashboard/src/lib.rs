@@ -118,6 +118,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             get(sandbox::show).post(sandbox::save),
         )
         .route(&of_project("/keys"), get(keys::list).post(keys::create))
+        .route(
+            &of_project("/keys/{key}"),
+            get(keys::edit).post(keys::update),
+        )
         .route(&of_project("/keys/{key}/revoke"), post(keys::revoke))
         .route(
             &of_project("/catalog"),

@@ -150,7 +150,7 @@ pub(crate) fn authenticate(
         return Err(Anonymous::BadKey);
     }
     let hash: [u8; 32] = Sha256::digest(token).into();
-    let key = edge.catalog.current().authenticate(&hash);
+    let key = edge.catalog.authenticate(&hash, now);
     key.map(Caller::with_key).ok_or(Anonymous::BadKey)
 }
 

@@ -133,8 +133,9 @@ impl Demo {
     /// Whether both keys still work and the product still exists.
     fn holds(&self, service: &Service) -> bool {
         let catalog = service.catalog().current();
+        let now = service.app().edge.clock.now();
         let opens = |key: &str, kind: KeyKind| {
-            let found = catalog.authenticate(&sha256(key.as_bytes()));
+            let found = catalog.authenticate(&sha256(key.as_bytes()), now);
             found.filter(|found| {
                 found.kind == kind && found.project.project.id.to_string() == self.project
             })

@@ -4,9 +4,9 @@ use super::*;
 use crate::{
     Timestamp,
     catalog::{
-        Account, Ciphertext, Endpoint, Interval, KeyKind, NewEndpoint, NewPrice, NewProduct,
-        NewProject, Product, ProductType, Project, Provider, ProviderAccount, ProviderEpoch,
-        Sandbox,
+        Account, Ciphertext, Endpoint, Interval, KeyKind, NewEndpoint, NewKey, NewPrice,
+        NewProduct, NewProject, Product, ProductType, Project, Provider, ProviderAccount,
+        ProviderEpoch, Sandbox,
     },
     id::{EndpointId, PriceId},
 };
@@ -57,7 +57,9 @@ fn price(project: u128, product: u128, id: u128) -> Price {
 
 fn key(project: u128, id: u128, hash: u8) -> ApiKey {
     let of = (ProjectId(project), KeyId(id));
-    ApiKey::new(of, KeyKind::Secret, ("pay_sk_x", [hash; 32]), NOW)
+    NewKey::from(KeyKind::Secret)
+        .decide(of, ("pay_sk_x", [hash; 32]), NOW)
+        .unwrap()
 }
 
 fn endpoint(project: u128, id: u128) -> Endpoint {

@@ -36,6 +36,17 @@ impl PartialSchema for Instant {
 
 impl ToSchema for Instant {}
 
+/// The UTC day of an instant, as `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day(pub Timestamp);
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant = jiff::Timestamp::from_millisecond(self.0.0).map_err(|_| fmt::Error)?;
+        write!(f, "{}", instant.to_zoned(jiff::tz::TimeZone::UTC).date())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +61,6 @@ mod tests {
             Instant(Timestamp(1_795_000_000_120)).to_string(),
             "2026-11-18T11:06:40.120Z"
         );
+        assert_eq!(Day(Timestamp(1_795_000_000_120)).to_string(), "2026-11-18");
     }
 }

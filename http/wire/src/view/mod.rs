@@ -14,7 +14,7 @@ pub use deducted::Deducted;
 pub use event::{Event, Events};
 pub use found::{ListedOrders, ListedWallet, SearchResult, Wallets};
 pub use hold::{DrawnHold, Hold, PlacedHold};
-pub use instant::Instant;
+pub use instant::{Day, Instant};
 pub use ledger::Ledger;
 pub use order::{Order, Orders};
 pub use product::{Price, Product};

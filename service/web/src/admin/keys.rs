@@ -1,25 +1,56 @@
-//! API keys: make, list, show, revoke.
+//! API keys: make, list, show, change, revoke.
 
-use axum::{Json, extract::State, http::StatusCode};
-use domain::catalog;
+use axum::{Json, extract::State, http::StatusCode, response::Response};
+use catalog::{KeyChange, NewKey};
+use domain::catalog::{self as documents, ApiKey};
 use edge::{Authorized, Manage, Read, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode};
+use wire::{
+    Error, ErrorCode,
+    field::{InstantText, NameText, Text, line},
+};
 
 use super::{
+    key_view::{Key, Keys},
     path::Segments,
-    view::{Key, KeyKind, Keys},
+    view::KeyKind,
 };
-use crate::admin::App;
+use crate::{
+    admin::App,
+    http::{
+        etag::{IfMatch, changes, tagged_as},
+        patch::Field,
+    },
+};
 
 /// A key to make.
 #[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = NewKey)]
 struct Create {
     /// What it may do.
     #[schema(value_type = KeyKind)]
-    kind: catalog::KeyKind,
+    kind: documents::KeyKind,
+    /// What its owners call it.
+    name: Option<NameText>,
+    /// From when on it is not to work any more: an instant to come. When left out, it works until it is revoked.
+    expires_at: Option<InstantText>,
+}
+
+/// What to change of a key. What is left out stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = KeyChange)]
+struct Update {
+    /// What its owners call it; null: nothing.
+    #[schema(value_type = Option<NameText>)]
+    #[serde(default)]
+    name: Field<NameText>,
+    /// From when on it is not to work any more: an instant to come; null: it works until it is revoked.
+    #[schema(value_type = Option<InstantText>)]
+    #[serde(default)]
+    expires_at: Field<InstantText>,
 }
 
 /// Make a key. A secret one is shown only here.
@@ -39,9 +70,18 @@ pub(super) async fn create(
     path: Segments,
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
-    let Create { kind } = body.parse()?;
-    let minted = app.catalog.create_key(path.project()?, kind).await?;
-    caller.did(format!("Created {kind:?} key {}", minted.key.id));
+    let Create {
+        kind,
+        name,
+        expires_at,
+    } = body.parse()?;
+    let new = NewKey {
+        kind,
+        name: name.map(line),
+        expires_at: expires_at.map(|Text(at)| at),
+    };
+    let minted = app.catalog.create_key(path.project()?, new).await?;
+    caller.did(format!("Created {kind:?} key {}", minted.key.title()));
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 
@@ -62,7 +102,7 @@ pub(super) async fn list(
 ) -> Result<Json<Keys>, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     Ok(Json(Keys {
-        keys: catalog.keys().map(Key::from).collect(),
+        keys: catalog.keys().map(|key| Key::of(key, &catalog)).collect(),
     }))
 }
 
@@ -83,12 +123,56 @@ pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<Key>, Error> {
+) -> Result<Response, Error> {
+    shown(&app, &path, &known(&app, &path)?)
+}
+
+/// Change a key's name or when it ends, for the next request.
+#[utoipa::path(
+    patch,
+    path = "/projects/{projectId}/keys/{keyId}",
+    operation_id = "updateKey",
+    tag = "Keys",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("keyId" = String, Path, description = "The key's name, not the key.")
+    ),
+    request_body = Update,
+    responses((status = 200, description = "As it is now.", body = Key)),
+    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "key_not_found"])))
+)]
+pub(super) async fn update(
+    caller: Authorized<Manage>,
+    State(app): State<App>,
+    path: Segments,
+    if_match: IfMatch,
+    body: Body,
+) -> Result<Response, Error> {
+    let Update { name, expires_at } = body.parse()?;
+    let change = KeyChange {
+        name: name.nullable().map(|name| name.map(line)),
+        expires_at: expires_at.nullable().map(|end| end.map(|Text(at)| at)),
+    };
+    let _saving = app.edge.saving.lock().await;
+    let before = known(&app, &path)?;
+    if_match.check(&Key::from(&before))?;
+    let update = app.catalog.update_key(path.project()?, before.id, change);
+    let after = update.await?;
+    let changed = changes(&Key::from(&before), &Key::from(&after));
+    caller.did(format!("Changed key {}: {changed}", after.title()));
+    shown(&app, &path, &after)
+}
+
+fn known(app: &App, path: &Segments) -> Result<ApiKey, Error> {
     let catalog = app.catalog.project(path.project()?)?;
-    let key = catalog
-        .key(&path.key()?)
-        .ok_or(Error::new(ErrorCode::KeyNotFound))?;
-    Ok(Json(Key::from(key)))
+    let key = catalog.key(&path.key()?).cloned();
+    key.ok_or(Error::new(ErrorCode::KeyNotFound))
+}
+
+/// A key as it is shown. Its last use is no setting: it is no part of the version.
+fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
+    let catalog = app.catalog.project(path.project()?)?;
+    Ok(tagged_as(&Key::of(key, &catalog), &Key::from(key)))
 }
 
 /// Revoke a key, for the next request and for good. Doing it again changes nothing.
@@ -105,10 +189,12 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
 )]
 pub(super) async fn revoke(
-    _: Authorized<Manage>,
+    caller: Authorized<Manage>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
-    app.catalog.revoke_key(path.project()?, path.key()?).await?;
+    let revoke = app.catalog.revoke_key(path.project()?, path.key()?);
+    let key = revoke.await?;
+    caller.did(format!("Revoked key {}", key.title()));
     Ok(StatusCode::NO_CONTENT)
 }

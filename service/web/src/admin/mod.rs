@@ -12,6 +12,7 @@ mod dashboard_sessions;
 mod deliveries;
 pub mod description;
 mod freeze;
+mod key_view;
 mod keys;
 mod orders;
 mod path;
@@ -61,7 +62,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(sandbox::show, sandbox::update))
             .routes(routes!(sandbox::advance))
             .routes(routes!(keys::create, keys::list))
-            .routes(routes!(keys::show, keys::revoke))
+            .routes(routes!(keys::show, keys::update, keys::revoke))
             .routes(routes!(products::create, products::list))
             .routes(routes!(products::show, products::update))
             .routes(routes!(prices::create, prices::list))

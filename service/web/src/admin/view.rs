@@ -1,10 +1,10 @@
 //! Projects, keys, products and prices as the administrator sees them: everything, also what is
 //! inactive or revoked. `scrip apply` reads them back.
 
-use ::catalog::{MintedKey, ProjectCatalog};
+use ::catalog::ProjectCatalog;
 use accounts::Accounts;
 use domain::{
-    catalog::{self, Account, ApiKey},
+    catalog::{self, Account},
     time,
 };
 use serde::{Deserialize, Serialize};
@@ -129,31 +129,6 @@ pub struct CreatedProject {
 pub struct Projects {
     /// The projects, oldest first.
     pub projects: Vec<Project>,
-}
-
-/// An API key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Key {
-    /// Its identifier, safe to show.
-    #[schema(example = "key_01jd3v8q6pf6r9x3v1m2k4c5d7")]
-    pub id: String,
-    /// What it may do.
-    #[schema(value_type = KeyKind)]
-    pub kind: catalog::KeyKind,
-    /// The key itself. A secret one is shown once, when it is made; then null.
-    pub key: Option<String>,
-    /// When it was made.
-    pub created_at: String,
-    /// When it stopped working; null: it works.
-    pub revoked_at: Option<String>,
-}
-
-/// All keys of a project.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Keys {
-    /// Oldest first, revoked ones too.
-    pub keys: Vec<Key>,
 }
 
 /// Credits that every wallet gets each period.
@@ -285,27 +260,6 @@ impl Project {
                 changing: provider.is_some_and(|provider| provider.epoch.leaving),
             }),
             created_at: Instant(project.created_at).to_string(),
-        }
-    }
-}
-
-impl From<&ApiKey> for Key {
-    fn from(key: &ApiKey) -> Self {
-        Self {
-            id: key.id.to_string(),
-            kind: key.kind,
-            key: key.public.clone(),
-            created_at: Instant(key.created_at).to_string(),
-            revoked_at: key.revoked_at.map(|at| Instant(at).to_string()),
-        }
-    }
-}
-
-impl From<MintedKey> for Key {
-    fn from(minted: MintedKey) -> Self {
-        Self {
-            key: Some(minted.plain),
-            ..Self::from(&minted.key)
         }
     }
 }

@@ -1,0 +1,77 @@
+//! Who may call: API keys as requests find them.
+
+use std::sync::Arc;
+
+use domain::{Timestamp, catalog::KeyKind, id::KeyId};
+
+use super::{Catalog, ProjectCatalog};
+use crate::{
+    key_hash::KeyHash,
+    key_uses::{KeyUses, LastUse},
+};
+
+/// An API key that is not revoked.
+#[derive(Debug, Clone)]
+pub(super) struct KnownKey {
+    pub(super) opens: Authenticated,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) last_use: Arc<LastUse>,
+}
+
+/// What an API key gives access to.
+#[derive(Debug, Clone)]
+pub struct Authenticated {
+    /// The key's project, as of the catalog that it was found in.
+    pub project: Arc<ProjectCatalog>,
+    /// The API key's identifier.
+    pub key: KeyId,
+    /// Whether the key is publishable or secret.
+    pub kind: KeyKind,
+}
+
+impl Catalog {
+    /// The cell that has the project of the key with this SHA-256, as far as these books know.
+    #[must_use]
+    pub fn cell_of_key(&self, sha256: &[u8; 32]) -> Option<i16> {
+        match self.keys.contains_key(&KeyHash(*sha256)) {
+            true => Some(self.cell),
+            false => self.elsewhere.key(sha256),
+        }
+    }
+
+    /// The SHA-256 of each key that is not revoked.
+    pub fn key_hashes(&self) -> impl Iterator<Item = [u8; 32]> {
+        self.keys.keys().map(|KeyHash(hash)| *hash)
+    }
+
+    /// The key with this SHA-256, unless it is unknown, revoked or past its end. One look-up.
+    #[must_use]
+    pub fn authenticate(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<Authenticated> {
+        self.working_key(key_sha256, now)
+            .map(|known| known.opens.clone())
+    }
+
+    /// As [`Self::authenticate`], and notes that the key was used.
+    pub(crate) fn authenticate_use(
+        &self,
+        key_sha256: &[u8; 32],
+        now: Timestamp,
+        uses: &KeyUses,
+    ) -> Option<Authenticated> {
+        let known = self.working_key(key_sha256, now)?;
+        uses.note(known.opens.key, &known.last_use, now);
+        Some(known.opens.clone())
+    }
+
+    fn working_key(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<&KnownKey> {
+        let known = self.keys.get(&KeyHash(*key_sha256))?;
+        let ended = known.expires_at.is_some_and(|end| end <= now);
+        (!ended).then_some(known)
+    }
+
+    /// The last use of each key, revoked ones too.
+    pub(crate) fn last_uses(&self) -> impl Iterator<Item = (KeyId, &LastUse)> {
+        let keys = self.projects.values().flat_map(|project| &project.keys);
+        keys.map(|(id, (_, last_use))| (*id, last_use.as_ref()))
+    }
+}

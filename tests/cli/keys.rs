@@ -1,0 +1,36 @@
+//! `scrip keys`: a project's API keys.
+
+use kit::Server;
+use serde_json::{Value, json};
+
+use crate::{complains, says};
+
+#[tokio::test]
+async fn a_leaked_key_is_told_from_others_by_its_ends_and_revoked() {
+    let server = Server::start().await;
+    let json = |words: &[&str]| -> Value {
+        let said = says(&server, &[&["keys"], words].concat());
+        serde_json::from_str(&said).expect("JSON")
+    };
+    let end = "2099-12-31T00:00:00.000Z";
+    let made = json(&["create", "secret", "--name", "Worker", "--expires-at", end]);
+    let plain = made["key"].as_str().unwrap();
+    let last = &plain[plain.len() - 4..];
+    let leaked = server.instance().client(plain);
+    leaked.get("/api/v1/me").await.expect(200);
+
+    let listed = says(&server, &["keys", "list"]);
+    let row = listed.lines().find(|row| row.contains("Worker")).unwrap();
+    assert!(row.contains(&format!("{}…{last}", &plain[..11])), "{row}");
+    assert!(row.contains(end) && !listed.contains(plain), "{listed}");
+
+    let changed = json(&["change", "Worker", "--name", "Cron", "--expires-at", ""]);
+    assert_eq!(
+        (&changed["name"], &changed["expiresAt"]),
+        (&json!("Cron"), &Value::Null)
+    );
+    says(&server, &["keys", "revoke", last]);
+    assert_eq!(leaked.get("/api/v1/me").await.status, 401);
+    let said = complains(&server, &["keys", "revoke", "Worker"]);
+    assert!(said.contains("no such key"), "{said}");
+}
