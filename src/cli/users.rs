@@ -15,14 +15,15 @@ use super::{
 pub(super) struct UsersArgs {
     #[command(subcommand)]
     action: Action,
-    #[command(flatten)]
-    server: ServerArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Lists all users.
-    List,
+    List {
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// Invites somebody, and prints the link by which they set a password.
     Invite {
         /// What they are called.
@@ -33,11 +34,15 @@ enum Action {
         role: String,
         #[command(flatten)]
         limits: Limits,
+        #[command(flatten)]
+        server: ServerArgs,
     },
     /// Invites a user again, who lost their password or device, and prints the link.
     Reset {
         /// The user: `usr_…` or the e-mail address.
         user: String,
+        #[command(flatten)]
+        server: ServerArgs,
     },
     /// Changes what a user may do.
     Change {
@@ -51,18 +56,38 @@ enum Action {
         disabled: Option<bool>,
         #[command(flatten)]
         limits: Limits,
+        #[command(flatten)]
+        server: ServerArgs,
     },
     /// Removes a user and ends their sessions.
     Remove {
         /// The user: `usr_…` or the e-mail address.
         user: String,
+        #[command(flatten)]
+        server: ServerArgs,
     },
     /// Lists all sessions of the dashboard, or ends one.
     Sessions {
         /// The session to end, `ses_…`.
         #[arg(long, value_name = "SESSION")]
         end: Option<String>,
+        #[command(flatten)]
+        server: ServerArgs,
     },
+}
+
+impl Action {
+    /// The server that it is about.
+    const fn server(&self) -> &ServerArgs {
+        match self {
+            Self::List { server }
+            | Self::Invite { server, .. }
+            | Self::Reset { server, .. }
+            | Self::Change { server, .. }
+            | Self::Remove { server, .. }
+            | Self::Sessions { server, .. } => server,
+        }
+    }
 }
 
 /// Where somebody may do it, and how much of it.
@@ -96,11 +121,11 @@ impl Limits {
 }
 
 pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
-    let remote = args.server.administration()?;
+    let remote = args.action.server().administration()?;
     remote::wait(async {
         let path = |user: &str| format!("/users/{user}");
         match args.action {
-            Action::List => {
+            Action::List { .. } => {
                 let found: Value = remote.get("/users").await?;
                 let columns = ["id", "name", "email", "role", "state"];
                 print_all(list(&found, "users"), &columns, "no users");
@@ -110,6 +135,7 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
                 email,
                 role,
                 limits,
+                ..
             } => {
                 let mut body = Map::new();
                 for (key, value) in [("name", name), ("email", email), ("role", role)] {
@@ -119,7 +145,7 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
                 let made: Value = remote.post("/users", &Value::Object(body)).await?;
                 print::line(&field(&made, "invitationUrl"));
             }
-            Action::Reset { user } => {
+            Action::Reset { user, .. } => {
                 let path = format!("{}/invitation", path(&named(&remote, &user).await?));
                 let made: Value = remote.post(&path, &json!({})).await?;
                 print::line(&field(&made, "invitationUrl"));
@@ -129,6 +155,7 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
                 role,
                 disabled,
                 limits,
+                ..
             } => {
                 let mut body = Map::new();
                 if let Some(role) = role {
@@ -142,15 +169,17 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
                 let changed: Value = remote.patch(&path, &Value::Object(body)).await?;
                 table::json(&changed);
             }
-            Action::Remove { user } => {
+            Action::Remove { user, .. } => {
                 let path = path(&named(&remote, &user).await?);
                 remote.accept(Method::DELETE, &path, None).await?;
             }
-            Action::Sessions { end: Some(session) } => {
+            Action::Sessions {
+                end: Some(session), ..
+            } => {
                 let path = format!("/sessions/{session}");
                 remote.accept(Method::DELETE, &path, None).await?;
             }
-            Action::Sessions { end: None } => {
+            Action::Sessions { end: None, .. } => {
                 let found: Value = remote.get("/sessions").await?;
                 let columns = ["id", "userId", "address", "since", "lastSeen", "browser"];
                 print_all(list(&found, "sessions"), &columns, "no sessions");

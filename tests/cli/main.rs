@@ -29,6 +29,7 @@ mod reconcile;
 mod search;
 mod secrets;
 mod trigger;
+mod users;
 mod verify;
 mod wallet;
 
