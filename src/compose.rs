@@ -46,7 +46,7 @@ use crate::{
     config::{Config, Http, Token},
 };
 
-pub use addresses::{advice, is_open_to_others, scheme};
+pub use addresses::{advice, is_open_to_others, oidc_callback, scheme};
 pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
 pub use leave::leave;
@@ -206,7 +206,9 @@ impl Service {
             admin_token_sha256,
             metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),
         };
+        let oidc = addresses::oidc(config, &base, &server_keys)?;
         let app = AppState {
+            oidc,
             started_at: edge.clock.now(),
             edge: Arc::new(edge),
             outstanding: OutstandingCredits::new(handle.clone(), Arc::clone(&catalog)),

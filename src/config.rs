@@ -19,6 +19,7 @@ use std::{
 };
 
 use ipnet::IpNet;
+use oidc::OidcSettings;
 use operations::backups::BackupSettings;
 use outbound::{mail::MailSettings, webhooks::WebhookSettings};
 use serde::Deserialize;
@@ -70,6 +71,8 @@ pub struct Config {
     pub limits: Limits,
     /// Where administrators reach the service.
     pub admin: Admin,
+    /// The identity provider by which people sign in, too.
+    pub oidc: OidcSettings,
     /// Where metrics are served.
     pub metrics: Metrics,
     /// How Stripe is called.

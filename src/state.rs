@@ -8,6 +8,7 @@ use catalog::CatalogStore;
 use dashboard::{DashboardState, Site};
 use domain::Timestamp;
 use edge::EdgeState;
+use oidc::Oidc;
 use operations::{
     backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,
@@ -40,6 +41,8 @@ pub struct AppState {
     pub mailer: Mailer,
     /// Makes the links of invitations, and mails them.
     pub invitations: Arc<Invitations>,
+    /// The identity provider by which people sign in, too; `None`: none.
+    pub oidc: Option<Arc<Oidc>>,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
     /// Credits that were not used yet.
@@ -99,6 +102,7 @@ impl AppState {
             cluster: self.cluster.clone(),
             mailer: self.mailer.clone(),
             invitations: Arc::clone(&self.invitations),
+            oidc: self.oidc.clone(),
             webhooks: self.webhooks.clone(),
             site: Site {
                 // At an address of its own its pages may be reached over TLS or within the machine alike.

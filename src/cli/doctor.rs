@@ -4,6 +4,7 @@
 mod certificate;
 mod database;
 mod disk;
+mod identity;
 mod kept;
 mod outside;
 mod secrets;
@@ -156,6 +157,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));
     remote::wait(async {
+        findings.extend(identity::examine(&config).await);
         let seen = outside::examine(&config, args.url.as_ref(), args.token.read()?);
         findings.extend(seen.await?);
         Ok(())

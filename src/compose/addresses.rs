@@ -9,6 +9,9 @@ use std::{
 };
 
 use accounts::ProviderEnvironment;
+use actors::{Cipher, ServerKeys};
+use dashboard::OIDC_CALLBACK;
+use oidc::Oidc;
 use tokio::net::TcpSocket;
 
 use super::Error;
@@ -83,6 +86,34 @@ pub(super) fn dashboard(config: &Config, public_url: &str) -> String {
         Some(admin) => format!("{}://{}", scheme(config), server::reachable(admin)),
         None => public_url.to_owned(),
     }
+}
+
+/// The identity provider by which people sign in to the dashboard at this address, if one is set.
+pub(super) fn oidc(
+    config: &Config,
+    base: &str,
+    server_keys: &ServerKeys,
+) -> Result<Option<Arc<Oidc>>, Error> {
+    // For a drill nobody but callers is spoken with.
+    if !config.oidc.is_set() || config.offline {
+        return Ok(None);
+    }
+    let redirect = format!("{base}{OIDC_CALLBACK}");
+    let redirect = redirect.parse().map_err(std::io::Error::other)?;
+    let cipher = Cipher::new(server_keys.newest(), "scrip/oidc/1");
+    Ok(Some(Arc::new(Oidc::new(
+        config.oidc.clone(),
+        redirect,
+        cipher,
+    ))))
+}
+
+/// Where the identity provider sends browsers back to.
+#[must_use]
+pub fn oidc_callback(config: &Config) -> String {
+    let public = config.public_url.as_ref().map(ToString::to_string);
+    let base = dashboard(config, &public.unwrap_or_default());
+    format!("{base}{OIDC_CALLBACK}")
 }
 
 /// A warning for an operator who listens on this address without TLS.

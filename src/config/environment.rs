@@ -17,7 +17,8 @@ use toml::{Table, Value};
 use super::Error;
 
 /// Keys that are secrets.
-const SECRETS: [&str; 3] = [
+const SECRETS: [&str; 4] = [
+    "SCRIP_OIDC_CLIENT_SECRET",
     "SCRIP_METRICS_TOKEN",
     "SCRIP_MAIL_SMTP_URL",
     "SCRIP_STORAGE_URL",

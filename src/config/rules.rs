@@ -1,6 +1,18 @@
 //! What holds for all settings together: bounds, and what has to fit.
 
+use url::Url;
+
 use super::{Config, Error};
+use crate::catalog::is_loopback;
+
+/// Whether an identity provider's address has a path at most, and what is sent to it is kept from others.
+fn is_issuer(text: &str) -> bool {
+    text.parse().is_ok_and(|url: Url| {
+        let is_kept = url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url);
+        let is_plain = url.query().is_none() && url.fragment().is_none();
+        is_kept && is_plain && url.username().is_empty() && url.password().is_none()
+    })
+}
 
 impl Config {
     /// Checks bounds, and that settings fit together.
@@ -66,6 +78,19 @@ impl Config {
             (
                 (1..=10_000).contains(&self.limits.open_holds),
                 "limits.open_holds is 1 to 10000",
+            ),
+            (
+                !self.oidc.is_set() || is_issuer(&self.oidc.issuer),
+                "oidc.issuer is https://HOST/PATH; http:// only on this machine",
+            ),
+            (
+                self.oidc.is_set() != self.oidc.client_id.is_empty()
+                    && self.oidc.is_set() != self.oidc.client_secret.is_empty(),
+                "oidc.issuer, oidc.client_id and oidc.client_secret are set together or all empty",
+            ),
+            (
+                !self.oidc.is_set() || self.public_url.is_some() || self.admin.listen.is_some(),
+                "oidc.issuer needs public_url: the identity provider sends browsers back to it",
             ),
             (
                 (1..=60).contains(&self.webhooks.timeout_seconds),

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod oidc;
+
 fn env(pairs: &[(&str, &str)]) -> Vec<(String, OsString)> {
     pairs
         .iter()

@@ -26,7 +26,7 @@ async fn a_user_is_invited_by_a_link_that_is_shown_once() {
     let expected = json!({
         "id": id, "name": "Ann", "email": "ann@example.com", "role": "support", "projects": null,
         "grantLimitPerDay": 100, "refundLimitCentsPerDay": null, "state": "invited",
-        "createdAt": made.body["createdAt"],
+        "identity": null, "createdAt": made.body["createdAt"],
     });
     assert_eq!(get(&admin, &format!("/users/{id}")).await.body, expected);
     assert_eq!(

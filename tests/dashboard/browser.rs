@@ -12,6 +12,8 @@ pub(crate) struct Browser {
     pub(crate) base: String,
     /// The session's cookie, if there is one.
     pub(crate) cookie: Option<String>,
+    /// The cookie that says that somebody signed in here, which is not sent.
+    pub(crate) known: Option<String>,
 }
 
 pub(crate) struct Page {
@@ -59,6 +61,7 @@ impl Browser {
             http: unled_http(),
             base: base.to_owned(),
             cookie: None,
+            known: None,
         }
     }
 
@@ -75,6 +78,11 @@ impl Browser {
         if let Some(cookie) = page.headers.get(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap();
             self.cookie = cookie.split(';').next().map(ToOwned::to_owned);
+        }
+        let cookies = page.headers.get_all(SET_COOKIE).iter();
+        let mut cookies = cookies.map(|cookie| cookie.to_str().unwrap());
+        if let Some(known) = cookies.find(|it| it.starts_with("scrip_browser=")) {
+            self.known = known.split(';').next().map(ToOwned::to_owned);
         }
         page
     }

@@ -9,10 +9,13 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod address_bar;
 mod audit;
 mod browser;
 mod catalog;
 mod forms;
+mod identity_provider;
+mod oidc;
 mod order_refresh;
 mod orders;
 mod people;

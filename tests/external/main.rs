@@ -15,6 +15,7 @@ mod docs;
 mod forms;
 mod https;
 mod node;
+mod oidc;
 mod redocly;
 mod sandbox;
 mod webhooks;

@@ -185,6 +185,9 @@ codes! {
         "This project's books are being reconciled.";
     /// Another user has this e-mail address; administration only.
     EmailTaken = CONFLICT "email_taken" "Another user has this e-mail address.";
+    /// Another user is bound to this identity at an identity provider; administration only.
+    IdentityTaken = CONFLICT "identity_taken"
+        "Another user is bound to this identity at the identity provider.";
     /// There are as many users as there may be; administration only.
     TooManyUsers = CONFLICT "too_many_users" "There are too many users.";
     /// What is to be saved was changed since it was read; administration only.

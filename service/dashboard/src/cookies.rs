@@ -7,9 +7,30 @@ use people::SESSION_SECONDS;
 use url::Url;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// With the `__Host-` prefix browsers accept the cookie only over TLS, from this host and for all its paths.
-const SECURE_COOKIE: &str = "__Host-scrip_dashboard";
-const PLAIN_COOKIE: &str = "scrip_dashboard";
+
+/// A cookie: its name over TLS and its name within one machine. With the `__Host-` prefix browsers accept the cookie only
+/// over TLS, from this host and for all its paths.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CookieNames {
+    secure: &'static str,
+    plain: &'static str,
+}
+
+/// Holds a session's name.
+pub(super) const SESSION: CookieNames = CookieNames {
+    secure: "__Host-scrip_dashboard",
+    plain: "scrip_dashboard",
+};
+/// Holds what shows that somebody signed in in this browser before.
+pub(super) const BROWSER: CookieNames = CookieNames {
+    secure: "__Host-scrip_browser",
+    plain: "scrip_browser",
+};
+/// Holds a sign-in that goes on at an identity provider.
+pub(super) const ATTEMPT: CookieNames = CookieNames {
+    secure: "__Host-scrip_attempt",
+    plain: "scrip_attempt",
+};
 
 /// How browsers reach the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,20 +68,26 @@ impl Transport {
 
     /// The cookie that holds a session's name.
     pub(super) fn cookie(self, name: &str) -> Option<HeaderValue> {
-        self.written(name, SESSION_SECONDS)
+        self.written(SESSION, name, SESSION_SECONDS)
     }
 
-    /// The cookies that delete the session's cookie, for either channel.
-    pub(super) fn no_cookies() -> impl Iterator<Item = HeaderValue> {
+    /// The cookies that delete a cookie, for either channel.
+    pub(super) fn no_cookies(names: CookieNames) -> impl Iterator<Item = HeaderValue> {
         [Self::Tls, Self::Loopback]
             .into_iter()
-            .filter_map(|cookies| cookies.written("", 0))
+            .filter_map(move |cookies| cookies.written(names, "", 0))
     }
 
-    fn written(self, value: &str, seconds: i64) -> Option<HeaderValue> {
+    /// A cookie that lives for so many seconds.
+    pub(super) fn written(
+        self,
+        names: CookieNames,
+        value: &str,
+        seconds: i64,
+    ) -> Option<HeaderValue> {
         let (name, secure) = match self {
-            Self::Tls => (SECURE_COOKIE, "; Secure"),
-            Self::Loopback => (PLAIN_COOKIE, ""),
+            Self::Tls => (names.secure, "; Secure"),
+            Self::Loopback => (names.plain, ""),
         };
         let rest = format!("; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
         HeaderValue::from_str(&format!("{name}={value}{rest}")).ok()
@@ -72,12 +99,17 @@ pub(super) fn host(headers: &HeaderMap) -> &str {
     text(headers, &header::HOST).unwrap_or_default()
 }
 
-/// The name of the session from a request's cookies. The secure cookie goes first, and is the only one read
-/// where everything is TLS: a neighbouring host that can set the plain cookie must not replace a session.
+/// The name of the session from a request's cookies.
 pub(super) fn session_name<'a>(headers: &'a HeaderMap, site: &Site) -> Option<&'a str> {
-    value(headers, SECURE_COOKIE).or_else(|| match is_tls(site) {
+    kept(headers, site, SESSION)
+}
+
+/// What a browser keeps in a cookie. The secure one goes first, and is the only one read where everything is TLS: a
+/// neighbouring host that can set the plain one must not replace a session.
+pub(super) fn kept<'a>(headers: &'a HeaderMap, site: &Site, names: CookieNames) -> Option<&'a str> {
+    value(headers, names.secure).or_else(|| match is_tls(site) {
         true => None,
-        false => value(headers, PLAIN_COOKIE),
+        false => value(headers, names.plain),
     })
 }
 

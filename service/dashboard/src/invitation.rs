@@ -18,7 +18,7 @@ use super::{
     fields::Fields,
     layout,
     page_request::audited,
-    sign_in::{Begin, code_field, refused_transport},
+    sign_in::{Begin, code_field, refused_transport, stranger},
     verbatim::verbatim,
 };
 use crate::state::App;
@@ -101,7 +101,7 @@ pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<R
                     transport,
                     fields: &fields,
                 };
-                let response = session.signed_in(Some(user.id), response).await?;
+                let response = session.signed_in(Some(&user), response).await?;
                 let who = user
                     .authority()
                     .ok_or(Error::new(ErrorCode::RoleForbidden))?;
@@ -119,7 +119,10 @@ pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<R
         }
     } else {
         let (secret, password) = (fields.text("secret"), fields.raw("password"));
-        match people.choose_password(secret, password, now).await {
+        match people
+            .choose_password(secret, password, stranger(client), now)
+            .await
+        {
             Ok((user, totp, ticket)) => {
                 let form = code_form(&user, &totp, &ticket, None);
                 return Ok(page(StatusCode::OK, &form));

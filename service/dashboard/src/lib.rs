@@ -25,11 +25,13 @@ mod layout;
 mod ledger;
 pub mod money;
 mod next_page;
+mod oidc_sign_in;
 mod order;
 mod order_refresh;
 mod orders;
 mod overview;
 mod page_request;
+mod people_identity;
 mod people_page;
 mod period;
 mod prices;
@@ -69,6 +71,7 @@ use wire::fallback::{method_not_allowed, route_not_found};
 pub use audit::{AuditPage, newest as newest_changes};
 pub use cookies::Site;
 pub use elsewhere::signed_in;
+pub use oidc_sign_in::OIDC_CALLBACK;
 pub use page_request::SIGN_IN;
 pub use projects::{ProjectLine, project_lines};
 pub use state::DashboardState;
@@ -82,6 +85,8 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
     let of_payment = |path: &str| format!("{PROJECT}/unfulfilled-payments/{{payment}}{path}");
     Router::new()
         .route(SIGN_IN, get(sign_in::show).post(sign_in::enter))
+        .route(oidc_sign_in::BEGIN, get(oidc_sign_in::begin))
+        .route(OIDC_CALLBACK, get(oidc_sign_in::finish))
         .route(INVITATION, get(invitation::show).post(invitation::accept))
         .route(
             "/dashboard/people",
@@ -90,6 +95,10 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(
             "/dashboard/people/{user}",
             get(people_page::show).post(people_page::save),
+        )
+        .route(
+            "/dashboard/people/{user}/identity",
+            post(people_identity::save),
         )
         .route("/dashboard/people/{user}/{deed}", post(people_page::act))
         .route("/dashboard/account", get(account::show).post(account::end))

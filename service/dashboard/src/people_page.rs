@@ -16,6 +16,7 @@ use super::{
     form::{self, FieldLabel, Form},
     layout::{self, At},
     page_request::{FormPost, PageFor, PageRequest},
+    people_identity,
     verbatim::verbatim,
 };
 use crate::state::App;
@@ -43,7 +44,7 @@ const ROLES: [(&str, &str); 4] = [
     ("owner", "Owner: everything, in all projects"),
 ];
 
-fn path(user: &User) -> String {
+pub(super) fn path(user: &User) -> String {
     format!("{PEOPLE}/{}", user.id)
 }
 
@@ -177,7 +178,7 @@ fn link(request: &PageRequest, app: &App, invited: &people::Invited) -> Response
     request.audited(layout::page(request, At::People, "Invited", &body), what)
 }
 
-fn named(request: &PageRequest, app: &App) -> Result<Arc<User>, Error> {
+pub(super) fn named(request: &PageRequest, app: &App) -> Result<Arc<User>, Error> {
     let id: UserId = request.named("user", ErrorCode::UserNotFound)?;
     app.edge.people.user(id).map_err(refused)
 }
@@ -227,6 +228,7 @@ fn one(
             h2 { "Sessions" }
             (session_table(request, &sessions, &format!("{}/end", path(user))))
         }
+        (people_identity::card(request, app, user))
         section.card {
             h2 { "Access" }
             div.row {
@@ -252,7 +254,7 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
             projects: Some(projects(&fields)?),
             grant_limit_per_day: Some(fields.whole("grantLimitPerDay")?),
             refund_limit_cents_per_day: Some(fields.whole("refundLimitCentsPerDay")?),
-            disabled: None,
+            ..UserChange::default()
         };
         let version = fields.parsed(VERSION, "a version")?;
         let changed = app.edge.people.change(user.id, change, version).await;

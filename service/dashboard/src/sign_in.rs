@@ -6,11 +6,11 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::sha256;
-use domain::{Timestamp, id::UserId};
+use domain::Timestamp;
 use edge::{Read, body::FormBody, context::Context, refused};
 use limits::{Client, TokenScope};
 use maud::{Markup, html};
-use people::{Authority, Origin, SignIn};
+use people::{Authority, KNOWN_BROWSER_SECONDS, Origin, Queued, SignIn, User};
 use subtle::ConstantTimeEq as _;
 use wire::{Error, ErrorCode};
 
@@ -19,6 +19,7 @@ use super::{
     fields::Fields,
     layout,
     next_page::{NEXT, own_page},
+    oidc_sign_in,
     page_request::{FormPost, SIGN_IN, audited, foreign},
 };
 use crate::state::App;
@@ -39,11 +40,12 @@ fn next(fields: &Fields) -> Markup {
 }
 
 /// Both forms; that for people first, unless there are none yet.
-fn forms(app: &App, fields: &Fields, wrong: Option<&str>) -> Markup {
+pub(super) fn forms(app: &App, fields: &Fields, wrong: Option<&str>) -> Markup {
     let none = app.edge.people.users().is_empty();
     html! {
         h1 { "Sign in" }
         @if let Some(wrong) = wrong { p.alert role="alert" { (wrong) } }
+        (oidc_sign_in::button(app, own_page(fields.text(NEXT))))
         @if !none {
             form method="post" action=(SIGN_IN) {
                 (next(fields))
@@ -156,9 +158,8 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
                 let authority = user
                     .authority()
                     .ok_or(Error::new(ErrorCode::RoleForbidden))?;
-                session
-                    .begin(Some(user.id), &authority, "with a password")
-                    .await
+                let way = "with a password";
+                session.begin(Some(&user), &authority, way).await
             }
             Ok(SignIn::Over) => {
                 let wrong = Some("That took too long. Sign in again.");
@@ -177,7 +178,10 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     }
     if let Some(email) = fields.some("email") {
         let password = fields.raw("password");
-        let checked = people.check_password(email, password, now).await;
+        let known = cookies::kept(&parts.headers, &app.site, cookies::BROWSER);
+        let known = known.and_then(|token| people.knows_browser(token, email, now));
+        let who = known.unwrap_or_else(|| stranger(client));
+        let checked = people.check_password(email, password, who, now).await;
         if let Some(ticket) = checked.map_err(refused)? {
             return Ok(page(StatusCode::OK, &by_code(&ticket, &fields, None)));
         }
@@ -210,22 +214,28 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     ))
 }
 
+fn number(text: &str) -> u64 {
+    let hash = sha256(text.as_bytes());
+    let number = hash.first_chunk().copied().map(u64::from_be_bytes);
+    number.unwrap_or_default()
+}
+
+/// The place in the queue for passwords of somebody who did not sign in here before.
+pub(super) fn stranger(client: Client) -> Queued {
+    Queued::Stranger(number(&client.to_string()))
+}
+
 /// Counts a failed sign-in to an account, and takes its time.
 async fn failed(app: &App, account: &str, client: Client, now: Timestamp) -> Result<(), Error> {
-    let hash = sha256(account.to_ascii_lowercase().as_bytes());
-    let number = hash.first_chunk().copied().map(u64::from_be_bytes);
-    let counted = app
-        .edge
-        .limits
-        .wrong_sign_in(number.unwrap_or_default(), client, now);
-    let counted = counted.await;
+    let account = number(&account.to_ascii_lowercase());
+    let counted = app.edge.limits.wrong_sign_in(account, client, now).await;
     counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
     noted(app, client, now).await;
     Ok(())
 }
 
 /// Notes a failed sign-in in the logs.
-async fn noted(app: &App, client: Client, now: Timestamp) {
+pub(super) async fn noted(app: &App, client: Client, now: Timestamp) {
     tracing::warn!(client.address = %client, "A sign-in to the dashboard failed");
     if let Err(error) = app.edge.audit.sign_in_failed(client.to_string(), now).await {
         tracing::error!(%error, "A failed sign-in could not be written into the audit log");
@@ -245,7 +255,7 @@ impl Begin<'_> {
     /// Begins a session, and leads to the page that was asked for.
     async fn begin(
         &self,
-        user: Option<UserId>,
+        user: Option<&User>,
         who: &Authority,
         way: &str,
     ) -> Result<Response, Error> {
@@ -255,20 +265,36 @@ impl Begin<'_> {
         Ok(audited(who, response, format!("Signed in {way}")))
     }
 
+    /// Begins a session of a user whom another vouches for, and leads to the page that was asked for.
+    pub(super) async fn begin_for(&self, user: &User) -> Result<Response, Error> {
+        let next = own_page(self.fields.text(NEXT)).unwrap_or("/dashboard");
+        self.signed_in(Some(user), Redirect::to(next).into_response())
+            .await
+    }
+
     /// Begins a session: its cookie is added to the response.
     pub(super) async fn signed_in(
         &self,
-        user: Option<UserId>,
+        user: Option<&User>,
         mut response: Response,
     ) -> Result<Response, Error> {
         let (edge, now) = (&self.app.edge, self.context.now);
         let counted = edge.limits.count_admin_request(self.context.client, now);
         counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
         let origin = origin(self.parts, self.context);
-        let name = edge.people.sessions.begin(user, origin, now).await;
+        let id = user.map(|user| user.id);
+        let name = edge.people.sessions.begin(id, origin, now).await;
         let cookie = self.transport.cookie(&name.map_err(refused)?);
         let cookie = cookie.ok_or(Error::new(ErrorCode::InternalError))?;
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+        if let Some(user) = user {
+            let token = edge.people.browser_token(user, now);
+            let seconds = KNOWN_BROWSER_SECONDS;
+            let cookie = self.transport.written(cookies::BROWSER, &token, seconds);
+            if let Some(cookie) = cookie {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+        }
         Ok(response)
     }
 }
@@ -293,7 +319,7 @@ pub(super) async fn leave(
     let ended = app.edge.people.sessions.end(&[request.signed.id()]).await;
     ended.map_err(refused)?;
     let mut response = Redirect::to(SIGN_IN).into_response();
-    for cookie in Transport::no_cookies() {
+    for cookie in Transport::no_cookies(cookies::SESSION) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     Ok(request.audited(response, "Signed out"))

@@ -7,6 +7,7 @@ use actors::Handle;
 use catalog::CatalogStore;
 use domain::Timestamp;
 use edge::{BehindEdge, EdgeState};
+use oidc::Oidc;
 use operations::{
     backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,
@@ -46,6 +47,8 @@ pub struct DashboardState {
     pub mailer: Mailer,
     /// Makes the links of invitations, and mails them.
     pub invitations: Arc<Invitations>,
+    /// The identity provider by which people sign in, too; `None`: none.
+    pub oidc: Option<Arc<Oidc>>,
     /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
     /// How browsers reach the service.

@@ -57,6 +57,7 @@ pub fn refused(error: people::Error) -> Error {
         People::Invalid { param, message } => Error::invalid(param, message),
         People::UserNotFound => Error::new(ErrorCode::UserNotFound),
         People::EmailTaken => Error::about("email", ErrorCode::EmailTaken),
+        People::IdentityTaken => Error::about("identity", ErrorCode::IdentityTaken),
         People::TooManyUsers => Error::new(ErrorCode::TooManyUsers),
         People::ChangedMeanwhile => Error::new(ErrorCode::ChangedMeanwhile),
         People::NoInvitation => Error::new(ErrorCode::InvitationNotFound),

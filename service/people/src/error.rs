@@ -17,6 +17,9 @@ pub enum Error {
     /// Another user has this e-mail address.
     #[error("another user has this e-mail address")]
     EmailTaken,
+    /// Another user is bound to this identity.
+    #[error("another user is bound to this identity")]
+    IdentityTaken,
     /// There are as many users as there may be.
     #[error("there are too many users")]
     TooManyUsers,

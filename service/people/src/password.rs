@@ -1,13 +1,16 @@
 //! Passwords, as Argon2id hashes under a key that is derived from the server key: data without that key cannot be tried
-//! out.
+//! out. Nothing else is stored of a password by which a guess could be dismissed sooner than by its hash: who steals the
+//! data with the key that lies beside it must pay for each guess.
 //!
-//! A hash costs 19 MiB and tens of milliseconds, so that strangers must not have them made at will. Beside each hash
-//! stands one byte of a keyed hash of the password; only what agrees with it is hashed. Of wrong passwords that is one
-//! in 256, of right ones all: whatever others try, the right one is checked. For an account that does not exist the same
-//! is done.
+//! A hash costs 19 MiB and tens of milliseconds, so that strangers must not have them made at will: few are made at once,
+//! and a bounded number waits, of one caller only a few. Browsers in which somebody signed in before wait apart from all
+//! others, so that whatever strangers try, their password is checked. For an account that does not exist the same is done.
+
+use std::collections::HashMap;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::BASE64_NOPAD;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
@@ -21,37 +24,86 @@ const MAX_PASSWORD_BYTES: usize = 1024;
 /// OWASP's second recommendation for Argon2id.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
-/// Hashes that are computed at once, each in its own memory.
+/// Hashes that are computed at once in each of the two queues, each in its own memory.
 const AT_ONCE: usize = 2;
-/// The most that wait for their turn.
+/// The most that wait for their turn in each.
 const MAX_WAITING: usize = 256;
+/// The same of one caller.
+const MAX_WAITING_OF_ONE: u32 = 4;
 
 /// A password's hash, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PasswordHash {
     salt: String,
     hash: String,
-    /// One byte of a keyed hash of the password.
-    tag: u8,
     memory_kib: u32,
     passes: u32,
+}
+
+/// Who waits for a password to be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Queued {
+    /// A browser in which this user signed in before: see [`People::knows_browser`](crate::People::knows_browser).
+    Known(u64),
+    /// Anybody else; a number stands for where they are.
+    Stranger(u64),
 }
 
 /// Hashes passwords, a few at a time.
 pub(crate) struct Passwords {
     pepper: [u8; 32],
-    tag_key: [u8; 32],
+    known: Queue,
+    strangers: Queue,
+}
+
+struct Queue {
     turns: Semaphore,
     waiting: Semaphore,
+    /// How many wait of each caller.
+    callers: Mutex<HashMap<u64, u32>>,
+}
+
+/// A caller's place in a queue, free again when dropped.
+struct QueuePlace<'q>(&'q Queue, u64);
+
+impl Queue {
+    fn new() -> Self {
+        Self {
+            turns: Semaphore::new(AT_ONCE),
+            waiting: Semaphore::new(MAX_WAITING),
+            callers: Mutex::default(),
+        }
+    }
+
+    fn place(&self, caller: u64) -> Result<QueuePlace<'_>, Error> {
+        let mut callers = self.callers.lock();
+        let of_one = callers.entry(caller).or_default();
+        if *of_one >= MAX_WAITING_OF_ONE {
+            return Err(Error::Busy);
+        }
+        *of_one = of_one.saturating_add(1);
+        Ok(QueuePlace(self, caller))
+    }
+}
+
+impl Drop for QueuePlace<'_> {
+    fn drop(&mut self) {
+        let mut callers = self.0.callers.lock();
+        if let Some(of_one) = callers.get_mut(&self.1) {
+            *of_one = of_one.saturating_sub(1);
+            if *of_one == 0 {
+                callers.remove(&self.1);
+            }
+        }
+    }
 }
 
 impl Passwords {
     pub(crate) fn new(server_key: &[u8; 32]) -> Self {
         Self {
             pepper: keyed(server_key, &[b"scrip/password/1"]),
-            tag_key: keyed(server_key, &[b"scrip/password-tag/1"]),
-            turns: Semaphore::new(AT_ONCE),
-            waiting: Semaphore::new(MAX_WAITING),
+            known: Queue::new(),
+            strangers: Queue::new(),
         }
     }
 
@@ -71,17 +123,16 @@ impl Passwords {
     /// # Errors
     ///
     /// The password does not fit; too many are being hashed; there is no memory.
-    pub(crate) async fn hash(&self, password: &str) -> Result<PasswordHash, Error> {
+    pub(crate) async fn hash(&self, password: &str, who: Queued) -> Result<PasswordHash, Error> {
         Self::fits(password)?;
-        let salt = catalog::random_text(22)?;
-        let hash = self.argon2(password, &salt, MEMORY_KIB, PASSES).await?;
-        Ok(PasswordHash {
-            hash: BASE64_NOPAD.encode(&hash),
-            tag: self.tag(&salt, password),
-            salt,
+        let new = PasswordHash {
+            salt: catalog::random_text(22)?,
+            hash: String::new(),
             memory_kib: MEMORY_KIB,
             passes: PASSES,
-        })
+        };
+        let hash = self.argon2(password, &new, who).await?;
+        Ok(PasswordHash { hash, ..new })
     }
 
     /// Whether a password is the one that was hashed; `None` stands for an account without one, which takes as long.
@@ -92,53 +143,45 @@ impl Passwords {
     pub(crate) async fn is(
         &self,
         stored: Option<&PasswordHash>,
-        account: &str,
         password: &str,
+        who: Queued,
     ) -> Result<bool, Error> {
-        let [tag, ..] = keyed(&self.tag_key, &[b"none", account.as_bytes()]);
         let none = PasswordHash {
-            salt: account.to_owned(),
+            salt: "0123456789abcdefghijkl".into(),
             hash: String::new(),
-            tag,
             memory_kib: MEMORY_KIB,
             passes: PASSES,
         };
         let known = stored.unwrap_or(&none);
-        if password.len() > MAX_PASSWORD_BYTES || self.tag(&known.salt, password) != known.tag {
+        if password.len() > MAX_PASSWORD_BYTES {
             return Ok(false);
         }
-        let salt = match stored {
-            Some(stored) => stored.salt.as_str(),
-            // An account's name may be too short for a salt.
-            None => "0123456789abcdefghijkl",
-        };
-        let hash = self.argon2(password, salt, known.memory_kib, known.passes);
-        let hash = BASE64_NOPAD.encode(&hash.await?);
+        let hash = self.argon2(password, known, who).await?;
         Ok(hash.as_bytes().ct_eq(known.hash.as_bytes()).into())
     }
 
-    fn tag(&self, salt: &str, password: &str) -> u8 {
-        let [tag, ..] = keyed(&self.tag_key, &[salt.as_bytes(), password.as_bytes()]);
-        tag
-    }
-
+    /// The hash of a password with the salt and at the cost of another hash.
     async fn argon2(
         &self,
         password: &str,
-        salt: &str,
-        memory_kib: u32,
-        passes: u32,
-    ) -> Result<[u8; 32], Error> {
-        let _waits = self.waiting.try_acquire().map_err(|_| Error::Busy)?;
-        let _turn = self.turns.acquire().await.map_err(|_| Error::Busy)?;
-        let (password, salt, pepper) = (password.to_owned(), salt.to_owned(), self.pepper);
+        like: &PasswordHash,
+        who: Queued,
+    ) -> Result<String, Error> {
+        let (queue, caller) = match who {
+            Queued::Known(caller) => (&self.known, caller),
+            Queued::Stranger(caller) => (&self.strangers, caller),
+        };
+        let _waits = queue.waiting.try_acquire().map_err(|_| Error::Busy)?;
+        let _place = queue.place(caller)?;
+        let _turn = queue.turns.acquire().await.map_err(|_| Error::Busy)?;
+        let (password, like, pepper) = (password.to_owned(), like.clone(), self.pepper);
         let hashed = tokio::task::spawn_blocking(move || {
-            let params = Params::new(memory_kib, passes, 1, Some(32))?;
+            let params = Params::new(like.memory_kib, like.passes, 1, Some(32))?;
             let (kind, version) = (Algorithm::Argon2id, Version::V0x13);
             let argon2 = Argon2::new_with_secret(&pepper, kind, version, params)?;
             let mut hash = [0; 32];
-            argon2.hash_password_into(password.as_bytes(), salt.as_bytes(), &mut hash)?;
-            Ok::<_, argon2::Error>(hash)
+            argon2.hash_password_into(password.as_bytes(), like.salt.as_bytes(), &mut hash)?;
+            Ok::<_, argon2::Error>(BASE64_NOPAD.encode(&hash))
         });
         let hashed = hashed.await.map_err(|_| Error::Secret)?;
         hashed.map_err(|error| {
@@ -150,14 +193,18 @@ impl Passwords {
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::Arc, time::Instant};
+
     use super::*;
+
+    const HERE: Queued = Queued::Stranger(0);
 
     #[tokio::test]
     async fn the_right_password_opens_and_no_other_and_not_under_another_server_key() {
         let passwords = Passwords::new(&[7; 32]);
-        let hash = passwords.hash("correct horse battery").await.unwrap();
+        let hash = passwords.hash("correct horse battery", HERE).await.unwrap();
         let is = async |passwords: &Passwords, password: &str| {
-            passwords.is(Some(&hash), "ann@example.com", password).await
+            passwords.is(Some(&hash), password, HERE).await
         };
         assert_eq!(is(&passwords, "correct horse battery").await, Ok(true));
         for wrong in ["", "correct horse batterY", "correct horse battery "] {
@@ -165,25 +212,69 @@ mod tests {
         }
         let other = Passwords::new(&[8; 32]);
         assert_eq!(is(&other, "correct horse battery").await, Ok(false));
-        let again = passwords.hash("correct horse battery").await.unwrap();
+        let again = passwords.hash("correct horse battery", HERE).await.unwrap();
         assert_ne!(again.hash, hash.hash, "salted");
-        assert!(passwords.hash("too short").await.is_err());
+        assert!(passwords.hash("too short", HERE).await.is_err());
+        let nobody = passwords.is(None, "correct horse battery", HERE).await;
+        assert_eq!(nobody, Ok(false));
     }
 
     #[tokio::test]
-    async fn of_many_wrong_passwords_few_are_hashed_and_for_no_account_as_many() {
+    async fn a_wrong_password_costs_what_the_right_one_does_and_for_no_account_the_same() {
         let passwords = Passwords::new(&[7; 32]);
-        let hash = passwords.hash("correct horse battery").await.unwrap();
-        let hashed = |salt: &str, tag| {
-            let tags = (0..10_000).map(|guess| passwords.tag(salt, &format!("guess {guess}")));
-            tags.filter(|of| *of == tag).count()
+        let hash = passwords.hash("correct horse battery", HERE).await.unwrap();
+        // The fastest of some: what else the machine does only adds.
+        let fastest = async |stored: Option<&PasswordHash>, password: &str| {
+            let mut fastest = u128::MAX;
+            for _ in 0..5 {
+                let begun = Instant::now();
+                passwords.is(stored, password, HERE).await.unwrap();
+                fastest = fastest.min(begun.elapsed().as_micros());
+            }
+            fastest
         };
-        let known = hashed(&hash.salt, hash.tag);
-        assert!((10..100).contains(&known), "{known}");
-        let [tag, ..] = keyed(&passwords.tag_key, &[b"none", b"bob@example.com"]);
-        let unknown = hashed("bob@example.com", tag);
-        assert!((10..100).contains(&unknown), "{unknown}");
-        let nobody = passwords.is(None, "bob@example.com", "correct horse battery");
-        assert_eq!(nobody.await, Ok(false));
+        let right = fastest(Some(&hash), "correct horse battery").await;
+        let wrong = fastest(Some(&hash), "wrong horse battery").await;
+        let nobody = fastest(None, "correct horse battery").await;
+        for other in [wrong, nobody] {
+            assert!(
+                other * 4 > right && right * 4 > other,
+                "{right} {wrong} {nobody}"
+            );
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn however_many_strangers_wait_they_are_bounded_and_somebody_known_gets_in() {
+        let passwords = Arc::new(Passwords::new(&[7; 32]));
+        let hash = passwords.hash("correct horse battery", HERE).await.unwrap();
+        let mut crowd = tokio::task::JoinSet::new();
+        for number in 0..10_000 {
+            let (passwords, hash) = (Arc::clone(&passwords), hash.clone());
+            // A few thousand addresses.
+            let who = Queued::Stranger(number % 3000);
+            crowd.spawn(async move { passwords.is(Some(&hash), "a wrong guess", who).await });
+        }
+        let known = passwords.is(Some(&hash), "correct horse battery", Queued::Known(1));
+        assert_eq!(known.await, Ok(true));
+        assert!(passwords.strangers.callers.lock().len() <= MAX_WAITING);
+        let answers = crowd.join_all().await;
+        let refused = answers.iter().filter(|it| **it == Err(Error::Busy)).count();
+        assert!(refused > 5000, "{refused} were refused");
+        assert!(!answers.contains(&Ok(true)));
+        assert!(passwords.strangers.callers.lock().is_empty());
+        let stranger = passwords.is(Some(&hash), "correct horse battery", HERE);
+        assert_eq!(stranger.await, Ok(true), "the queue is free again");
+    }
+
+    #[tokio::test]
+    async fn one_caller_fills_no_queue() {
+        let queue = Queue::new();
+        let places: Vec<_> = (0..10).map(|_| queue.place(1)).collect();
+        assert_eq!(places.iter().filter(|place| place.is_ok()).count(), 4);
+        assert!(queue.place(2).is_ok());
+        drop(places);
+        assert!(queue.place(1).is_ok());
+        assert!(queue.callers.lock().is_empty());
     }
 }

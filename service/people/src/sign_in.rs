@@ -10,14 +10,16 @@ use subtle::ConstantTimeEq as _;
 
 use crate::{
     Error, People, RecoveryCodes, TotpSecret, User, UserNote,
-    password::PasswordHash,
+    password::{PasswordHash, Queued},
     second_factor::hash_of,
     store::invitation_hash,
-    user::{SecondFactor, address},
+    user::SecondFactor,
 };
 
 /// How long each second step may take.
 const STEP_SECONDS: i64 = 15 * 60;
+/// How long a browser is known in which somebody signed in.
+pub const KNOWN_BROWSER_SECONDS: i64 = 90 * 24 * 3600;
 /// Wrong codes of a second factor within the window, before no more are looked at. Only who knows the password gets
 /// here; recovery codes are looked at all the same, since they cannot be guessed.
 const WRONG_CODES: u32 = 10;
@@ -49,6 +51,12 @@ struct PasswordWasRight {
     second_factor: (),
 }
 
+/// That somebody signed in here before.
+#[derive(Serialize, Deserialize)]
+struct KnownBrowser {
+    browser: (),
+}
+
 /// What was chosen with an invitation.
 #[derive(Serialize, Deserialize)]
 struct Acceptance {
@@ -68,6 +76,7 @@ impl People {
         &self,
         secret: &str,
         password: &str,
+        who: Queued,
         now: Timestamp,
     ) -> Result<(Arc<User>, TotpSecret, String), Error> {
         let hash = invitation_hash(secret);
@@ -75,7 +84,7 @@ impl People {
         let totp = TotpSecret::draw()?;
         let chosen = Acceptance {
             invitation: hash,
-            password: self.passwords.hash(password).await?,
+            password: self.passwords.hash(password, who).await?,
             totp: totp.text(),
         };
         let ticket = self.ticket(&user, chosen, now);
@@ -149,11 +158,12 @@ impl People {
         &self,
         email: &str,
         password: &str,
+        who: Queued,
         now: Timestamp,
     ) -> Result<Option<String>, Error> {
         let user = self.by_email(email).filter(|user| !user.disabled);
         let stored = user.as_ref().and_then(|user| user.password.as_ref());
-        let right = self.passwords.is(stored, &address(email), password).await?;
+        let right = self.passwords.is(stored, password, who).await?;
         let user = user.filter(|_| right);
         let right = PasswordWasRight { second_factor: () };
         Ok(user.map(|user| self.ticket(&user, right, now)))
@@ -246,11 +256,37 @@ impl People {
         *count = count.saturating_add(1);
     }
 
+    /// What a browser keeps in which somebody signed in: with it, their password is checked whatever strangers try.
+    #[must_use]
+    pub fn browser_token(&self, user: &User, now: Timestamp) -> String {
+        let browser = KnownBrowser { browser: () };
+        self.ticket_for(KNOWN_BROWSER_SECONDS, user, browser, now)
+    }
+
+    /// Whether the user with this e-mail address signed in before in the browser that has a token, and which they are.
+    #[must_use]
+    pub fn knows_browser(&self, token: &str, email: &str, now: Timestamp) -> Option<Queued> {
+        let ticket: Ticket<KnownBrowser> = self.opened(token, now)?;
+        let user = self.by_email(email).filter(|user| user.id == ticket.user)?;
+        let number = u64::try_from(user.id.0 & u128::from(u64::MAX));
+        Some(Queued::Known(number.unwrap_or_default()))
+    }
+
     fn ticket<T: Serialize>(&self, user: &User, what: T, now: Timestamp) -> String {
+        self.ticket_for(STEP_SECONDS, user, what, now)
+    }
+
+    fn ticket_for<T: Serialize>(
+        &self,
+        seconds: i64,
+        user: &User,
+        what: T,
+        now: Timestamp,
+    ) -> String {
         let ticket = Ticket {
             user: user.id,
             version: user.version,
-            until: now.plus_seconds(STEP_SECONDS).0,
+            until: now.plus_seconds(seconds).0,
             what,
         };
         // Texts and numbers always become JSON.

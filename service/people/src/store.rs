@@ -222,11 +222,13 @@ impl People {
 
     fn refuse_taken(&self, user: &User) -> Result<(), Error> {
         let users = self.users.read();
-        let taken = users
-            .values()
-            .any(|other| other.email == user.email && other.id != user.id);
-        match taken {
-            true => Err(Error::EmailTaken),
+        let others = || users.values().filter(|other| other.id != user.id);
+        if others().any(|other| other.email == user.email) {
+            return Err(Error::EmailTaken);
+        }
+        let is_taken = user.identity.is_some() && others().any(|it| it.identity == user.identity);
+        match is_taken {
+            true => Err(Error::IdentityTaken),
             false => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use domain::{
 use notes::NoteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{Authority, Error, Holder, ProjectScope, Role, password::PasswordHash};
+use crate::{Authority, BoundIdentity, Error, Holder, ProjectScope, Role, password::PasswordHash};
 
 /// The most characters of a name.
 const MAX_NAME: usize = 200;
@@ -35,6 +35,8 @@ pub struct User {
     pub disabled: bool,
     /// When they were invited, in milliseconds.
     pub created_at: i64,
+    /// Who they are at an identity provider, by which they can sign in.
+    pub identity: Option<BoundIdentity>,
     /// Rises with each change of what is above.
     pub version: u64,
     pub(crate) password: Option<PasswordHash>,
@@ -66,7 +68,7 @@ pub(crate) struct Invitation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UserState {
-    /// They have not set a password yet.
+    /// They have neither set a password nor come in by an identity provider yet.
     Invited,
     /// They can sign in.
     Active,
@@ -120,16 +122,18 @@ pub struct UserChange {
     pub refund_limit_cents_per_day: Option<Option<i64>>,
     /// Whether they are kept out.
     pub disabled: Option<bool>,
+    /// Who they are at an identity provider; `Some(None)`: nobody.
+    pub identity: Option<Option<BoundIdentity>>,
 }
 
 impl User {
     /// Where they stand.
     #[must_use]
     pub const fn state(&self) -> UserState {
-        match (self.disabled, &self.password) {
-            (true, _) => UserState::Disabled,
-            (false, Some(_)) => UserState::Active,
-            (false, None) => UserState::Invited,
+        match (self.disabled, &self.password, &self.identity) {
+            (true, ..) => UserState::Disabled,
+            (false, None, None) => UserState::Invited,
+            (false, ..) => UserState::Active,
         }
     }
 
@@ -170,6 +174,7 @@ impl User {
                 .refund_limit_cents_per_day
                 .unwrap_or(self.refund_limit_cents_per_day),
             disabled: change.disabled.unwrap_or(self.disabled),
+            identity: change.identity.unwrap_or_else(|| self.identity.clone()),
             version: self.version.saturating_add(1),
             ..self.clone()
         };
@@ -192,6 +197,7 @@ impl User {
             refund_limit_cents_per_day: new.refund_limit_cents_per_day,
             disabled: false,
             created_at: now,
+            identity: None,
             version: 1,
             password: None,
             second_factor: None,
@@ -230,6 +236,9 @@ impl User {
             if limit.is_some_and(|limit| limit < 0) {
                 return invalid(param, "This must be 0 or more.");
             }
+        }
+        if let Some(identity) = &self.identity {
+            identity.check()?;
         }
         Ok(self)
     }

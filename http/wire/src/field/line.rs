@@ -19,6 +19,11 @@ pub type UnitText = Text<SingleLine<100>>;
 /// What an operator looks a wallet up by. The longest is a mail address, of at most 320 characters.
 pub type SearchText = Text<SingleLine<320>>;
 
+/// The address of an identity provider.
+pub type IssuerText = Text<SingleLine<512>>;
+/// What an identity provider calls a user.
+pub type SubjectText = Text<SingleLine<255>>;
+
 /// No control characters, and at least one character that is not Unicode white space.
 const PATTERN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
@@ -53,6 +58,8 @@ line!(2000, "Description");
 line!(100, "CreditUnit");
 line!(320, "Search");
 line!(500, "Note");
+line!(512, "Issuer");
+line!(255, "Subject");
 
 /// The text itself.
 pub fn line<const MAX: usize>(Text(SingleLine(line)): Text<SingleLine<MAX>>) -> String {

@@ -35,7 +35,8 @@ pub use interval::{GroupByText, IntervalText};
 pub use language::{Language, LanguageText};
 pub use limit::LimitText;
 pub use line::{
-    Currency, CurrencyText, DescriptionText, NameText, NoteText, SearchText, UnitText, line,
+    Currency, CurrencyText, DescriptionText, IssuerText, NameText, NoteText, SearchText,
+    SubjectText, UnitText, line,
 };
 pub use list::{ListFormat, ListFormatText, SwitchText, WalletSort, WalletSortText};
 pub use meta::MetaObject;

@@ -27,6 +27,7 @@ mod sandbox;
 mod search;
 mod state;
 mod unfulfilled;
+mod user_identity;
 mod users;
 pub mod view;
 mod wallets;

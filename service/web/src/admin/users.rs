@@ -17,7 +17,10 @@ use wire::{
     view::Instant,
 };
 
-use super::path::Segments;
+use super::{
+    path::Segments,
+    user_identity::{Identity, IdentityToBind},
+};
 use crate::{
     admin::App,
     http::{
@@ -116,6 +119,10 @@ struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     disabled: Field<bool>,
+    /// Who they are at the identity provider; null: nobody, until the next sign-in by their e-mail address.
+    #[schema(value_type = Option<IdentityToBind>)]
+    #[serde(default)]
+    identity: Field<IdentityToBind>,
 }
 
 /// Somebody who works with the dashboard.
@@ -133,8 +140,10 @@ pub(super) struct User {
     projects: Option<Vec<String>>,
     grant_limit_per_day: Option<i64>,
     refund_limit_cents_per_day: Option<i64>,
-    /// `invited` until they have set a password, then `active`, or `disabled`.
+    /// `invited` until they have set a password or come in by the identity provider, then `active`, or `disabled`.
     state: &'static str,
+    /// Who they are at the identity provider by which they sign in.
+    identity: Option<Identity>,
     /// When they were invited.
     created_at: String,
 }
@@ -171,6 +180,7 @@ impl User {
             grant_limit_per_day: user.grant_limit_per_day,
             refund_limit_cents_per_day: user.refund_limit_cents_per_day,
             state: state.name(),
+            identity: user.identity.as_ref().map(Identity::of),
             created_at: Instant(domain::Timestamp(user.created_at)).to_string(),
         }
     }
@@ -274,7 +284,7 @@ pub(super) async fn show(
     params(("userId" = String, Path, description = "The user.")),
     request_body = Update,
     responses((status = 200, description = "The user as it is now.", body = User)),
-    extensions(("x-errors" = json!(["user_not_found", "email_taken", "changed_meanwhile"])))
+    extensions(("x-errors" = json!(["user_not_found", "email_taken", "identity_taken", "changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Own>,
@@ -296,6 +306,7 @@ pub(super) async fn update(
         grant_limit_per_day: limit(update.grant_limit_per_day),
         refund_limit_cents_per_day: limit(update.refund_limit_cents_per_day),
         disabled: update.disabled.not_null("disabled")?,
+        identity: update.identity.nullable().map(|it| it.map(Into::into)),
     };
     let people = &app.edge.people;
     let user = people.user(path.user()?).map_err(refused)?;

@@ -1,0 +1,103 @@
+//! Users as an identity provider knows them: the first sign-in by a verified e-mail address binds a user to the
+//! provider's subject, which alone decides from then on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, People, User};
+
+/// The most characters of an issuer's address.
+const MAX_ISSUER: usize = 512;
+/// The most characters of a subject, as OpenID Connect has it.
+const MAX_SUBJECT: usize = 255;
+
+/// Who a user is at an identity provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundIdentity {
+    /// The provider's address.
+    pub issuer: String,
+    /// Its name for the user, which it gives to nobody else.
+    pub subject: String,
+}
+
+/// What came of a sign-in by an identity provider.
+#[derive(Debug, Clone)]
+pub enum ProviderSignIn {
+    /// It is this user.
+    Done(Arc<User>),
+    /// It is this user, who was bound to the identity just now.
+    Bound(Arc<User>),
+    /// Nobody with this identity or this verified e-mail address was invited, or they are kept out.
+    Stranger,
+    /// The user with this e-mail address is bound to another identity.
+    AnotherIdentity,
+}
+
+impl BoundIdentity {
+    /// Refuses what no provider says.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let is_line = |text: &str, most| {
+            !text.trim().is_empty()
+                && text.chars().count() <= most
+                && !text.chars().any(char::is_control)
+        };
+        match is_line(&self.issuer, MAX_ISSUER) && is_line(&self.subject, MAX_SUBJECT) {
+            true => Ok(()),
+            false => Err(Error::Invalid {
+                param: "identity",
+                message: "These must be the provider's address and its subject, a line each.",
+            }),
+        }
+    }
+}
+
+impl People {
+    /// The user with this identity.
+    #[must_use]
+    pub fn by_identity(&self, identity: &BoundIdentity) -> Option<Arc<User>> {
+        let users = self.users.read();
+        let mut bound = users
+            .values()
+            .filter(|it| it.identity.as_ref() == Some(identity));
+        bound.next().cloned()
+    }
+
+    /// Recognises somebody whom an identity provider vouches for, with the e-mail address that it has verified, if any.
+    /// Who is recognised for the first time is bound, once that is durable; an open invitation of theirs is used up.
+    ///
+    /// # Errors
+    ///
+    /// The binding could not be logged.
+    pub async fn recognise(
+        &self,
+        identity: BoundIdentity,
+        verified_email: Option<&str>,
+    ) -> Result<ProviderSignIn, Error> {
+        let _changing = self.changing.lock().await;
+        if let Some(user) = self.by_identity(&identity) {
+            return Ok(match user.disabled {
+                true => ProviderSignIn::Stranger,
+                false => ProviderSignIn::Done(user),
+            });
+        }
+        let users = self.users();
+        let mut users = users.iter().filter(|user| !user.disabled);
+        let user = verified_email
+            .and_then(|email| users.find(|user| user.email.eq_ignore_ascii_case(email)));
+        let Some(user) = user else {
+            return Ok(ProviderSignIn::Stranger);
+        };
+        if user.identity.is_some() {
+            return Ok(ProviderSignIn::AnotherIdentity);
+        }
+        identity.check()?;
+        let bound = User {
+            identity: Some(identity),
+            invitation: None,
+            version: user.version.saturating_add(1),
+            ..User::clone(user)
+        };
+        Ok(ProviderSignIn::Bound(self.put(bound).await?))
+    }
+}
