@@ -144,11 +144,11 @@ mod tests {
         assert_eq!(
             table.lines(),
             [
-                "USER                     BALANCE",
-                "ann                            5",
+                r#"USER                 BALANCE"#,
+                r#"ann                        5"#,
                 r#""b\u{1b}[2J\u{9b}é"     1200"#,
-                r#""A "                         6"#,
-                r#""\u{202e}b"                  7"#,
+                r#""A "                       6"#,
+                r#""\u{202e}b"                7"#,
             ]
         );
         let answer = serde_json::json!({ "user": "b\u{9b}2J\u{7f}é" });
