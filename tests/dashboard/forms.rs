@@ -293,8 +293,9 @@ async fn nobody_is_shown_a_form_that_their_role_does_not_allow() {
     let (service, owner, _) = shop().await;
     let support = person(&service, new("Sue", Role::Support)).await;
     let viewer = person(&service, new("Vera", Role::Viewer)).await;
+    let operator = person(&service, new("Olga", Role::Operator)).await;
     let all = all_forms(&owner).await;
-    for person in [viewer, support] {
+    for person in [viewer, support, operator] {
         let browser = signed_in(&service, &person).await;
         let shown = all_forms(&browser).await;
         let shapes: BTreeSet<_> = shown.iter().map(Form::shape).collect();

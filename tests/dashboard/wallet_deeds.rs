@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     browser::{Browser, Page},
+    orders,
     people::{new, person, signed_in},
 };
 use scrip::people::{NewUser, Role};
@@ -250,4 +251,34 @@ async fn of_the_ledger_what_is_shown_is_what_is_exported() {
         .get(&format!("{base}/wallets/wref_x/ledger.csv"))
         .await;
     assert_eq!(none.status, 404);
+}
+
+#[tokio::test]
+async fn a_replaced_code_is_mailed_to_the_newest_buyer_and_not_shown() {
+    let (service, browser, base) = orders::open().await;
+    let price = service.add_price(1000).await;
+    let order = json!({"priceId": price, "customerEmail": "bea@mail.example"});
+    orders::buy(&service, order).await;
+    let found = browser.get(&format!("{base}/wallets")).await;
+    let here = found.between("wrap\"><a href=\"", "\"").to_owned();
+    let replace = format!("{here}/replace-code");
+    let form = [("to", "mail"), ("idempotencyKey", "m"), ("confirmed", "on")];
+    browser
+        .post(&replace, &form[..2])
+        .await
+        .shows("Replace the recovery code?")
+        .shows("is mailed to <bdi>bea@mail.example</bdi>");
+    assert_eq!(service.mailer.under_way(), 0);
+    let page = browser.post(&replace, &form).await;
+    assert_eq!(page.status, 200, "{}", page.html);
+    page.shows("on its way to <bdi>bea@mail.example</bdi>")
+        .lacks("class=\"key\"");
+    while service.mailer.under_way() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let mails = std::fs::read_dir(service.mails.path().join("mail")).unwrap();
+    assert_eq!(mails.count(), 1);
+    let page = browser.get("/dashboard/audit").await;
+    page.shows("and mailed it to the buyer of its newest paid order")
+        .lacks("bea@mail.example");
 }

@@ -207,3 +207,24 @@ fn last_starts(interval: Interval, count: usize, now: Timestamp) -> Result<Vec<T
     starts.reverse();
     Ok(starts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_called_what_it_is() {
+        // 2026-11-18, 11:06 UTC.
+        let now = Timestamp(1_795_000_000_000);
+        for (range, unit, last) in [
+            ("day", "Hour", "18 Nov 11:00"),
+            ("month", "Day", "18 Nov"),
+            ("year", "Month", "Nov 2026"),
+        ] {
+            let query = Fields::default().with("range", range);
+            let period = Period::of(&query, now).unwrap();
+            assert_eq!(period.unit(), unit);
+            assert_eq!(period.labels().last().unwrap(), last);
+        }
+    }
+}
