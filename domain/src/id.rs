@@ -125,6 +125,8 @@ id!(/// A delivery of one event to one endpoint.
     DeliveryId, "dlv_");
 id!(/// A person who works with the dashboard.
     UserId, "usr_");
+id!(/// What a person asked for that needs another person's yes.
+    ApprovalId, "apr_");
 id!(/// A session of the dashboard.
     SessionId, "ses_");
 

@@ -1,7 +1,7 @@
 //! Keys of notes within their kind, as bytes: keys of one project or endpoint sort together.
 
 use domain::{
-    id::{DeliveryId, EndpointId, KeyId, ProjectId, SessionId, UserId},
+    id::{ApprovalId, DeliveryId, EndpointId, KeyId, ProjectId, SessionId, UserId},
     text::PaymentId,
 };
 
@@ -33,7 +33,9 @@ macro_rules! ids {
     )* };
 }
 
-ids!(ProjectId, KeyId, EndpointId, DeliveryId, UserId, SessionId);
+ids!(
+    ProjectId, KeyId, EndpointId, DeliveryId, UserId, SessionId, ApprovalId
+);
 
 impl<O: NoteOwner, N: NoteKey> NoteKey for (O, N) {
     fn encode(&self) -> Vec<u8> {

@@ -163,15 +163,18 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
 }
 
 /// What somebody with the role support may not ask for, sorted.
-const REFUSED: [&str; 22] = [
+const REFUSED: [&str; 25] = [
     "GET /dashboard/audit",
     "GET /dashboard/audit/export",
     "GET /dashboard/people",
     "GET /dashboard/people/{user}",
+    "GET /dashboard/projects/{project}/catalog/new",
+    "GET /dashboard/projects/{project}/catalog/{product}/prices",
     "GET /dashboard/system",
     "POST /dashboard",
     "POST /dashboard/people",
     "POST /dashboard/people/{user}",
+    "POST /dashboard/people/{user}/identity",
     "POST /dashboard/people/{user}/{deed}",
     "POST /dashboard/projects/{project}/catalog",
     "POST /dashboard/projects/{project}/catalog/{product}",

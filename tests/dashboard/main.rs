@@ -10,6 +10,7 @@
 )]
 
 mod address_bar;
+mod approvals;
 mod audit;
 mod browser;
 mod catalog;

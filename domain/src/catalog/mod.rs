@@ -32,7 +32,7 @@ pub use self::{
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},
     product::{FreeGrant, NewProduct, Product, ProductChange, ProductType, Products},
-    project::{CreationLimit, Mode, NewProject, Project, ProjectChange},
+    project::{ApprovalRules, CreationLimit, Mode, NewProject, Project, ProjectChange},
     provider::{
         Account, Advance, Ciphertext, Provider, ProviderChange, Sandbox, SandboxChange, SecretText,
         Stripe, WebhookSecret,

@@ -13,6 +13,8 @@ const MAX_ORIGINS: usize = 100;
 /// Seconds in a leap year: the longest window of a limit.
 const MAX_WINDOW_SECONDS: u32 = 366 * 24 * 3600;
 const MAX_GRACE_DAYS: i64 = 365;
+/// The largest number that every JSON parser reads exactly.
+const MAX_APPROVAL: i64 = (1 << 53) - 1;
 
 /// How a project's wallets are addressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,6 +34,23 @@ pub struct CreationLimit {
     pub max: u32,
     /// The window's length in seconds, up to a leap year.
     pub window_seconds: u32,
+}
+
+/// What one person may not do alone from the dashboard; `None`: there is no such limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ApprovalRules {
+    /// Refunds of more than this, in the currency's minor unit, need another person's yes.
+    pub above_cents: Option<i64>,
+    /// Grants of more credits than this do.
+    pub above_credits: Option<i64>,
+}
+
+impl ApprovalRules {
+    /// Nothing needs another person's yes.
+    pub const NONE: Self = Self {
+        above_cents: None,
+        above_credits: None,
+    };
 }
 
 /// A tenant: wallets and a catalog of its own.
@@ -55,6 +74,8 @@ pub struct Project {
     pub subscription_grace_days: u32,
     /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutSettings,
+    /// What one person may not do alone.
+    pub approval: ApprovalRules,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -79,6 +100,7 @@ impl Project {
             free_grants_for_code_wallets: true,
             subscription_grace_days: 7,
             checkout: CheckoutSettings::NONE,
+            approval: ApprovalRules::NONE,
             created_at,
         }
     }
@@ -95,6 +117,7 @@ impl Project {
             self.wallet_creation_limit,
             self.wallet_creation_limit_per_ip,
         )?;
+        approval_rules(self.approval)?;
         grace_days(self.subscription_grace_days)
     }
 }
@@ -139,6 +162,10 @@ pub struct ProjectChange {
     pub subscription_grace_days: Option<u32>,
     /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutChange,
+    /// Above how much refunds need another person's yes.
+    pub approval_above_cents: Option<Option<i64>>,
+    /// Above how much grants do.
+    pub approval_above_credits: Option<Option<i64>>,
 }
 
 impl ProjectChange {
@@ -154,6 +181,10 @@ impl ProjectChange {
             self.wallet_creation_limit.flatten(),
             self.wallet_creation_limit_per_ip.flatten(),
         )?;
+        approval_rules(ApprovalRules {
+            above_cents: self.approval_above_cents.flatten(),
+            above_credits: self.approval_above_credits.flatten(),
+        })?;
         self.subscription_grace_days.map_or(Ok(()), grace_days)
     }
 
@@ -190,6 +221,14 @@ impl ProjectChange {
                 .subscription_grace_days
                 .unwrap_or(project.subscription_grace_days),
             checkout: self.checkout.decide(project.checkout),
+            approval: ApprovalRules {
+                above_cents: self
+                    .approval_above_cents
+                    .unwrap_or(project.approval.above_cents),
+                above_credits: self
+                    .approval_above_credits
+                    .unwrap_or(project.approval.above_credits),
+            },
             ..project
         })
     }
@@ -216,6 +255,18 @@ fn creation_limits(
         rules::within(&format!("{param}.max"), max, 1, u32::MAX.into())?;
         let longest = MAX_WINDOW_SECONDS.into();
         rules::within(&format!("{param}.windowSeconds"), window, 1, longest)?;
+    }
+    Ok(())
+}
+
+fn approval_rules(set: ApprovalRules) -> Result<(), Refusal> {
+    for (param, above) in [
+        ("approvalAboveCents", set.above_cents),
+        ("approvalAboveCredits", set.above_credits),
+    ] {
+        if let Some(above) = above {
+            rules::within(param, above, 0, MAX_APPROVAL)?;
+        }
     }
     Ok(())
 }

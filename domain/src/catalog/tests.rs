@@ -248,7 +248,7 @@ fn a_prices_terms_stay_whatever_changes() {
 #[test]
 fn project_settings_have_bounds() {
     type Break = fn(&mut ProjectChange);
-    let cases: [(Break, &str); 5] = [
+    let cases: [(Break, &str); 7] = [
         (|change| change.name = Some(String::new()), "name"),
         (
             |change| change.wallet_creation_limit = limit(0, 1),
@@ -257,6 +257,14 @@ fn project_settings_have_bounds() {
         (
             |change| change.wallet_creation_limit_per_ip = limit(1, 0),
             "walletCreationLimitPerIp.windowSeconds",
+        ),
+        (
+            |change| change.approval_above_cents = Some(Some(-1)),
+            "approvalAboveCents",
+        ),
+        (
+            |change| change.approval_above_credits = Some(Some(1 << 53)),
+            "approvalAboveCredits",
         ),
         (
             |change| change.subscription_grace_days = Some(366),

@@ -188,6 +188,15 @@ codes! {
     /// Another user is bound to this identity at an identity provider; administration only.
     IdentityTaken = CONFLICT "identity_taken"
         "Another user is bound to this identity at the identity provider.";
+    /// Nothing of this name waits for another person's yes; dashboard only.
+    ApprovalNotFound = NOT_FOUND "approval_not_found"
+        "Nothing of this name waits for an answer: it was answered, or a week is over.";
+    /// A person may not approve what they asked for; dashboard only.
+    OwnApproval = FORBIDDEN "own_approval"
+        "You asked for this yourself: another person has to approve it.";
+    /// Too much of the project waits for another person's yes; dashboard only.
+    TooManyApprovals = CONFLICT "too_many_approvals"
+        "A hundred requests of this project wait for a yes: have some answered first.";
     /// There are as many users as there may be; administration only.
     TooManyUsers = CONFLICT "too_many_users" "There are too many users.";
     /// What is to be saved was changed since it was read; administration only.

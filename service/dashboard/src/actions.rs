@@ -14,11 +14,12 @@ use domain::{
 };
 use edge::{Support, refused};
 use maud::{Markup, html};
-use people::{Gift, Privilege};
+use people::{Gift, PendingDeed, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
+    approvals,
     catalog::product_name,
     confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
@@ -159,13 +160,29 @@ async fn move_credits(
     } = parsed;
     let credits = grouped(amount.get());
     let address = Address::Stored(wallet);
+    let deed = (way == Way::Grant).then(|| PendingDeed::Grant {
+        wallet,
+        product,
+        credits: amount.get(),
+        expires_at: expires_at.map(|at| at.0),
+    });
     if !fields.is_on(CONFIRMED) {
         let view = app.handle.read(scope, &address).await;
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
         let title = format!("{verb} {credits} of {}?", product_name(&project, product));
-        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
+        let notice = deed.map(|deed| approvals::notice(&request, &project, &deed));
+        let facts = html! { (about(&fields, &view)) (notice.unwrap_or_default()) };
+        let at = At::Project(&project, Tab::Wallets);
         let paths = (&*format!("{page_path}/{action}"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
+    }
+    if let Some(deed) = deed {
+        let why = (reason.as_str(), key.as_str());
+        match approvals::asked(&app, &request, &project, deed, why).await {
+            Ok(None) => {}
+            Ok(Some(waits)) => return Ok(waits),
+            Err(error) => return Ok(again(error)),
+        }
     }
     let meta = serde_json::json!({"reason": reason, "by": "dashboard"}).to_string();
     let meta = Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?);

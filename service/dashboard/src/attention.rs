@@ -8,6 +8,7 @@ use operations::backups::FinishedBackup;
 use people::Privilege;
 
 use super::{
+    approvals,
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
@@ -55,6 +56,21 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             let text = html! { (count) " " @if name == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
             let path = format!("{}/orders?status={name}", base(project));
             tasks.push(Task { path, text });
+        }
+    }
+    if request.may(Privilege::Manage) {
+        let waiting = app
+            .edge
+            .people
+            .approvals(project.project.id, app.edge.clock.now());
+        let others = waiting
+            .iter()
+            .filter(|it| !it.is_of(&request.authority))
+            .count();
+        if others > 0 {
+            let text = html! { (others) @if others == 1 { " grant or refund waits" } @else { " grants and refunds wait" } " for another person's yes" };
+            let path = approvals::path(project);
+            tasks.insert(0, Task { path, text });
         }
     }
     html! {

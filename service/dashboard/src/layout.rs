@@ -41,7 +41,13 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 28] = [
+const DONE: [(&str, &str); 31] = [
+    (
+        "asked",
+        "Another person has to approve this: it waits here, for seven days at most.",
+    ),
+    ("approved", "Approved, and done."),
+    ("declined", "Nothing was done: the request is gone."),
     ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),
     ("counted", "Outstanding credits were counted."),

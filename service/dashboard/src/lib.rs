@@ -6,6 +6,7 @@
 
 mod account;
 mod actions;
+mod approvals;
 mod assets;
 mod attention;
 mod audit;
@@ -113,6 +114,11 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             get(time_zone_page::show).post(time_zone_page::save),
         )
         .route(PROJECT, get(overview::show))
+        .route(&of_project("/approvals"), get(approvals::list))
+        .route(
+            &of_project("/approvals/{approval}/{answer}"),
+            post(approvals::answer),
+        )
         .route(&of_project("/outstanding"), post(overview::count))
         .route(
             &of_project("/settings"),

@@ -11,11 +11,12 @@ use domain::{
 };
 use edge::{Support, refused};
 use maud::{Markup, html};
-use people::{Gift, Privilege};
+use people::{Gift, PendingDeed, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
+    approvals,
     confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
@@ -287,6 +288,7 @@ pub(super) async fn refund(
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
         let key = fields.key()?;
+        let deed = PendingDeed::Refund { order: id, cents };
         if !fields.is_on(CONFIRMED) {
             let left = shown.0.order.refundable_cents();
             if cents > left {
@@ -296,10 +298,14 @@ pub(super) async fn refund(
             let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
             let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
             let title = format!("Refund {}?", money(cents, currency));
-            let facts = refund_facts(&project, &shown.0, &loss);
+            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (approvals::notice(&request, &project, &deed)) };
             let paths = (&*format!("{page_path}/refund"), &*page_path);
             let at = At::Project(&project, Tab::Orders);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
+        }
+        let why = ("", key.as_str());
+        if let Some(waits) = approvals::asked(&app, &request, &project, deed, why).await? {
+            return Ok(waits);
         }
         let (gift, now) = (Gift::Refund(cents), app.edge.clock.now());
         let people = &app.edge.people;

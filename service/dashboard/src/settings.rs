@@ -21,8 +21,12 @@ use crate::state::App;
 
 const LIMIT: &str = "walletCreationLimit";
 const LIMIT_PER_IP: &str = "walletCreationLimitPerIp";
+const CENTS: &str = "approvalAboveCents";
+const CREDITS: &str = "approvalAboveCredits";
 /// Fields that show their own error.
-const SHOWN: [&str; 6] = [
+const SHOWN: [&str; 8] = [
+    CENTS,
+    CREDITS,
     "name",
     "mode",
     "allowedOrigins",
@@ -55,6 +59,13 @@ pub(super) async fn save(
         let _saving = app.edge.saving.lock().await;
         let before = current(&*app.catalog.project(id)?);
         form::refuse_stale(&fields, &before)?;
+        let decides = [CENTS, CREDITS]
+            .iter()
+            .any(|name| before.text(name) != fields.text(name));
+        if decides && !request.may(Privilege::Own) {
+            let message = "Only an owner decides what needs another person's yes.";
+            return Err(Error::about(CENTS, ErrorCode::RoleForbidden).saying(message));
+        }
         app.catalog.update_project(id, change, None).await?;
         let after = current(&*app.catalog.project(id)?);
         let what = format!(
@@ -100,6 +111,8 @@ fn change(fields: &Fields) -> Result<ProjectChange, Error> {
             invoices: Some(fields.is_on("invoices")),
             terms_of_service: Some(fields.is_on("termsOfService")),
         },
+        approval_above_cents: Some(fields.whole(CENTS)?),
+        approval_above_credits: Some(fields.whole(CREDITS)?),
     })
 }
 
@@ -132,6 +145,8 @@ fn current(project: &ProjectCatalog) -> Fields {
             project.free_grants_for_code_wallets,
         )
         .with("subscriptionGraceDays", project.subscription_grace_days)
+        .with_some(CENTS, project.approval.above_cents)
+        .with_some(CREDITS, project.approval.above_credits)
         .ticked("automaticTax", project.checkout.automatic_tax)
         .ticked("collectTaxIds", project.checkout.collect_tax_ids)
         .ticked(
@@ -284,6 +299,14 @@ fn settings_form(
                     (form.tick(&FieldLabel("collectBillingAddress", "Ask for the billing address", "")))
                     (form.tick(&FieldLabel("invoices", "Invoices for one-time purchases", "Subscriptions always have them.")))
                     (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
+                }
+                fieldset {
+                    legend { "Another person's yes" }
+                    p.hint { "What somebody asks for above this waits until an operator or owner who did not ask approves it. Owners decide it." }
+                    div.pair {
+                        (form.number(&FieldLabel(CENTS, "Refunds above so many cents", "In the currency's smallest unit. Empty: none.")))
+                        (form.number(&FieldLabel(CREDITS, "Grants above so many credits", "Empty: none.")))
+                    }
                 }
                 @if request.may(Privilege::Manage) { button.primary type="submit" { "Save" } }
             }))

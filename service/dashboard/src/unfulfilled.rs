@@ -13,10 +13,11 @@ use domain::{
 use edge::{Support, refused};
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
-use people::{Gift, Privilege};
+use people::{Gift, PendingDeed, Privilege};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
+    approvals,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{self, Tab, base},
@@ -325,6 +326,14 @@ pub(super) async fn refund(
     let done: Result<Response, Error> = async {
         fields.confirmed()?;
         let (payments, id) = (&app.payments, &known.payment);
+        let deed = PendingDeed::Payment {
+            payment: id.clone(),
+            cents: known.paid.amount_cents,
+        };
+        let why = ("", id.as_str());
+        if let Some(waits) = approvals::asked(&app, &request, &project, deed, why).await? {
+            return Ok(waits);
+        }
         let (gift, now) = (Gift::Refund(known.paid.amount_cents), app.edge.clock.now());
         let people = &app.edge.people;
         let counted = people

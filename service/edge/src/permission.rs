@@ -58,6 +58,8 @@ pub fn refused(error: people::Error) -> Error {
         People::UserNotFound => Error::new(ErrorCode::UserNotFound),
         People::EmailTaken => Error::about("email", ErrorCode::EmailTaken),
         People::IdentityTaken => Error::about("identity", ErrorCode::IdentityTaken),
+        People::ApprovalNotFound => Error::new(ErrorCode::ApprovalNotFound),
+        People::TooManyApprovals => Error::new(ErrorCode::TooManyApprovals),
         People::TooManyUsers => Error::new(ErrorCode::TooManyUsers),
         People::ChangedMeanwhile => Error::new(ErrorCode::ChangedMeanwhile),
         People::NoInvitation => Error::new(ErrorCode::InvitationNotFound),

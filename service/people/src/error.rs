@@ -38,6 +38,12 @@ pub enum Error {
         /// What may still be given: credits, or an amount in the currency's minor unit.
         left: i64,
     },
+    /// It was answered, has lapsed or never was.
+    #[error("no such request")]
+    ApprovalNotFound,
+    /// Too many requests of the project wait for a yes.
+    #[error("too many requests wait")]
+    TooManyApprovals,
     /// Too many sign-ins are being checked.
     #[error("too many sign-ins are being checked")]
     Busy,

@@ -3,6 +3,7 @@
 //! the journal and in memory; it is durable before it is answered. No secret is kept in the clear.
 
 mod allowance;
+mod approval;
 mod authority;
 mod crypto;
 mod error;
@@ -16,6 +17,7 @@ mod store;
 mod user;
 
 pub use allowance::{DayCountNote, Gift};
+pub use approval::{Approval, ApprovalNote, PendingDeed};
 pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
 pub use error::Error;
 pub use identity::{BoundIdentity, ProviderSignIn};
@@ -28,8 +30,9 @@ pub use store::{Invited, People};
 pub use user::{NewUser, User, UserChange, UserNote, UserState};
 
 /// The kinds of notes that are kept here.
-pub const NOTE_KINDS: [notes::ErasedKind; 3] = [
+pub const NOTE_KINDS: [notes::ErasedKind; 4] = [
     notes::ErasedKind::of::<UserNote>(),
     notes::ErasedKind::of::<SessionNote>(),
     notes::ErasedKind::of::<DayCountNote>(),
+    notes::ErasedKind::of::<ApprovalNote>(),
 ];

@@ -11,8 +11,9 @@ use domain::{Timestamp, id::UserId};
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    Authority, Error, NewUser, Sessions, User, UserChange, UserNote, ValidSession,
+    ApprovalNote, Authority, Error, NewUser, Sessions, User, UserChange, UserNote, ValidSession,
     allowance::{DayCount, DayCountNote},
+    approval::Approvals,
     password::Passwords,
     user::{Invitation, address},
 };
@@ -37,6 +38,8 @@ pub struct People {
     pub(crate) tickets: Cipher,
     /// What users gave today.
     pub(crate) counts: Mutex<HashMap<UserId, DayCount>>,
+    /// What waits for another person's yes.
+    pub(crate) approvals: Approvals,
     /// How many wrong codes of a second factor were sent since when.
     pub(crate) wrong_codes: Mutex<HashMap<UserId, (Timestamp, u32)>>,
 }
@@ -79,6 +82,7 @@ impl People {
         Ok(Self {
             users: RwLock::new(users.map(|(id, user)| (id, Arc::new(user))).collect()),
             changing: tokio::sync::Mutex::default(),
+            approvals: Mutex::new(notes::all::<ApprovalNote>(&handle)?.into_iter().collect()),
             counts: Mutex::new(notes::all::<DayCountNote>(&handle)?.into_iter().collect()),
             sessions: Arc::new(Sessions::load(handle.clone(), now)?),
             passwords: Passwords::new(server_keys.first()),

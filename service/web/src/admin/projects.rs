@@ -100,7 +100,18 @@ struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     terms_of_service: Field<bool>,
+    /// Refunds of more cents than this need another person's yes on the dashboard; null: none do.
+    #[schema(value_type = Option<Above>)]
+    #[serde(default)]
+    approval_above_cents: Field<Above>,
+    /// Grants of more credits than this need another person's yes on the dashboard; null: none do.
+    #[schema(value_type = Option<Above>)]
+    #[serde(default)]
+    approval_above_credits: Field<Above>,
 }
+
+/// What one person may give alone.
+type Above = BoundedInteger<0, 9_007_199_254_740_991>;
 
 /// The schema of an origin. The catalog reads it, with the parser that reads addresses to return to,
 /// and accepts more than the schema does.
@@ -283,7 +294,10 @@ pub(super) async fn update(
     let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
     let id = path.project()?;
-    if provider.is_some() {
+    let decides = change
+        .approval_above_cents
+        .or(change.approval_above_credits);
+    if provider.is_some() || decides.is_some() {
         allow::<Own>(&caller.authority, Some(id))?;
     }
     let _saving = app.edge.saving.lock().await;
@@ -359,8 +373,14 @@ impl Update {
                 invoices: self.invoices.not_null("invoices")?,
                 terms_of_service: self.terms_of_service.not_null("termsOfService")?,
             },
+            approval_above_cents: above(self.approval_above_cents),
+            approval_above_credits: above(self.approval_above_credits),
         })
     }
+}
+
+fn above(field: Field<Above>) -> Option<Option<i64>> {
+    field.nullable().map(|above| above.map(|it| it.0))
 }
 
 fn limit(field: Field<Object<Limit>>) -> Option<Option<domain::catalog::CreationLimit>> {

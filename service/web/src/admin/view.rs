@@ -89,6 +89,10 @@ pub struct Project {
     pub invoices: bool,
     /// Whether buyers have to agree to the terms of service.
     pub terms_of_service: bool,
+    /// Refunds of more cents than this need another person's yes on the dashboard; null: none do.
+    pub approval_above_cents: Option<i64>,
+    /// Grants of more credits than this need another person's yes on the dashboard; null: none do.
+    pub approval_above_credits: Option<i64>,
     /// Its payment provider; null: none, and nothing can be bought.
     pub provider: Option<Provider>,
     /// When it was made.
@@ -253,6 +257,8 @@ impl Project {
             collect_billing_address: project.checkout.collect_billing_address,
             invoices: project.checkout.invoices,
             terms_of_service: project.checkout.terms_of_service,
+            approval_above_cents: project.approval.above_cents,
+            approval_above_credits: project.approval.above_credits,
             provider: kind.map(|kind| Provider {
                 kind: kind.into(),
                 webhook_url: accounts.webhook_url(project.id),
