@@ -271,6 +271,8 @@ async fn a_provider_is_left_and_a_product_withdrawn_after_a_second_look() {
         .lacks("hush");
     let page = browser.get(&format!("{base}/settings")).await;
     page.shows("<b>Sandbox</b>");
+    let other = [("kind", "sandbox"), ("force", "on")];
+    browser.post(&path, &other).await.shows("Please confirm");
     let none = [("kind", "none"), ("force", "on")];
     browser.confirm(&path, &none).await.shows("<b>None</b>");
     let product = format!("{base}/catalog/{}", service.product);

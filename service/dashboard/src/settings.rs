@@ -181,7 +181,9 @@ pub(super) async fn set_provider(
     };
     let wanted = fields.text("kind");
     let present = provider(&project).to_lowercase();
-    if present != "none" && present != wanted && !fields.is_on(CONFIRMED) {
+    // Another account of the same provider is another provider, too, and then `force` is ticked.
+    let leaves = present != "none" && (present != wanted || fields.is_on("force"));
+    if leaves && !fields.is_on(CONFIRMED) {
         let body = html! {
             h1 { "Change the payment provider to " (name) "?" }
             section.card {
@@ -217,9 +219,9 @@ pub(super) async fn set_provider(
 /// What a change of the provider takes away, and what stays.
 fn farewell(project: &ProjectCatalog, wanted: &str) -> Markup {
     html! { dl {
-        div { dt { "Until now" } dd { (provider(project)) } }
-        div { dt { "What goes" } dd { "The former provider's secrets stop working here at once, its open checkouts cannot be paid, and its subscriptions end here; cancel them at the provider, too, or buyers go on paying." } }
-        div { dt { "What stays" } dd { "Credits, features that were bought once, and orders. An order of the former provider can only be refunded there." } }
+        div { dt { "At present" } dd { (provider(project)) } }
+        div { dt { "What goes" } dd { "Here, pending orders expire and subscriptions end, and the present secrets and webhooks stop working at once. At the present provider, subscriptions go on until somebody cancels them there." } }
+        div { dt { "What stays" } dd { "Credits, features that were bought once, and the record of orders." } }
         @if wanted == "none" { div { dt { "From now on" } dd { "Nothing can be bought." } } }
     } }
 }

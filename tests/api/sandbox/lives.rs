@@ -136,3 +136,14 @@ async fn late_doubled_shuffled_and_lost_webhooks_end_the_same() {
         assert_eq!(other, plain, "life {seed}, by the list: {steps:?}");
     }
 }
+
+#[tokio::test]
+async fn an_address_that_the_provider_does_not_take_is_left_out() {
+    let shop = SandboxShop::open().await;
+    for email in ["\"<script>\"@example.com", "a@localhost"] {
+        let asked = json!({"externalUserId": "ann", "customerEmail": email});
+        let begun = shop.checkout(asked).await;
+        shop.press(&begun, "pay").await;
+        assert_eq!(shop.order(&begun).await["status"], "paid", "{email}");
+    }
+}
