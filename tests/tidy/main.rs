@@ -246,6 +246,19 @@ fn a_type_says_what_it_is() {
     hold("names", &broken);
 }
 
+#[test]
+fn strangers_texts_are_shown_by_one_function() {
+    let mut broken = Vec::new();
+    let pages = SOURCES.iter().filter(|it| {
+        it.path.starts_with("service/dashboard/src/") && !it.path.ends_with("/verbatim.rs")
+    });
+    for source in pages {
+        let alone = source.code().filter(|(_, line)| line.contains("bdi {"));
+        broken.extend(alone.map(|(at, _)| (source.path.clone(), format!("{at}: bdi"))));
+    }
+    hold("bdi", &broken);
+}
+
 /// The crate that a file of the server belongs to.
 fn room(path: &str) -> &str {
     let crates = CRATES

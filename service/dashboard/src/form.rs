@@ -7,6 +7,7 @@ use wire::{Error, ErrorCode};
 use super::{
     fields::Fields,
     page_request::{PageRequest, TOKEN},
+    verbatim::verbatim,
 };
 
 /// A form's fields with their values, and the error for which it was refused.
@@ -44,7 +45,7 @@ pub(super) fn meanwhile(sent: &Fields, stored: &Fields) -> Markup {
     let changes = sent.changes(stored);
     html! { @if !changes.is_empty() {
         p { "Stored now, where it differs from what you entered:" }
-        dl { @for (name, _, now) in changes { div { dt { (name) } dd { bdi { @if now.is_empty() { "(nothing)" } @else { (now) } } } } } }
+        dl { @for (name, _, now) in changes { div { dt { (name) } dd { @if now.is_empty() { "(nothing)" } @else { (verbatim(&now)) } } } } }
     } }
 }
 

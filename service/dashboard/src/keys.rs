@@ -18,6 +18,7 @@ use super::{
     layout::{self, At, Tab, base},
     page_request::{FormPost, PageFor, PageRequest},
     time_zone,
+    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -40,7 +41,7 @@ fn page(app: &App, request: &PageRequest, project: &ProjectCatalog, form: Form<'
         div.scroll tabindex="0" role="region" aria-label="Keys" { table {
             thead { tr { th { "Name" } th { "Kind" } th { "Key" } th { "Last used" } th { "Created" } th { "State" } th { span.hidden { "Change" } } } }
             tbody { @for key in project.keys() { tr {
-                td { @match &key.name { Some(name) => bdi { (name) }, None => span.hint { "No name" } } br; code.small { (key.id) } }
+                td { @match &key.name { Some(name) => (verbatim(name)), None => span.hint { "No name" } } br; code.small { (key.id) } }
                 td { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } }
                 td { code { @match &key.public { Some(key) => (key), None => { (key.first) "…" (key.last) } } } }
                 td.time { @match project.key_last_used(&key.id) { Some(day) => (Day(day)), None => "Never" } }
@@ -244,7 +245,7 @@ fn named<'p>(request: &PageRequest, project: &'p ProjectCatalog) -> Result<&'p A
 /// Which key is revoked, and what that does.
 fn revocation(project: &ProjectCatalog, key: &ApiKey) -> Markup {
     html! { dl {
-        @if let Some(name) = &key.name { div { dt { "Name" } dd { bdi { (name) } } } }
+        @if let Some(name) = &key.name { div { dt { "Name" } dd { (verbatim(name)) } } }
         div { dt { "Key" } dd { code { (key.first) "…" (key.last) } } }
         div { dt { "Created" } dd { (layout::when(key.created_at)) } }
         div { dt { "Last used" } dd { @match project.key_last_used(&key.id) { Some(day) => { (Day(day)) " (UTC)" }, None => "Never" } } }
