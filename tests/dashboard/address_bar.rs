@@ -163,13 +163,14 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
 }
 
 /// What somebody with the role support may not ask for, sorted.
-const REFUSED: [&str; 25] = [
+const REFUSED: [&str; 27] = [
     "GET /dashboard/audit",
     "GET /dashboard/audit/export",
     "GET /dashboard/people",
     "GET /dashboard/people/{user}",
     "GET /dashboard/projects/{project}/catalog/new",
     "GET /dashboard/projects/{project}/catalog/{product}/prices",
+    "GET /dashboard/projects/{project}/keys/{key}",
     "GET /dashboard/system",
     "POST /dashboard",
     "POST /dashboard/people",
@@ -181,6 +182,7 @@ const REFUSED: [&str; 25] = [
     "POST /dashboard/projects/{project}/catalog/{product}/prices",
     "POST /dashboard/projects/{project}/catalog/{product}/prices/{price}",
     "POST /dashboard/projects/{project}/keys",
+    "POST /dashboard/projects/{project}/keys/{key}",
     "POST /dashboard/projects/{project}/keys/{key}/revoke",
     "POST /dashboard/projects/{project}/sandbox",
     "POST /dashboard/projects/{project}/settings",

@@ -19,7 +19,7 @@ use crate::{
 
 /// Forms that do what they say at once, by their address and button: they add something, or what they change can be
 /// changed back by the same form. Whatever is not among them has to ask before it does anything.
-const HARMLESS: [&str; 22] = [
+const HARMLESS: [&str; 23] = [
     "/dashboard",
     "/dashboard/people",
     "/dashboard/people/{}",
@@ -32,6 +32,7 @@ const HARMLESS: [&str; 22] = [
     "/dashboard/projects/{}/catalog/{}",
     "/dashboard/projects/{}/catalog/{}/prices",
     "/dashboard/projects/{}/keys",
+    "/dashboard/projects/{}/keys/{}",
     "/dashboard/projects/{}/outstanding",
     "/dashboard/projects/{}/sandbox",
     "/dashboard/projects/{}/search",
