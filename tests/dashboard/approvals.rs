@@ -137,6 +137,45 @@ async fn a_large_grant_waits_for_another_person_and_is_done_once() {
 }
 
 #[tokio::test]
+async fn giving_back_a_large_deduction_waits_too() {
+    let stage = stage().await;
+    let Stage {
+        service,
+        base,
+        wallet,
+        sue,
+        olga,
+    } = &stage;
+    service.grant("ann", 500).await;
+    let body = json!({"externalUserId": "ann", "amount": 400, "idempotencyKey": "used"});
+    let deduct = "/api/v1/wallets/external/deduct";
+    service.secret.post(deduct, &body).await.expect(200);
+    let page = sue.get(wallet).await;
+    let id = page.between("/deductions/", "\"").to_owned();
+    let path = format!("{wallet}/deductions/{id}");
+    let form = |amount| {
+        [
+            ("amount", amount),
+            ("note", "a crash"),
+            ("idempotencyKey", "back"),
+        ]
+    };
+    sue.submit(&path, &form("300"))
+        .await
+        .shows("Another person has to approve this")
+        .shows("Give back 300 of deduction");
+    assert_eq!(stage.stands().await, 105, "nothing is done yet");
+    let request = stage.request().await;
+    olga.submit(&format!("{request}/approve"), &[]).await;
+    assert_eq!(stage.stands().await, 405);
+    let reused = sue.post(&path, &form("100")).await;
+    assert_eq!(reused.status, 409, "{}", reused.html);
+    olga.get(&format!("{base}/approvals"))
+        .await
+        .shows("Nothing waits.");
+}
+
+#[tokio::test]
 async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_lapses() {
     let stage = stage().await;
     let Stage {

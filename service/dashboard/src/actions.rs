@@ -12,9 +12,9 @@ use domain::{
         ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction, shortfall::OnShortfall,
     },
 };
-use edge::{Support, refused};
+use edge::Support;
 use maud::{Markup, html};
-use people::{Gift, PendingDeed, Privilege};
+use people::{Gift, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -160,7 +160,7 @@ async fn move_credits(
     } = parsed;
     let credits = grouped(amount.get());
     let address = Address::Stored(wallet);
-    let deed = (way == Way::Grant).then(|| PendingDeed::Grant {
+    let gift = (way == Way::Grant).then(|| Gift::Grant {
         wallet,
         product,
         credits: amount.get(),
@@ -170,15 +170,15 @@ async fn move_credits(
         let view = app.handle.read(scope, &address).await;
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
         let title = format!("{verb} {credits} of {}?", product_name(&project, product));
-        let notice = deed.map(|deed| approvals::notice(&request, &project, &deed));
+        let notice = gift.map(|gift| approvals::notice(&request, &project, &gift));
         let facts = html! { (about(&fields, &view)) (notice.unwrap_or_default()) };
         let at = At::Project(&project, Tab::Wallets);
         let paths = (&*format!("{page_path}/{action}"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    if let Some(deed) = deed {
+    if let Some(gift) = &gift {
         let why = (reason.as_str(), key.as_str());
-        match approvals::asked(&app, &request, &project, deed, why).await {
+        match approvals::admit(&app, &request, &project, gift, why).await {
             Ok(None) => {}
             Ok(Some(waits)) => return Ok(waits),
             Err(error) => return Ok(again(error)),
@@ -188,14 +188,6 @@ async fn move_credits(
     let meta = Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?);
     let applied = match way {
         Way::Grant => {
-            let (gift, now) = (Gift::Grant(amount.get()), app.edge.clock.now());
-            let counted = app
-                .edge
-                .people
-                .count_gift(&request.authority, gift, key.as_str(), now);
-            if let Err(error) = counted.await {
-                return Ok(again(refused(error)));
-            }
             let command = Credit {
                 product,
                 amount,

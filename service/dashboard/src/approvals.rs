@@ -8,16 +8,17 @@ use domain::{
     Amount, Timestamp,
     id::{ApprovalId, OrderId},
     text::{IdempotencyKey, Meta},
-    wallet::credit::Credit,
+    wallet::{credit::Credit, reverse_deduction::ReverseDeduction},
 };
 use edge::{Support, permission::allow, refused};
 use maud::{Markup, html};
-use people::{Approval, Authority, Gift, PendingDeed, Privilege};
-use wire::{Error, ErrorCode};
+use people::{Approval, Authority, Gift, Privilege};
+use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
     catalog::product_name,
     elsewhere, form,
+    give_back::deduction_path,
     layout::{self, Tab, base},
     money::{grouped, money},
     orders,
@@ -32,45 +33,44 @@ pub(super) fn path(project: &ProjectCatalog) -> String {
     format!("{}/approvals", base(project))
 }
 
-fn needed(request: &PageRequest, project: &ProjectCatalog, deed: &PendingDeed) -> bool {
-    request.authority.user().is_some() && deed.needs_approval(project.project.approval)
+fn needed(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> bool {
+    request.authority.user().is_some() && gift.needs_approval(project.project.approval)
 }
 
 /// What a page says before somebody asks for what needs another person's yes.
-pub(super) fn notice(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    deed: &PendingDeed,
-) -> Markup {
-    html! { @if needed(request, project, deed) {
+pub(super) fn notice(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> Markup {
+    html! { @if needed(request, project, gift) {
         p.hint { "This is more than one person may do alone here: it waits for another person's yes, for seven days at most." }
     } }
 }
 
-/// Keeps a deed that needs another person's yes, and leads to where it waits; `None`: it needs none.
-pub(super) async fn asked(
+/// Before a gift: counts it towards what somebody may give today (`None`: it may be given now), or keeps it where it
+/// needs another person's yes, and leads to where it waits.
+pub(super) async fn admit(
     app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
-    deed: PendingDeed,
+    gift: &Gift,
     (reason, key): (&str, &str),
 ) -> Result<Option<Response>, Error> {
-    if !needed(request, project, &deed) {
-        return Ok(None);
-    }
     let (id, now) = (project.project.id, app.edge.clock.now());
-    let who = (id, &request.authority);
     let people = &app.edge.people;
-    let kept = people.ask_for_approval(who, deed, (reason, key), now).await;
+    if !needed(request, project, gift) {
+        let counted = people.count_gift(&request.authority, gift, key, now).await;
+        return counted.map(|()| None).map_err(refused);
+    }
+    let who = (id, &request.authority);
+    let kept = people.ask_for_approval(who, gift.clone(), (reason, key), now);
+    let kept = kept.await;
     let kept = kept.map_err(refused)?;
     let what = format!("Asked for another person's yes to {}", words(&kept));
     Ok(Some(request.done(&path(project), "asked", what)))
 }
 
-/// A deed in words for the audit log.
+/// A gift in words for the audit log.
 fn words(approval: &Approval) -> String {
-    let what = match &approval.deed {
-        PendingDeed::Grant {
+    let what = match &approval.gift {
+        Gift::Grant {
             wallet,
             product,
             credits,
@@ -81,9 +81,12 @@ fn words(approval: &Approval) -> String {
                 grouped(*credits)
             )
         }
-        PendingDeed::Refund { order, cents } => format!("refund {cents} cents of order {order}"),
-        PendingDeed::Payment { payment, cents } => {
+        Gift::Refund { order, cents } => format!("refund {cents} cents of order {order}"),
+        Gift::Payment { payment, cents } => {
             format!("refund payment {payment} of {cents} cents")
+        }
+        Gift::Reversal { deduction, credits } => {
+            format!("give back {} of deduction {deduction}", grouped(*credits))
         }
     };
     match approval.reason.is_empty() {
@@ -92,11 +95,11 @@ fn words(approval: &Approval) -> String {
     }
 }
 
-/// A deed on the page, with a link to what it is about.
+/// A gift on the page, with a link to what it is about.
 async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Markup {
     let base = base(project);
-    match &approval.deed {
-        PendingDeed::Grant {
+    match &approval.gift {
+        Gift::Grant {
             wallet,
             product,
             credits,
@@ -116,12 +119,16 @@ async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Mark
                 @if let Some(at) = expires_at { ", until " (layout::when(Timestamp(*at))) }
             }
         }
-        PendingDeed::Refund { order, cents } => html! {
+        Gift::Refund { order, cents } => html! {
             "Refund " (amount(app, project, *order, *cents).await) " of order "
             a href=(orders::path(project, *order)) { code { (order) } }
         },
-        PendingDeed::Payment { payment, cents } => html! {
+        Gift::Payment { payment, cents } => html! {
             "Refund payment " a href={ (base) "/unfulfilled-payments/" (payment) } { code { (payment) } } " of " (grouped(*cents)) " cents"
+        },
+        Gift::Reversal { deduction, credits } => html! {
+            "Give back " (grouped(*credits)) " of deduction "
+            a href=(deduction_path(project, deduction.wallet, *deduction)) { code { (deduction) } }
         },
     }
 }
@@ -277,20 +284,14 @@ async fn done(
     let asker = asker(app, approval)?;
     let key =
         IdempotencyKey::new(approval.key.as_str()).map_err(|error| Error::text("key", error))?;
-    let gift = match &approval.deed {
-        PendingDeed::Grant { credits, .. } => Gift::Grant(*credits),
-        PendingDeed::Refund { cents, .. } | PendingDeed::Payment { cents, .. } => {
-            Gift::Refund(*cents)
-        }
-    };
     let counted = app
         .edge
         .people
-        .count_gift(&asker, gift, key.as_str(), now)
+        .count_gift(&asker, &approval.gift, key.as_str(), now)
         .await;
     counted.map_err(refused)?;
-    match &approval.deed {
-        PendingDeed::Grant {
+    match &approval.gift {
+        Gift::Grant {
             wallet,
             product,
             credits,
@@ -310,7 +311,7 @@ async fn done(
             let applied = applied.map_err(|error| Error::from_wallet(error, project))?;
             Ok(applied.replayed)
         }
-        PendingDeed::Refund { order, cents } => {
+        Gift::Refund { order, cents } => {
             let refund = app
                 .payments
                 .refund(project.clone(), *order, Some(*cents), key)
@@ -318,13 +319,26 @@ async fn done(
             let refund = refund.map_err(|error| Error::from_instruction(error, project))?;
             Ok(refund.replayed)
         }
-        PendingDeed::Payment { payment, .. } => {
+        Gift::Payment { payment, .. } => {
             let refund = app
                 .payments
                 .refund_unfulfilled(project.clone(), payment.clone())
                 .await;
             refund.map_err(|error| Error::from_instruction(error, project))?;
             Ok(false)
+        }
+        Gift::Reversal { deduction, credits } => {
+            let amount = Amount::new(*credits).ok_or_else(|| Error::missing("amount"))?;
+            let given = app
+                .handle
+                .reverse_deduction(&project.scope, *deduction, |meta| ReverseDeduction {
+                    amount: Some(amount),
+                    key,
+                    meta: with_note(meta, Some(approval.reason.clone())),
+                });
+            let given = given.await;
+            let given = given.map_err(|error| Error::from_wallet(error, project))?;
+            Ok(given.replayed)
         }
     }
 }

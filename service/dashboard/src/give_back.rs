@@ -8,7 +8,7 @@ use domain::{
     id::{LedgerId, WalletKey},
     wallet::reverse_deduction::ReverseDeduction,
 };
-use edge::{Support, refused};
+use edge::Support;
 use maud::html;
 use people::{Gift, Privilege};
 use uuid::Uuid;
@@ -16,6 +16,7 @@ use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
     actions::called,
+    approvals,
     catalog::product_name,
     fields::{Fields, KEY},
     form::{self, FieldLabel, Form},
@@ -121,14 +122,14 @@ pub(super) async fn give(
         let message = "Enter a note of one line, at most 300 characters.";
         let note = fields.line("note", LONGEST_NOTE, message)?;
         let key = fields.key()?;
-        let (gift, now) = (Gift::Grant(credits), app.edge.clock.now());
-        // A form that was refused may come again with its key and more credits.
-        let counted = format!("{}:{id}:{credits}", key.as_str());
-        let counted = app
-            .edge
-            .people
-            .count_gift(&request.authority, gift, &counted, now);
-        counted.await.map_err(refused)?;
+        let gift = Gift::Reversal {
+            deduction: id,
+            credits,
+        };
+        let why = (note.as_str(), key.as_str());
+        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
+            return Ok(waits);
+        }
         let given = app.handle.reverse_deduction(&project.scope, id, |meta| {
             let (amount, meta) = (Some(amount), with_note(meta, Some(note.clone())));
             ReverseDeduction { amount, key, meta }

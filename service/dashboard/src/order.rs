@@ -9,9 +9,9 @@ use domain::{
     id::OrderId,
     wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
 };
-use edge::{Support, refused};
+use edge::Support;
 use maud::{Markup, html};
-use people::{Gift, PendingDeed, Privilege};
+use people::{Gift, Privilege};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
@@ -288,7 +288,7 @@ pub(super) async fn refund(
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
         let key = fields.key()?;
-        let deed = PendingDeed::Refund { order: id, cents };
+        let gift = Gift::Refund { order: id, cents };
         if !fields.is_on(CONFIRMED) {
             let left = shown.0.order.refundable_cents();
             if cents > left {
@@ -298,21 +298,15 @@ pub(super) async fn refund(
             let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
             let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
             let title = format!("Refund {}?", money(cents, currency));
-            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (approvals::notice(&request, &project, &deed)) };
+            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (approvals::notice(&request, &project, &gift)) };
             let paths = (&*format!("{page_path}/refund"), &*page_path);
             let at = At::Project(&project, Tab::Orders);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
         }
         let why = ("", key.as_str());
-        if let Some(waits) = approvals::asked(&app, &request, &project, deed, why).await? {
+        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
-        let (gift, now) = (Gift::Refund(cents), app.edge.clock.now());
-        let people = &app.edge.people;
-        let counted = people
-            .count_gift(&request.authority, gift, key.as_str(), now)
-            .await;
-        counted.map_err(refused)?;
         let refund = app
             .payments
             .refund(project.clone(), id, Some(cents), key)

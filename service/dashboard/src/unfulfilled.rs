@@ -10,10 +10,10 @@ use domain::{
     id::PriceId,
     text::{ExternalUserId, PaymentId},
 };
-use edge::{Support, refused};
+use edge::Support;
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
-use people::{Gift, PendingDeed, Privilege};
+use people::{Gift, Privilege};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
@@ -326,20 +326,14 @@ pub(super) async fn refund(
     let done: Result<Response, Error> = async {
         fields.confirmed()?;
         let (payments, id) = (&app.payments, &known.payment);
-        let deed = PendingDeed::Payment {
+        let gift = Gift::Payment {
             payment: id.clone(),
             cents: known.paid.amount_cents,
         };
         let why = ("", id.as_str());
-        if let Some(waits) = approvals::asked(&app, &request, &project, deed, why).await? {
+        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
-        let (gift, now) = (Gift::Refund(known.paid.amount_cents), app.edge.clock.now());
-        let people = &app.edge.people;
-        let counted = people
-            .count_gift(&request.authority, gift, id.as_str(), now)
-            .await;
-        counted.map_err(refused)?;
         let refund = payments.refund_unfulfilled(project.clone(), id.clone());
         let refund = refund.await;
         refund.map_err(|error| Error::from_instruction(error, &project))?;

@@ -5,51 +5,18 @@ use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
-    catalog::ApprovalRules,
-    id::{ApprovalId, OrderId, ProductId, ProjectId, WalletKey},
-    text::PaymentId,
+    id::{ApprovalId, ProjectId},
 };
 use notes::NoteKind;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::{Authority, Error, People};
+use crate::{Authority, Error, Gift, People};
 
 /// How long a request waits.
 const WAIT_SECONDS: i64 = 7 * 24 * 3600;
 /// The most requests of a project that wait.
 const PER_PROJECT: usize = 100;
-
-/// What is done once another person says yes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", tag = "kind")]
-pub enum PendingDeed {
-    /// Credits that cost nothing.
-    Grant {
-        /// Who gets them.
-        wallet: WalletKey,
-        /// What they are of.
-        product: ProductId,
-        /// How many credits are granted.
-        credits: i64,
-        /// When they expire, in milliseconds; `None`: never.
-        expires_at: Option<i64>,
-    },
-    /// Money for an order.
-    Refund {
-        /// What was bought.
-        order: OrderId,
-        /// How much, in the currency's minor unit.
-        cents: i64,
-    },
-    /// The money of a payment that led to no order.
-    Payment {
-        /// The payment at the provider.
-        payment: PaymentId,
-        /// How much, in the currency's minor unit.
-        cents: i64,
-    },
-}
 
 /// Something that needs another person's yes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +30,7 @@ pub struct Approval {
     /// When, in milliseconds.
     pub at: i64,
     /// What they asked for.
-    pub deed: PendingDeed,
+    pub gift: Gift,
     /// Why, in a line; may be empty.
     pub reason: String,
     /// The idempotency key under which it is done, so that it is done once.
@@ -90,18 +57,6 @@ impl NoteKind for ApprovalNote {
 
 /// All requests that wait.
 pub(crate) type Approvals = Mutex<BTreeMap<(ProjectId, ApprovalId), Approval>>;
-
-impl PendingDeed {
-    /// Whether one person may not do it alone under these rules.
-    #[must_use]
-    pub fn needs_approval(&self, rules: ApprovalRules) -> bool {
-        let (much, above) = match self {
-            Self::Grant { credits, .. } => (*credits, rules.above_credits),
-            Self::Refund { cents, .. } | Self::Payment { cents, .. } => (*cents, rules.above_cents),
-        };
-        above.is_some_and(|above| much > above)
-    }
-}
 
 impl Approval {
     /// Until when it waits.
@@ -151,13 +106,13 @@ impl People {
     pub async fn ask_for_approval(
         &self,
         (project, asker): (ProjectId, &Authority),
-        deed: PendingDeed,
+        gift: Gift,
         (reason, key): (&str, &str),
         now: Timestamp,
     ) -> Result<Approval, Error> {
         let _changing = self.changing.lock().await;
         let waiting = self.approvals(project, now);
-        if let Some(known) = waiting.iter().find(|it| it.key == key && it.deed == deed) {
+        if let Some(known) = waiting.iter().find(|it| it.key == key && it.gift == gift) {
             return Ok(known.clone());
         }
         if waiting.len() >= PER_PROJECT {
@@ -168,7 +123,7 @@ impl People {
             project,
             asker: asker.clone(),
             at: now.0,
-            deed,
+            gift,
             reason: reason.to_owned(),
             key: key.to_owned(),
         };
