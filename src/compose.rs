@@ -1,6 +1,5 @@
-//! The one place that picks the concrete parts and joins them: sled's journal under the wallets, the
-//! wallets under the catalog, all of it under the router. Also the order in which they start and
-//! end.
+//! The one place that picks the concrete parts and joins them: sled's journal under the wallets, the wallets under the
+//! catalog, all of it under the router. Also the order in which they start and end.
 
 mod addresses;
 mod background;
@@ -34,6 +33,7 @@ use edge::EdgeState;
 use limits::Limits;
 use operations::{
     audit::AuditLog, backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
+    wallet_notes::WalletNotes,
 };
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
@@ -212,6 +212,7 @@ impl Service {
             started_at: edge.clock.now(),
             edge: Arc::new(edge),
             outstanding: OutstandingCredits::new(handle.clone(), Arc::clone(&catalog)),
+            wallet_notes: Arc::new(WalletNotes::new(handle.clone())),
             handle,
             catalog,
             payments,
@@ -258,8 +259,7 @@ impl Service {
         self.new_admin_token.as_deref()
     }
 
-    /// An address that signs in to the dashboard, once and for a quarter of an hour. To be shown to the
-    /// operator and not logged.
+    /// An address that signs in to the dashboard, once and within a quarter of an hour: for the operator, never logged.
     ///
     /// # Errors
     ///

@@ -45,6 +45,8 @@ pub struct AppState {
     pub oidc: Option<Arc<Oidc>>,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// What operators write down about wallets.
+    pub wallet_notes: Arc<WalletNotes>,
     /// Credits that were not used yet.
     pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
@@ -82,6 +84,7 @@ impl AppState {
             cluster: self.cluster.clone(),
             invitations: Arc::clone(&self.invitations),
             webhooks: self.webhooks.clone(),
+            wallet_notes: Arc::clone(&self.wallet_notes),
             mailer: self.mailer.clone(),
         }
     }
@@ -98,7 +101,7 @@ impl AppState {
             sandboxes: self.sandboxes.clone(),
             backups: Arc::clone(&self.backups),
             outstanding: Arc::clone(&self.outstanding),
-            wallet_notes: WalletNotes::new(self.handle.clone()),
+            wallet_notes: Arc::clone(&self.wallet_notes),
             cluster: self.cluster.clone(),
             mailer: self.mailer.clone(),
             invitations: Arc::clone(&self.invitations),

@@ -1,6 +1,7 @@
 //! The [`Handle`], through which the rest of the program uses wallets, catalog documents and notes.
 
 mod batch;
+mod erase;
 mod events;
 mod holds;
 mod instructions;

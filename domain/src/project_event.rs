@@ -356,6 +356,7 @@ impl EventCollector {
             | Change::SubscriptionGone { .. }
             | Change::CycleEnded { .. }
             | Change::OrderArchived { .. }
+            | Change::OrderErased(_)
             | Change::Instructed(_)
             | Change::ReversedInAll { .. }
             | Change::SessionsRevoked

@@ -30,7 +30,11 @@ impl ProjectArgs {
     /// Finds the project on the server.
     pub(super) async fn open(&self) -> Result<Project, Failure> {
         let remote = self.server.administration()?;
-        let all: Value = remote.get("/projects").await?;
+        // An archived project is meant only where it is named.
+        let all: Value = match self.project {
+            Some(_) => remote.get("/projects?archived=all").await?,
+            None => remote.get("/projects").await?,
+        };
         let id = field(self.pick(list(&all, "projects"))?, "id");
         Ok(Project { remote, id })
     }

@@ -44,7 +44,7 @@ pub(super) fn run(args: &ReconcileArgs) -> Result<(), Failure> {
         let projects = match &args.project {
             Some(project) => vec![(project.clone(), project.clone())],
             None => {
-                let Projects { projects } = server.get("/projects").await?;
+                let Projects { projects } = server.get("/projects?archived=all").await?;
                 let selling = projects.into_iter().filter(|it| it.provider.is_some());
                 selling.map(|it| (it.id, it.name)).collect()
             }

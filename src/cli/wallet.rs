@@ -38,6 +38,11 @@ enum Action {
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
+    /// Erases the customer's e-mail addresses and metadata from all orders, and operators' notes; credits and sums stay.
+    Erase {
+        #[command(flatten)]
+        wallet: NamedWallet,
+    },
     /// Finds wallets; the exit status is 1 where there is none.
     Find(super::search::SearchArgs),
     /// Gives back what a deduction took, to the lots that it came from.
@@ -83,6 +88,7 @@ pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
             let body = json!({ "frozen": true, "reason": reason });
             (Target::Wallet(wallet, "freeze"), body)
         }
+        Action::Erase { wallet } => (Target::Wallet(wallet, "erase"), Value::Null),
         Action::Thaw { wallet } => {
             let body = json!({ "frozen": false });
             (Target::Wallet(wallet, "freeze"), body)

@@ -14,7 +14,9 @@
 )]
 
 mod access;
+mod archive;
 mod backups;
+mod erase;
 mod keys;
 mod people;
 mod prices;

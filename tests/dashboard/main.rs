@@ -14,6 +14,7 @@ mod approvals;
 mod audit;
 mod browser;
 mod catalog;
+mod erase;
 mod forms;
 mod identity_provider;
 mod oidc;

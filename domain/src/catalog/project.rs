@@ -78,6 +78,8 @@ pub struct Project {
     pub approval: ApprovalRules,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whether it is archived: nothing new is sold or spent, and lists leave it out.
+    pub archived: bool,
 }
 
 impl Project {
@@ -102,6 +104,7 @@ impl Project {
             checkout: CheckoutSettings::NONE,
             approval: ApprovalRules::NONE,
             created_at,
+            archived: false,
         }
     }
 
@@ -166,6 +169,8 @@ pub struct ProjectChange {
     pub approval_above_cents: Option<Option<i64>>,
     /// Above how much grants do.
     pub approval_above_credits: Option<Option<i64>>,
+    /// Whether it is archived.
+    pub archived: Option<bool>,
 }
 
 impl ProjectChange {
@@ -229,6 +234,7 @@ impl ProjectChange {
                     .approval_above_credits
                     .unwrap_or(project.approval.above_credits),
             },
+            archived: self.archived.unwrap_or(project.archived),
             ..project
         })
     }

@@ -17,6 +17,7 @@ mod debt;
 mod deduct;
 mod dispute;
 mod draw;
+mod erase;
 mod expiry;
 mod feature;
 mod free_grant;

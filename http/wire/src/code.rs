@@ -69,6 +69,9 @@ codes! {
     SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
     /// The wallet is frozen, and this would take credits of it or sell to it.
     WalletFrozen = FORBIDDEN "wallet_frozen" "This wallet is frozen: its credits cannot be used for now.";
+    /// The project is archived, and this would sell or spend something new.
+    ProjectArchived = FORBIDDEN "project_archived"
+        "This project is archived: nothing new is sold or spent in it.";
     /// A wallet's session asks for another wallet, or for what it may not do.
     SessionForbidden = FORBIDDEN "session_forbidden"
         "This session opens another wallet, or may not do this.";

@@ -19,6 +19,7 @@ use domain::{
         TakenLot, TierSwitch,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
+        order::OrderErased,
     },
 };
 
@@ -330,6 +331,11 @@ fn orders() -> Vec<Change> {
             on_its_way: true,
         },
         Change::OrderFailed(closed(3)),
+        Change::OrderErased(Box::new(OrderErased {
+            order: OrderSerial(3),
+            project: PROJECT,
+            email: Email::new("kunde@beispiel.example").ok(),
+        })),
         placed(4, OrderKind::Checkout),
         Change::OrderExpired(closed(4)),
         Change::OrderArchived {
@@ -464,11 +470,12 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::Thawed => NAMES[31],
         Change::DeductionReversed(_) => NAMES[32],
         Change::ReversedInAll { .. } => NAMES[33],
+        Change::OrderErased(_) => NAMES[34],
     }
 }
 
 /// All of them.
-pub(super) const NAMES: [&str; 34] = [
+pub(super) const NAMES: [&str; 35] = [
     "Created",
     "CodeRotated",
     "FreeGranted",
@@ -503,4 +510,5 @@ pub(super) const NAMES: [&str; 34] = [
     "Thawed",
     "DeductionReversed",
     "ReversedInAll",
+    "OrderErased",
 ];

@@ -60,11 +60,14 @@ fn due(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
 }
 
 fn buyers(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    if let Change::OrderPaid(paid) = &event.change
-        && let Some(email) = &paid.email
-    {
-        let key = buyer_key(paid.project, email);
-        put(joined(&[&key, &wallet.0]), Some(Box::default()));
+    let (project, email, value) = match &event.change {
+        Change::OrderPaid(paid) => (paid.project, &paid.email, Some(Box::default())),
+        Change::OrderErased(erased) => (erased.project, &erased.email, None),
+        _ => return,
+    };
+    if let Some(email) = email {
+        let key = buyer_key(project, email);
+        put(joined(&[&key, &wallet.0]), value);
     }
 }
 

@@ -20,7 +20,7 @@ pub enum LookUp {
     Due,
     /// Subscriptions of a project that are not over, by when their periods end.
     Periods,
-    /// Wallets by the email address under which an order was paid; never removed.
+    /// Wallets by the email address under which an order was paid, until that is erased.
     Buyers,
     /// Wallets by a code that is not the one that they were created with.
     Codes,

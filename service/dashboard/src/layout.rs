@@ -41,7 +41,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 31] = [
+const DONE: [(&str, &str); 34] = [
     (
         "asked",
         "Another person has to approve this: it waits here, for seven days at most.",
@@ -57,6 +57,9 @@ const DONE: [(&str, &str); 31] = [
     ),
     ("sent", "It will be sent again."),
     ("saved", "Saved."),
+    ("erased", "Erased."),
+    ("archived", "Archived."),
+    ("unarchived", "Unarchived."),
     ("made", "Created."),
     ("revoked", "Revoked. The key stopped working."),
     ("granted", "The credits were granted."),
@@ -184,6 +187,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
         @if request.offline { p.done role="status" { "This server runs offline, for a drill: it asks no payment provider and sends no mails and no webhooks." } }
         @if let At::Project(project, tab) = at { (project_head(request, project, tab)) }
         main #content tabindex="-1" {
+            @if let At::Project(project, _) = at { (archived(project)) }
             @if let Some((_, text)) = done { p.done role="status" { (text) } }
             (body)
         }
@@ -204,6 +208,13 @@ fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -
             }
         }
     }
+}
+
+/// The banner on all pages of a project that is archived.
+fn archived(project: &ProjectCatalog) -> Markup {
+    html! { @if project.project.archived {
+        p.alert role="note" { b { "Archived" } ": its keys sell and spend nothing new. What the provider reports is booked." }
+    } }
 }
 
 /// The search box at the head of a project's pages.

@@ -7,6 +7,7 @@
 mod account;
 mod actions;
 mod approvals;
+mod archive;
 mod assets;
 mod attention;
 mod audit;
@@ -16,6 +17,7 @@ mod confirm;
 mod cookies;
 mod delivery;
 mod elsewhere;
+mod erase;
 mod fields;
 mod form;
 mod freeze;
@@ -124,6 +126,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             &of_project("/settings"),
             get(settings::show).post(settings::save),
         )
+        .route(&of_project("/settings/archive"), post(archive::change))
         .route(
             &of_project("/settings/provider"),
             post(settings::set_provider),
@@ -171,6 +174,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_wallet("/feature"), post(actions::feature))
         .route(&of_wallet("/release"), post(actions::release))
         .route(&of_wallet("/freeze"), post(freeze::change))
+        .route(&of_wallet("/erase"), post(erase::erase))
         .route(&of_wallet("/replace-code"), post(replace_code::replace))
         .route(
             &of_wallet("/deductions/{deduction}"),

@@ -43,6 +43,8 @@ pub struct ProjectLine {
     pub products: usize,
     /// Its payment provider.
     pub provider: String,
+    /// Whether it is archived.
+    pub archived: bool,
 }
 
 /// The projects of this process' cell, in the order in which they were made.
@@ -54,6 +56,7 @@ pub fn project_lines(app: &DashboardState) -> Vec<ProjectLine> {
         name: project.project.name.clone(),
         products: project.products().count(),
         provider: provider(project).into(),
+        archived: project.project.archived,
     });
     lines.collect()
 }
@@ -105,6 +108,10 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
     projects.retain(|line| request.authority.projects.includes(line.id));
     projects.sort_by_key(|line| line.id);
     projects.dedup_by_key(|line| line.id);
+    let all = projects.len();
+    let archived = request.query().text("archived") == "true";
+    projects.retain(|line| line.archived == archived);
+    let others = projects.len() < all;
     let body = html! {
         h1 { "Projects" }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its projects are missing here." } }
@@ -119,6 +126,8 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
                 } } }
             } }
         }
+        @if archived { p { a href="/dashboard" { "Projects that are not archived" } } }
+        @else if others { p { a href="/dashboard?archived=true" { "Archived projects" } } }
         @if request.may(Privilege::Own) { section.card {
             h2 { "New project" }
             (form.alert(&["name"]))

@@ -25,6 +25,11 @@ pub(super) async fn of(app: &App, wallet: WalletKey) -> Result<Vec<Remark>, Erro
     app.wallet_notes.of(wallet).await.map_err(refused)
 }
 
+/// Removes all remarks about a wallet; returns how many there were.
+pub(super) async fn remove_all(app: &App, wallet: WalletKey) -> Result<usize, Error> {
+    app.wallet_notes.remove_all(wallet).await.map_err(refused)
+}
+
 fn refused(error: wallet_notes::Error) -> Error {
     match error {
         wallet_notes::Error::TooMany => {

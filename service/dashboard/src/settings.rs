@@ -11,6 +11,7 @@ use stripe::permissions;
 use wire::{Error, ErrorCode};
 
 use super::{
+    archive,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{Tab, base},
@@ -113,6 +114,7 @@ fn change(fields: &Fields) -> Result<ProjectChange, Error> {
         },
         approval_above_cents: Some(fields.whole(CENTS)?),
         approval_above_credits: Some(fields.whole(CREDITS)?),
+        archived: None,
     })
 }
 
@@ -259,6 +261,7 @@ fn page(
         h1 { "Settings" }
         (settings_form(request, project, settings, &meanwhile.unwrap_or_default()))
         (provider_form(request, app, project, payments))
+        (archive::card(request, project))
     };
     let page = Tab::Settings.page(request, project, "Settings", &body);
     settings.response(payments.response(page))

@@ -38,7 +38,7 @@ pub struct DashboardState {
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
     /// What operators write down about wallets.
-    pub wallet_notes: WalletNotes,
+    pub wallet_notes: Arc<WalletNotes>,
     /// Credits that were not used yet.
     pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.

@@ -16,6 +16,7 @@ use wire::Error;
 use super::{
     actions,
     catalog::product_name,
+    erase,
     fields::Fields,
     form::{self, Form},
     freeze,
@@ -68,6 +69,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         (actions::forms(&request, &project, key))
         (replace_code::card(&request, &project, view))
         (freeze::card(&request, &project, view, Form::new(&Fields::default(), None)))
+        (erase::card(&request, &project, key))
     };
     Ok(Tab::Wallets.page(&request, &project, "Wallet", &body))
 }

@@ -140,6 +140,18 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.caller.session()
     }
+
+    /// Refuses what sells or spends something new in a project that is archived.
+    ///
+    /// # Errors
+    ///
+    /// `project_archived`.
+    pub fn trades(&self) -> Result<(), Error> {
+        match self.caller.key.project.project.archived {
+            true => Err(Error::new(ErrorCode::ProjectArchived)),
+            false => Ok(()),
+        }
+    }
 }
 
 impl<const PUBLISHABLE: bool, P> Deref for Allowed<PUBLISHABLE, P> {

@@ -108,7 +108,7 @@ impl WalletNotes {
             let remark = Remark { at, who, text };
             let note = notes::put::<RemarkNote>(&(wallet.0, at), &remark);
             remarks.push(remark);
-            Ok(Some(note))
+            Ok(vec![note])
         })
         .await
     }
@@ -122,26 +122,45 @@ impl WalletNotes {
         self.change(wallet, |remarks| {
             let before = remarks.len();
             remarks.retain(|remark| remark.at != at);
-            let gone = remarks.len() < before;
-            Ok(gone.then(|| notes::forget::<RemarkNote>(&(wallet.0, at))))
+            let gone = (remarks.len() < before).then_some(at);
+            let gone = gone.map(|at| notes::forget::<RemarkNote>(&(wallet.0, at)));
+            Ok(gone.into_iter().collect())
         })
         .await
+    }
+
+    /// Removes all remarks about a wallet; returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`], [`Error::Log`].
+    pub async fn remove_all(&self, wallet: WalletKey) -> Result<usize, Error> {
+        let mut removed = 0;
+        self.change(wallet, |remarks| {
+            removed = remarks.len();
+            let gone = remarks.drain(..);
+            let notes = gone.map(|remark| notes::forget::<RemarkNote>(&(wallet.0, remark.at)));
+            Ok(notes.collect())
+        })
+        .await?;
+        Ok(removed)
     }
 
     async fn change(
         &self,
         wallet: WalletKey,
-        change: impl FnOnce(&mut Vec<Remark>) -> Result<Option<Note>, Error>,
+        change: impl FnOnce(&mut Vec<Remark>) -> Result<Vec<Note>, Error>,
     ) -> Result<(), Error> {
         let mut unfolded = self.unfolded.lock().await;
         let mut remarks = match unfolded.get(&wallet) {
             Some(known) => known.clone(),
             None => self.stored(wallet).await?,
         };
-        let Some(note) = change(&mut remarks)? else {
+        let notes = change(&mut remarks)?;
+        if notes.is_empty() {
             return Ok(());
-        };
-        self.handle.put_notes(vec![note]).await?;
+        }
+        self.handle.put_notes(notes).await?;
         if unfolded.len() >= UNFOLDED {
             self.handle.fold_all().await?;
             unfolded.clear();

@@ -211,7 +211,7 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
     const CHECK: &str = "providers";
     let unknown = "the server does not know this administrator token";
     let remote = ApiClient::new(base, PREFIX, token, unknown)?;
-    let Projects { projects } = match remote.get("/projects").await {
+    let Projects { projects } = match remote.get("/projects?archived=all").await {
         Ok(projects) => projects,
         Err(error) => {
             let advice = format!("Set {ADMIN_TOKEN_VARIABLE} to the token that the server has");

@@ -10,7 +10,7 @@ use crate::{
         Wallet,
         account::Account,
         corrupt::Corrupt,
-        event::Charged,
+        debt::Charged,
         holds::Hold,
         reversed::DeductionReversed,
         taken::{self, TakenLot},

@@ -270,6 +270,7 @@ impl Wallet {
             Change::OrderPaid(paid) => self.order_paid(at, *paid),
             Change::OrderFailed(closed) => self.order_closed(closed.order, Stage::Failed),
             Change::OrderExpired(closed) => self.order_closed(closed.order, Stage::Expired),
+            Change::OrderErased(erased) => self.order_erased(erased.order),
             Change::OrderProcessing { order, on_its_way } => {
                 self.order_processing(order, on_its_way)
             }

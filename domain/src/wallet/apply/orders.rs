@@ -3,6 +3,7 @@
 use crate::{
     history::{Entry, Reason, RecordContent},
     id::{OrderSerial, ProductId},
+    metadata::Metadata,
     text::SubscriptionId,
     time::Timestamp,
     wallet::state::{
@@ -142,6 +143,16 @@ impl Wallet {
         on_its_way: bool,
     ) -> Result<Option<RecordContent>, Corrupt> {
         self.order_mut(serial)?.on_its_way = on_its_way;
+        Ok(None)
+    }
+
+    pub(super) fn order_erased(
+        &mut self,
+        serial: OrderSerial,
+    ) -> Result<Option<RecordContent>, Corrupt> {
+        let order = self.order_mut(serial)?;
+        order.email = None;
+        order.metadata = Metadata::default();
         Ok(None)
     }
 

@@ -11,10 +11,7 @@ use crate::{
     history::{Charge, Record, RecordContent},
     id::ProductId,
     text::{IdempotencyKey, Meta},
-    wallet::state::{
-        Wallet,
-        event::{Change, Charged},
-    },
+    wallet::state::{Wallet, debt::Charged, event::Change},
 };
 
 /// A request to deduct credits.

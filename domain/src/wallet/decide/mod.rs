@@ -10,6 +10,7 @@ pub mod debt_limit;
 mod decision;
 pub mod deduct;
 pub mod draw;
+pub mod erase;
 pub mod feature;
 pub mod forgive;
 pub mod freeze;

@@ -1,4 +1,4 @@
-//! Everything that the provider, a buyer or the clock can report about a wallet's purchases, as one command. Each
+//! Everything that the provider, a buyer, an operator or the clock can report about a wallet's purchases, as one command. Each
 //! report may come twice, late and in any order.
 
 use super::{
@@ -32,6 +32,8 @@ pub enum Purchase {
     Bill(Box<Bill>),
     /// A subscription changed apart from its payments.
     Update(Box<UpdateSubscription>),
+    /// What an order says about a person is to be erased.
+    Erase(OrderSerial),
     /// The provider does not answer about a subscription whose period ended.
     Lapse(Lapse),
 }
@@ -46,6 +48,7 @@ impl Purchase {
             Self::Process(order)
             | Self::Fail(order)
             | Self::Expire(order)
+            | Self::Erase(order)
             | Self::Reverse(order, _) => Some(*order),
             Self::Bill(bill) => Some(bill.order),
             Self::Update(report) => report.first,
@@ -65,6 +68,7 @@ impl Purchase {
             | Self::Process(_)
             | Self::Fail(_)
             | Self::Expire(_)
+            | Self::Erase(_)
             | Self::Reverse(..) => None,
         }
     }
@@ -89,6 +93,7 @@ impl Wallet {
             Purchase::Process(order) => self.process_order(order, archived, now),
             Purchase::Fail(order) => self.fail_order(order, archived, now),
             Purchase::Expire(order) => self.expire_order(order, archived, now),
+            Purchase::Erase(order) => self.erase_order(order, archived, now),
             Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),
             Purchase::Bill(bill) => self.bill(*bill, archived, now),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),

@@ -10,10 +10,7 @@ use crate::{
     history::{ExpiredHold, HoldStatus, Record},
     id::HoldId,
     text::IdempotencyKey,
-    wallet::state::{
-        Wallet,
-        event::{Change, Charged},
-    },
+    wallet::state::{Wallet, debt::Charged, event::Change},
 };
 
 /// A request to settle a hold.

@@ -3,8 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{account::Account, corrupt::Corrupt};
-use crate::amount::MAX_CREDITS;
+use super::{
+    account::{Account, LastLot},
+    corrupt::Corrupt,
+};
+use crate::{
+    amount::MAX_CREDITS,
+    id::ProductId,
+    text::{IdempotencyKey, Meta},
+};
 
 /// The part of an account that few have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,6 +24,25 @@ pub struct Debt {
     pub drawn: i64,
     /// The wallet's own limit of `owed`, in place of the product's.
     pub limit: Option<i64>,
+}
+
+/// A deduction that the balance did not cover in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    /// The product whose credits these are.
+    pub product: ProductId,
+    /// The cost. For an expired hold, less what was drawn before: negative if more was drawn than used.
+    pub amount: i64,
+    /// Credits that were used; negative if they were given back.
+    pub charged: i64,
+    /// Credits that are owed from now on.
+    pub owed: i64,
+    /// The caller's key, or the hold's.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+    /// The lot that gets credits back, if more was drawn than used.
+    pub lot: Option<LastLot>,
 }
 
 impl Account {

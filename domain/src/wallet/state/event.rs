@@ -1,9 +1,9 @@
 //! Everything that can happen to a wallet. Events are logged, in an encoding of the log's own.
 
 use super::{
-    account::LastLot,
+    debt::Charged,
     instruction::InstructionRecord,
-    order::{ArchivedOrder, OrderKind, Receipt, Reversal},
+    order::{ArchivedOrder, OrderErased, OrderKind, Receipt, Reversal},
     owner::Owner,
     reversed::DeductionReversed,
     subscription::Subscription,
@@ -133,25 +133,6 @@ pub struct SubscriptionChanged {
     pub subscription_event: Option<SubscriptionEvent>,
     /// The subscription after the change.
     pub subscription: Subscription,
-}
-
-/// A deduction that the balance did not cover in full.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charged {
-    /// The product whose credits these are.
-    pub product: ProductId,
-    /// The cost. For an expired hold, less what was drawn before: negative if more was drawn than used.
-    pub amount: i64,
-    /// Credits that were used; negative if they were given back.
-    pub charged: i64,
-    /// Credits that are owed from now on.
-    pub owed: i64,
-    /// The caller's key, or the hold's.
-    pub key: IdempotencyKey,
-    /// The caller's note.
-    pub meta: Option<Meta>,
-    /// The lot that gets credits back, if more was drawn than used.
-    pub lot: Option<LastLot>,
 }
 
 /// What happened to a wallet, without the instant.
@@ -290,8 +271,7 @@ pub enum Change {
     },
     /// A subscription started or changed.
     SubscriptionChanged(Box<SubscriptionChanged>),
-    /// A subscription is over and moves from the wallet to its history, or it ended before its first payment was
-    /// reported.
+    /// A subscription is over and moves to the wallet's history, or it ended before its first payment was reported.
     SubscriptionGone {
         /// The subscription that is over.
         subscription: SubscriptionId,
@@ -368,6 +348,8 @@ pub enum Change {
         /// Credits that were given back.
         credits: Amount,
     },
+    /// An order's email address and metadata were erased.
+    OrderErased(Box<OrderErased>),
 }
 
 impl Change {
@@ -378,6 +360,7 @@ impl Change {
             Self::OrderPlaced(placed) => Some(placed.order),
             Self::OrderPaid(paid) => Some(paid.order),
             Self::OrderFailed(closed) | Self::OrderExpired(closed) => Some(closed.order),
+            Self::OrderErased(erased) => Some(erased.order),
             Self::OrderReversed { order, .. } | Self::OrderProcessing { order, .. } => Some(*order),
             _ => None,
         }

@@ -36,9 +36,9 @@ use crate::{
 pub use account::{Account, LastFreeGrant, NextExpiry};
 pub use archive::Archive;
 pub use corrupt::Corrupt;
-pub use debt::Debt;
+pub use debt::{Charged, Debt};
 pub use dispute::{Currency, Dispute, DisputeReason};
-pub use event::{Change, Charged, Created, Event};
+pub use event::{Change, Created, Event};
 pub use freeze::Freeze;
 pub use holds::Hold;
 pub use instruction::{Instruction, InstructionRecord, InstructionStage};

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Quantity,
     catalog::Interval,
-    id::{OrderSerial, WalletKey},
+    id::{OrderSerial, ProjectId, WalletKey},
     metadata::Metadata,
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, InvoiceId, PageUrl, PaymentId, SubscriptionId},
@@ -188,6 +188,17 @@ pub struct ArchivedOrder {
     pub serial: OrderSerial,
     /// The order as it stood then.
     pub order: Order,
+}
+
+/// What an order said about a person was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderErased {
+    /// The order that was erased from.
+    pub order: OrderSerial,
+    /// The wallet's project.
+    pub project: ProjectId,
+    /// The address under which the wallet is no longer found, if it had one.
+    pub email: Option<Email>,
 }
 
 impl Order {

@@ -34,6 +34,25 @@ choice!(ListFormat, "ListFormat":
     "json" => ListFormat::Json,
     "csv" => ListFormat::Csv,
 );
+/// Which projects a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archived {
+    /// Those that are not archived.
+    No,
+    /// Those that are.
+    Yes,
+    /// All of them, archived or not.
+    All,
+}
+
+/// An [`Archived`] as callers send it.
+pub type ArchivedText = Text<Archived>;
+
+choice!(Archived, "Archived":
+    "false" => Archived::No,
+    "true" => Archived::Yes,
+    "all" => Archived::All,
+);
 choice!(bool, "Switch":
     "true" => true,
     "false" => false,

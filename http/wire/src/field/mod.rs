@@ -38,7 +38,9 @@ pub use line::{
     Currency, CurrencyText, DescriptionText, IssuerText, NameText, NoteText, SearchText,
     SubjectText, UnitText, line,
 };
-pub use list::{ListFormat, ListFormatText, SwitchText, WalletSort, WalletSortText};
+pub use list::{
+    Archived, ArchivedText, ListFormat, ListFormatText, SwitchText, WalletSort, WalletSortText,
+};
 pub use meta::MetaObject;
 pub use number::{BoundedInteger, Credits, Positive, Seconds};
 pub use object::Object;

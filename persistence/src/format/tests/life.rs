@@ -26,6 +26,7 @@ use domain::{
         SubscriptionStatus, TakenLot, TierSwitch, Wallet,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
+        order::OrderErased,
     },
 };
 
@@ -342,6 +343,16 @@ impl Life {
         self.tell(Change::OrderRecalled(Box::new(archived)));
         self.reverse(1 << 100, -60, 499);
         self.reverse(1 << 100, 10, 0);
+        self.tell(archive(1 << 100));
+        // What it says of its buyer is erased.
+        let archived = self.last_order();
+        let email = archived.order.email.clone();
+        self.tell(Change::OrderRecalled(Box::new(archived)));
+        self.tell(Change::OrderErased(Box::new(OrderErased {
+            order: OrderSerial(1 << 100),
+            project: PROJECT,
+            email,
+        })));
         self.tell(archive(1 << 100));
         // Of an order that is not known yet.
         self.reverse(9, 0, 700);
@@ -678,11 +689,12 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::Thawed => 31,
         Change::DeductionReversed(_) => 32,
         Change::ReversedInAll { .. } => 33,
+        Change::OrderErased(_) => 34,
     }
 }
 
 /// How many changes there are.
-pub(super) const CHANGES: u8 = 34;
+pub(super) const CHANGES: u8 = 35;
 
 /// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {

@@ -11,6 +11,7 @@ mod cluster;
 mod dashboard_sessions;
 mod deliveries;
 pub mod description;
+mod erase;
 mod freeze;
 mod key_view;
 mod keys;
@@ -18,6 +19,7 @@ mod orders;
 mod path;
 mod prices;
 mod products;
+mod project_list;
 pub mod projects;
 pub mod provider;
 pub mod reconciliation;
@@ -56,7 +58,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().nest(
         PREFIX,
         OpenApiRouter::new()
-            .routes(routes!(projects::create, projects::list))
+            .routes(routes!(projects::create, project_list::list))
             .routes(routes!(projects::show, projects::update))
             .routes(routes!(provider::check))
             .routes(routes!(adoptions::list, adoptions::adopt))
@@ -84,6 +86,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(wallets::read_ledger))
             .routes(routes!(wallets::credit))
             .routes(routes!(freeze::freeze))
+            .routes(routes!(erase::erase))
             .routes(routes!(replace_code::replace_code))
             .routes(routes!(reverse_deduction::reverse_deduction))
             .routes(routes!(orders::list))

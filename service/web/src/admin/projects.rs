@@ -1,20 +1,15 @@
 //! Projects: make, list, show, change.
 
-use axum::{
-    Json,
-    extract::State,
-    http::{StatusCode, Uri},
-    response::Response,
-};
+use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
-use edge::{Authorized, Manage, Own, Read, body::Body, context::Context, permission::allow};
-use operations::{cells, provider_change};
+use edge::{Authorized, Manage, Own, Read, body::Body, permission::allow};
+use operations::provider_change;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 use wire::{
-    Error, ErrorCode, choice,
+    Error, choice,
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
@@ -108,6 +103,11 @@ struct Update {
     #[schema(value_type = Option<Above>)]
     #[serde(default)]
     approval_above_credits: Field<Above>,
+    /// Whether it is archived: its keys sell and spend nothing new (`project_archived`), and lists leave it out. Reads,
+    /// refunds, and what the provider reports go on.
+    #[schema(value_type = Option<bool>, nullable = false)]
+    #[serde(default)]
+    archived: Field<bool>,
 }
 
 /// What one person may give alone.
@@ -210,37 +210,6 @@ pub(super) async fn create(
         secret_key: secret.plain,
     };
     Ok((StatusCode::CREATED, Json(created)))
-}
-
-/// List all projects.
-#[utoipa::path(
-    get,
-    path = "/projects",
-    operation_id = "listProjects",
-    tag = "Projects",
-    responses((status = 200, description = "All of them.", body = Projects))
-)]
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    context: Context,
-    uri: Uri,
-) -> Result<Json<Projects>, Error> {
-    let mut all = of_cell(&app);
-    if let Some(part) = &app.cluster
-        && cells::named(&uri).is_none()
-    {
-        let answers = part.ask_others::<Projects>("projects", context.client.address());
-        for (_, answer) in answers.await {
-            // A list that lacks some would be taken for all.
-            let others = answer.ok_or(Error::new(ErrorCode::Unavailable))?;
-            all.projects.extend(others.projects);
-        }
-        all.projects.sort_by(|one, other| one.id.cmp(&other.id));
-        // One that is being moved may be in two.
-        all.projects.dedup_by(|one, other| one.id == other.id);
-    }
-    Ok(Json(all))
 }
 
 /// The projects of this process' cell.
@@ -375,6 +344,7 @@ impl Update {
             },
             approval_above_cents: above(self.approval_above_cents),
             approval_above_credits: above(self.approval_above_credits),
+            archived: self.archived.not_null("archived")?,
         })
     }
 }

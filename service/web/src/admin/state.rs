@@ -6,7 +6,7 @@ use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
 use edge::{BehindEdge, EdgeState};
-use operations::{backups::Backups, cluster::ClusterPart};
+use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 
@@ -30,6 +30,8 @@ pub struct AdminState {
     pub sandboxes: Sandboxes,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
+    /// What operators write down about wallets.
+    pub wallet_notes: Arc<WalletNotes>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
     /// Makes the links of invitations, and mails them.

@@ -93,6 +93,8 @@ pub struct Project {
     pub approval_above_cents: Option<i64>,
     /// Grants of more credits than this need another person's yes on the dashboard; null: none do.
     pub approval_above_credits: Option<i64>,
+    /// Whether it is archived: its keys sell and spend nothing new.
+    pub archived: bool,
     /// Its payment provider; null: none, and nothing can be bought.
     pub provider: Option<Provider>,
     /// When it was made.
@@ -259,6 +261,7 @@ impl Project {
             terms_of_service: project.checkout.terms_of_service,
             approval_above_cents: project.approval.above_cents,
             approval_above_credits: project.approval.above_credits,
+            archived: project.archived,
             provider: kind.map(|kind| Provider {
                 kind: kind.into(),
                 webhook_url: accounts.webhook_url(project.id),

@@ -99,7 +99,7 @@ pub(super) enum ItemResult<'a> {
     request_body = Request,
     responses((status = 200, description = "The result of each", body = Results)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "project_archived"]))),
 )]
 pub(super) async fn deduct_batch(
     State(app): State<App>,
@@ -116,6 +116,7 @@ pub(crate) async fn by_list(
     body: &BatchBody,
 ) -> Result<Response, Error> {
     let Request { items } = body.parse()?;
+    key.trades()?;
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items takes 1 to 1000 items."));
     }

@@ -119,7 +119,7 @@ pub(super) struct CheckoutResult {
     responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
+        "wallet_frozen", "project_archived",
         "conflicting_wallet", "invalid_discount_code", "secret_key_required",
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
@@ -135,6 +135,7 @@ pub(super) async fn checkout(
 ) -> Result<Response, Error> {
     let guesses = MissCounter::of(&app.edge, key.caller().key(), &context);
     let mut request: Checkout = body.parse()?;
+    key.trades()?;
     // A session's code is compared with its own and not looked up.
     let looks_up_a_code = request.code.is_some() && key.session().is_none();
     if looks_up_a_code || request.discount_code.is_some() {

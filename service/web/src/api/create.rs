@@ -24,13 +24,14 @@ use crate::api::App;
     tag = "Code wallets",
     responses((status = 200, description = "The new, empty wallet", body = CodeWallet)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["anonymous_wallets_disabled", "wallet_creation_limit"]))),
+    extensions(("x-errors" = json!(["project_archived", "anonymous_wallets_disabled", "wallet_creation_limit"]))),
 )]
 pub(super) async fn create_wallet(
     State(app): State<App>,
     key: AnyKey,
     context: Context,
 ) -> Result<Response, Error> {
+    key.trades()?;
     if key.project.mode == Mode::ExternalUsers {
         return Err(Error::new(ErrorCode::AnonymousWalletsDisabled));
     }

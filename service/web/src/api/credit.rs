@@ -28,6 +28,7 @@ type RequestSchema = WalletChoice<Credit>;
     responses((status = 200, description = "Done, now or before", body = Credited)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
+        "project_archived",
         "conflicting_wallet", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "balance_limit", "too_many_lots"
     ]))),
@@ -39,6 +40,7 @@ pub(super) async fn credit(
     body: Body,
 ) -> Result<Response, Error> {
     let mut request: Credit = body.parse()?;
+    key.trades()?;
     let wallet = NamedWallet::one_of(request.external_user_id.take(), request.code.take())?;
     let command = request.command(&header, &key)?;
     let applied = app

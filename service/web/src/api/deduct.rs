@@ -74,7 +74,7 @@ struct DeductExternal {
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
+        "wallet_frozen", "project_archived",
         "wallet_not_found", "product_not_found", "idempotency_key_reused", "insufficient_credits",
         "too_many_invalid_codes"
     ]))),
@@ -101,7 +101,7 @@ pub(super) async fn deduct(
     responses((status = 200, description = "Done, now or before", body = Deducted)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
+        "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "insufficient_credits"
     ]))),
@@ -124,6 +124,7 @@ pub(crate) async fn by_code(
     body: &Body,
 ) -> Result<Response, Error> {
     let request: DeductByCode = body.parse()?;
+    key.trades()?;
     let command = Deduct {
         key: header.or(request.idempotency_key)?,
         product: ProductRef::Named(product(&request.product_id, key)?),
@@ -143,6 +144,7 @@ pub(crate) async fn by_user(
     body: &Body,
 ) -> Result<Response, Error> {
     let request: DeductExternal = body.parse()?;
+    key.trades()?;
     let Text(user) = request.external_user_id;
     let command = Deduct {
         key: header.or(request.idempotency_key)?,

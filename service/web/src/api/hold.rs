@@ -81,7 +81,7 @@ struct PlaceHoldExternal {
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
+        "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
     ]))),
@@ -94,6 +94,7 @@ pub(super) async fn place_hold(
     body: Body,
 ) -> Result<Response, Error> {
     let request = body.parse()?;
+    key.trades()?;
     answer(&app, &key, key.kind(), &code.into(), &header, request).await
 }
 
@@ -108,7 +109,7 @@ pub(super) async fn place_hold(
     responses((status = 200, description = "The hold", body = PlacedHold)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
+        "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits"
     ]))),
@@ -128,6 +129,7 @@ pub(super) async fn place_external_hold(
         meta,
         external_user_id: Text(user),
     } = body.parse()?;
+    key.trades()?;
     let request = PlaceHold {
         product_id,
         amount,

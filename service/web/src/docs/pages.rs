@@ -78,6 +78,7 @@ pub(super) const PAGES: &[DocPage] = pages! {
     Run "scaling" "docs/scaling.md" "past one machine: the log in PostgreSQL, processes that take over from each other";
     Run "people" "docs/people.md" "who works with the dashboard: roles, passwords, an identity provider, a second person's yes";
     Run "secrets" "docs/secrets.md" "secrets of a server: where they are, and what to do when one is lost or has leaked";
+    Run "erasure" "docs/erasure.md" "erasing a customer, and archiving a project: what goes, and what stays";
     Run "backup" "docs/backup.md" "backups of a running server, and how they are put back";
     Run "export" "docs/export.md" "ledgers out, balances in";
     Run "security" "SECURITY.md" "who can do what, and how to report a vulnerability";

@@ -1,0 +1,40 @@
+//! Erases what a wallet's orders say about a person.
+
+use domain::{Rejection, wallet::purchase::Purchase};
+use persistence::OrderPosition;
+
+use super::{Address, Handle, Scope, orders::unreadable};
+use crate::answer::Error;
+
+/// Orders that are read at once.
+const AT_ONCE: usize = 100;
+
+impl Handle {
+    /// Erases the buyer's address and the metadata of all orders of a wallet, one by one: a call that was cut off is
+    /// finished by the next. Returns of how many.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn erase(&self, scope: &Scope, address: &Address) -> Result<usize, Error> {
+        let wallet = self.read(scope, address).await?.key;
+        let (mut erased, mut before) = (0_usize, None);
+        loop {
+            let places = self.books().wallet_orders(wallet, before, AT_ONCE);
+            let places = places.map_err(|error| unreadable(&error))?;
+            for place in &places {
+                let order = Purchase::Erase(place.order.serial);
+                match self.report(scope, wallet, order).await {
+                    Ok(changed) => erased = erased.saturating_add(usize::from(changed)),
+                    // The look-up had it before its append, which then failed.
+                    Err(Error::Rejected(Rejection::OrderNotFound)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            before = places.last().map(OrderPosition::place);
+            if places.len() < AT_ONCE {
+                return Ok(erased);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Erases what is known of the person behind a wallet.
+
+use axum::{Json, extract::State};
+use domain::id::WalletKey;
+use edge::{Authorized, Manage};
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{Error, ErrorCode};
+
+use super::path::Segments;
+use crate::admin::App;
+
+/// What stays of a wallet, by name; `docs/erasure.md` says why.
+const STAYS: [&str; 7] = [
+    "ledger",
+    "meta",
+    "externalUserId",
+    "providerCustomer",
+    "events",
+    "history",
+    "backups",
+];
+
+/// What was erased of a wallet, and what was not.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ErasedWallet {
+    /// The wallet's identifier: `wal_…`
+    wallet_id: String,
+    /// Orders that this request took a buyer's address or metadata from; 0 where there were none left.
+    orders: usize,
+    /// Operators' notes that it deleted.
+    notes: usize,
+    /// What stays: `ledger` (sums and credits), `meta` (callers' notes in it), `externalUserId`, `providerCustomer` (refunds
+    /// need it), `events` (webhooks that were sent, and events for 30 days), `history` (superseded records on the disk, which
+    /// nothing shows), `backups` (until they are deleted).
+    stays: [&'static str; 7],
+}
+
+/// Erase a customer's e-mail addresses and metadata from all orders of a wallet, and operators' notes about it. Credits
+/// and sums stay, and so does what refunds need. No search finds the wallet by such an address any more, and no code is
+/// mailed there. An order that is made or paid later has its buyer's address. Repeating it changes nothing.
+#[utoipa::path(
+    post,
+    path = "/projects/{projectId}/wallets/{walletRef}/erase",
+    operation_id = "eraseWallet",
+    tag = "Wallets",
+    params(
+        ("projectId" = String, Path, description = "The project."),
+        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
+    ),
+    responses((status = 200, description = "What was erased, and what stays.", body = ErasedWallet)),
+    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+)]
+pub(super) async fn erase(
+    caller: Authorized<Manage>,
+    State(app): State<App>,
+    path: Segments,
+) -> Result<Json<ErasedWallet>, Error> {
+    let project = app.catalog.project(path.project()?)?;
+    let address = path.wallet_of(&app, &project)?;
+    let refused = |error| Error::from_wallet(error, &project);
+    let view = app.handle.read(&project.scope, &address).await;
+    let view = view.map_err(refused)?;
+    let orders = app.handle.erase(&project.scope, &address).await;
+    let orders = orders.map_err(refused)?;
+    let notes = forget(&app, view.key).await?;
+    caller.did(format!(
+        "Erased the customer of {}: {orders} orders, {notes} notes",
+        view.id
+    ));
+    Ok(Json(ErasedWallet {
+        wallet_id: view.id.to_string(),
+        orders,
+        notes,
+        stays: STAYS,
+    }))
+}
+
+async fn forget(app: &App, wallet: WalletKey) -> Result<usize, Error> {
+    let removed = app.wallet_notes.remove_all(wallet).await;
+    removed.map_err(|error| {
+        tracing::error!(%error, "Notes about a wallet cannot be deleted");
+        Error::new(ErrorCode::Unavailable)
+    })
+}

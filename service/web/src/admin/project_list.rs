@@ -1,0 +1,60 @@
+//! The list of all projects, of all cells.
+
+use axum::{Json, extract::State, http::Uri};
+use edge::{Authorized, Read, context::Context};
+use operations::cells;
+use serde::Deserialize;
+use wire::{
+    Error, ErrorCode,
+    field::{Archived, ArchivedText, Text},
+};
+
+use super::{projects::of_cell, view::Projects};
+use crate::{admin::App, http::query::Params};
+
+/// Which projects a list has.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// Those that are archived; `all`: these and the others. Only the others when left out.
+    #[param(inline)]
+    archived: Option<ArchivedText>,
+}
+
+/// List the projects of this server, oldest first.
+#[utoipa::path(
+    get,
+    path = "/projects",
+    operation_id = "listProjects",
+    tag = "Projects",
+    params(Which),
+    responses((status = 200, description = "All of them.", body = Projects))
+)]
+pub(super) async fn list(
+    _: Authorized<Read>,
+    State(app): State<App>,
+    context: Context,
+    uri: Uri,
+    Params(which): Params<Which>,
+) -> Result<Json<Projects>, Error> {
+    let mut all = of_cell(&app);
+    if let Some(part) = &app.cluster
+        && cells::named(&uri).is_none()
+    {
+        let answers = part.ask_others::<Projects>("projects", context.client.address());
+        for (_, answer) in answers.await {
+            // A list that lacks some would be taken for all.
+            let others = answer.ok_or(Error::new(ErrorCode::Unavailable))?;
+            all.projects.extend(others.projects);
+        }
+        all.projects.sort_by(|one, other| one.id.cmp(&other.id));
+        // One that is being moved may be in two.
+        all.projects.dedup_by(|one, other| one.id == other.id);
+    }
+    match which.archived.map_or(Archived::No, |Text(which)| which) {
+        Archived::All => {}
+        Archived::Yes => all.projects.retain(|project| project.archived),
+        Archived::No => all.projects.retain(|project| !project.archived),
+    }
+    Ok(Json(all))
+}
