@@ -163,7 +163,7 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
 }
 
 /// What somebody with the role support may not ask for, sorted.
-const REFUSED: [&str; 27] = [
+const REFUSED: [&str; 29] = [
     "GET /dashboard/audit",
     "GET /dashboard/audit/export",
     "GET /dashboard/people",
@@ -186,7 +186,9 @@ const REFUSED: [&str; 27] = [
     "POST /dashboard/projects/{project}/keys/{key}/revoke",
     "POST /dashboard/projects/{project}/sandbox",
     "POST /dashboard/projects/{project}/settings",
+    "POST /dashboard/projects/{project}/settings/archive",
     "POST /dashboard/projects/{project}/settings/provider",
+    "POST /dashboard/projects/{project}/wallets/{wallet}/erase",
     "POST /dashboard/projects/{project}/webhooks",
     "POST /dashboard/projects/{project}/webhooks/{webhook}",
     "POST /dashboard/projects/{project}/webhooks/{webhook}/test",

@@ -1427,11 +1427,16 @@ export interface components {
         WholeFrom1To9007199254740991: number;
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description `handling=strict` (RFC 7240): a field that nobody reads, at whatever depth of the body, is 400 `invalid_request` with its path as `param`, and not ignored. */
+        Prefer: string;
+    };
     requestBodies: never;
     headers: {
         /** @description `true` when an earlier request with the same key did the work. */
         "Idempotency-Replayed": string;
+        /** @description `handling=strict` where that was preferred. */
+        "Preference-Applied": string;
         /** @description Requests that the limit allows at once. On a 429 these headers describe the limit that refused. */
         "RateLimit-Limit": number;
         /** @description How many of them are left. */
@@ -1566,6 +1571,7 @@ export type ServiceErrorCode =
     | "price_not_found"
     | "product_not_found"
     | "product_required"
+    | "project_archived"
     | "provider_error"
     | "provider_not_configured"
     | "rate_limited"
@@ -1613,6 +1619,7 @@ export const statuses: Readonly<Record<string, number>> = {
     price_not_found: 404,
     product_not_found: 404,
     product_required: 400,
+    project_archived: 403,
     provider_error: 502,
     provider_not_configured: 409,
     rate_limited: 429,

@@ -564,6 +564,7 @@ ServiceErrorCode = Literal[
     "price_not_found",
     "product_not_found",
     "product_required",
+    "project_archived",
     "provider_error",
     "provider_not_configured",
     "rate_limited",
