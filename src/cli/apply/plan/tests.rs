@@ -43,7 +43,7 @@ fn project_called(name: &str) -> view::Project {
         "allowedOrigins": ["https://shop.example"], "walletCreationLimit": null,
         "walletCreationLimitPerIp": null, "freeGrantsForCodeWallets": true,
         "subscriptionGraceDays": 7, "automaticTax": false, "collectTaxIds": false,
-        "collectBillingAddress": false, "invoices": false, "termsOfService": false,
+        "collectBillingAddress": false, "invoices": false, "termsOfService": false, "archived": false,
         "createdAt": "",
     }))
     .unwrap()
