@@ -77,7 +77,7 @@ def properties(schema: Any) -> set[str]:
 
 def taken(operation: Any) -> set[str]:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    return {each["name"] for each in operation.get("parameters", []) if each["in"] == "query"} | properties(body)
+    return {each["name"] for each in operation.get("parameters", []) if each.get("in") == "query"} | properties(body)
 
 
 @pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
