@@ -7,7 +7,7 @@ use catalog::ProjectCatalog;
 use domain::text::Email;
 use edge::Support;
 use maud::{Markup, html};
-use outbound::recovery_mail::replacement_mail;
+use outbound::code_replacement::{code_receiver, in_words, replace_code};
 use people::Privilege;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -57,13 +57,7 @@ async fn receiver(
     if !app.mailer.is_configured() {
         return Err(Error::new(ErrorCode::MailNotConfigured));
     }
-    let buyer = app.handle.newest_buyer(&project.scope, address).await;
-    let buyer = buyer.map_err(|error| Error::from_wallet(error, project))?;
-    let buyer = buyer.ok_or_else(|| {
-        let error = Error::new(ErrorCode::NoPurchase);
-        error.saying("No paid order of this wallet has an address to mail a code to.")
-    })?;
-    Ok(Some(buyer))
+    code_receiver(&app.handle, project, address).await.map(Some)
 }
 
 /// `POST …/wallets/{wallet}/replace-code`: replaces the code, once that was confirmed.
@@ -89,20 +83,8 @@ pub(super) async fn replace(
         let facts = facts(&view, to.as_ref());
         return Ok(confirm(&request, at, &fields, paths, title, &facts));
     }
-    // Nobody would know the new code if its mail had no place to wait in.
-    let place = to.is_some().then(|| app.mailer.expect());
-    if place.as_ref().is_some_and(Option::is_none) {
-        return Err(Error::new(ErrorCode::Overloaded));
-    }
-    let replaced = app.handle.replace_code(scope, &address, Some(&once)).await;
-    let replaced = replaced.map_err(refused)?;
-    if let Some(to) = to.clone() {
-        drop(place);
-        let mail = replacement_mail(&project.project.name, to, replaced.code.clone());
-        if !app.mailer.enqueue(mail) {
-            return Err(Error::new(ErrorCode::Unavailable));
-        }
-    }
+    let of = (&*project, &address);
+    let replaced = replace_code(&app.handle, &app.mailer, of, to.clone(), Some(&once)).await?;
     let body = html! {
         h1 { "The code was replaced" }
         @if replaced.replayed { p.done role="status" { "This was done before; nothing was done twice." } }
@@ -117,17 +99,7 @@ pub(super) async fn replace(
         p { a href=(page_path) { "Go on" } }
     };
     let page = Tab::Wallets.page(&request, &project, "The code was replaced", &body);
-    let told = match &to {
-        Some(_) => "mailed it to the buyer of its newest paid order",
-        None => "showed it",
-    };
-    let what = match replaced.replayed {
-        true => format!(
-            "Asked again for the new recovery code of {} and {told}",
-            view.id
-        ),
-        false => format!("Replaced the recovery code of {} and {told}", view.id),
-    };
+    let what = in_words(&replaced, &view.id, to.is_some());
     Ok(request.audited(page, what))
 }
 

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::MaybeBody};
-use outbound::recovery_mail::replacement_mail;
+use outbound::code_replacement::{self, code_receiver, in_words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode, field::KeyText, respond};
@@ -74,47 +74,23 @@ pub(super) async fn replace_code(
     // Everything that mailing it needs comes first: else nobody would know the new code.
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
-    let (to, place) = if mail == Some(true) {
+    let to = if mail == Some(true) {
         if view.external_user.is_some() {
             return Err(Error::new(ErrorCode::NoRecoveryCode));
         }
-        let buyer = app.handle.newest_buyer(&project.scope, &address).await;
-        let buyer = buyer.map_err(refused)?;
-        let to = buyer.ok_or_else(|| {
-            let error = Error::new(ErrorCode::NoPurchase);
-            error.saying("No paid order of this wallet has an address to mail a code to.")
-        })?;
+        let to = code_receiver(&app.handle, &project, &address).await?;
         if !app.mailer.is_configured() {
             return Err(Error::new(ErrorCode::MailNotConfigured));
         }
-        let place = app.mailer.expect();
-        let place = place.ok_or_else(|| Error::new(ErrorCode::Overloaded))?;
-        (Some(to), Some(place))
+        Some(to)
     } else {
-        (None, None)
+        None
     };
-    let replaced = app
-        .handle
-        .replace_code(&project.scope, &address, key.as_ref());
-    let replaced = replaced.await.map_err(refused)?;
-    if let Some(to) = to.clone() {
-        drop(place);
-        let mail = replacement_mail(&project.project.name, to, replaced.code.clone());
-        if !app.mailer.enqueue(mail) {
-            return Err(Error::new(ErrorCode::Unavailable));
-        }
-    }
-    let told = match &to {
-        Some(_) => "mailed it to the buyer of its newest paid order",
-        None => "showed it",
-    };
-    caller.did(match replaced.replayed {
-        true => format!(
-            "Asked again for the new recovery code of {} and {told}",
-            view.id
-        ),
-        false => format!("Replaced the recovery code of {} and {told}", view.id),
-    });
+    let of = (&*project, &address);
+    let (handle, mailer) = (&app.handle, &app.mailer);
+    let replaced =
+        code_replacement::replace_code(handle, mailer, of, to.clone(), key.as_ref()).await?;
+    caller.did(in_words(&replaced, &view.id, to.is_some()));
     let answer = ReplacedCode {
         code: to.is_none().then(|| replaced.code.reveal()),
         mailed_to: to.as_ref().map(|to| to.as_str()),

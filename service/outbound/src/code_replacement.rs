@@ -1,0 +1,70 @@
+//! Replaces a wallet's recovery code for an operator, who is shown the new one or has it mailed.
+
+use std::fmt::Display;
+
+use actors::{Address, Handle, Rotation};
+use catalog::ProjectCatalog;
+use domain::text::{Email, IdempotencyKey};
+use wire::{Error, ErrorCode};
+
+use super::{mail::Mailer, recovery_mail::replacement_mail};
+
+/// Whom a wallet's new code can be mailed to: the buyer of its newest paid order.
+///
+/// # Errors
+///
+/// `no_purchase` where no paid order has an address; else as a read of the wallet.
+pub async fn code_receiver(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    address: &Address,
+) -> Result<Email, Error> {
+    let buyer = handle.newest_buyer(&project.scope, address).await;
+    let buyer = buyer.map_err(|error| Error::from_wallet(error, project))?;
+    buyer.ok_or_else(|| {
+        let error = Error::new(ErrorCode::NoPurchase);
+        error.saying("No paid order of this wallet has an address to mail a code to.")
+    })
+}
+
+/// Replaces the code, once for each key, and mails the new one to `to`, if that is somebody.
+///
+/// # Errors
+///
+/// `overloaded` where its mail has no place to wait in: nothing was done, since nobody would know the new code;
+/// `unavailable` where it was replaced and cannot be mailed: repeating it under the same key mails it.
+pub async fn replace_code(
+    handle: &Handle,
+    mailer: &Mailer,
+    (project, address): (&ProjectCatalog, &Address),
+    to: Option<Email>,
+    key: Option<&IdempotencyKey>,
+) -> Result<Rotation, Error> {
+    let place = to.is_some().then(|| mailer.expect());
+    if place.as_ref().is_some_and(Option::is_none) {
+        return Err(Error::new(ErrorCode::Overloaded));
+    }
+    let replaced = handle.replace_code(&project.scope, address, key).await;
+    let replaced = replaced.map_err(|error| Error::from_wallet(error, project))?;
+    if let Some(to) = to {
+        drop(place);
+        let mail = replacement_mail(&project.project.name, to, replaced.code.clone());
+        if !mailer.enqueue(mail) {
+            return Err(Error::new(ErrorCode::Unavailable));
+        }
+    }
+    Ok(replaced)
+}
+
+/// What the audit log says of it, without the code and the address.
+#[must_use]
+pub fn in_words(replaced: &Rotation, wallet: &impl Display, is_mailed: bool) -> String {
+    let told = match is_mailed {
+        true => "mailed it to the buyer of its newest paid order",
+        false => "showed it",
+    };
+    match replaced.replayed {
+        true => format!("Asked again for the new recovery code of {wallet} and {told}"),
+        false => format!("Replaced the recovery code of {wallet} and {told}"),
+    }
+}
