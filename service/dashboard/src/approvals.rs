@@ -128,7 +128,7 @@ async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Mark
         },
         Gift::Reversal { deduction, credits } => html! {
             "Give back " (grouped(*credits)) " of deduction "
-            a href=(deduction_path(project, deduction.wallet, *deduction)) { code { (deduction) } }
+            a href=(deduction_path(project, *deduction)) { code { (deduction) } }
         },
     }
 }

@@ -3,11 +3,7 @@
 use actors::{Address, ReversibleDeduction};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{
-    Amount,
-    id::{LedgerId, WalletKey},
-    wallet::reverse_deduction::ReverseDeduction,
-};
+use domain::{Amount, id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
 use edge::Support;
 use maud::html;
 use people::{Gift, Privilege};
@@ -31,8 +27,8 @@ use crate::state::App;
 const LONGEST_NOTE: usize = 300;
 
 /// The path of a deduction's page.
-pub(super) fn deduction_path(project: &ProjectCatalog, wallet: WalletKey, id: LedgerId) -> String {
-    format!("{}/deductions/{id}", path(project, wallet))
+pub(super) fn deduction_path(project: &ProjectCatalog, id: LedgerId) -> String {
+    format!("{}/deductions/{id}", path(project, id.wallet))
 }
 
 /// The deduction that the path names, which is the wallet's.
@@ -86,7 +82,7 @@ fn page(
                 h2 { "Give back" }
                 p { "The credits go back to the lots that they came from, and expire when those do. A debt is paid first." }
                 (form.alert(&["amount", "note"]))
-                form method="post" action=(deduction_path(project, id.wallet, id)) {
+                form method="post" action=(deduction_path(project, id)) {
                     (form::token(request))
                     input type="hidden" name=(KEY) value=(fields.text(KEY));
                     (form.number(&FieldLabel("amount", "Credits", "")))

@@ -157,7 +157,7 @@ fn row(
     let given = given.get(&line.id.number()).copied().unwrap_or(0);
     let is_deduction = entry.reason == Reason::Deduction;
     let can = is_deduction && given < taken && request.may(Privilege::Support);
-    let link = |id: LedgerId| deduction_path(project, id.wallet, id);
+    let link = |id: LedgerId| deduction_path(project, id);
     html! { tr {
         td.time { (layout::when(line.at)) }
         td { (reason_name(entry.reason)) }
