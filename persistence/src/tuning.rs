@@ -30,6 +30,8 @@ pub(crate) struct Tuning {
     pub(crate) part_bytes: usize,
     /// Bytes of one page of a packed set.
     pub(crate) packed_bytes: usize,
+    /// Bytes of changes of all look-ups that are in none of their pages yet. They are in memory, too.
+    pub(crate) pending_bytes: usize,
     /// Changes of look-ups that a fold holds in memory before it stores them.
     pub(crate) changes_at_once: usize,
     /// Bytes of memory for the filters of awake wallets.
@@ -51,6 +53,7 @@ impl Default for Tuning {
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
             packed_bytes: 4 << 10,
+            pending_bytes: 32 << 20,
             changes_at_once: 1 << 16,
             filter_bytes: 256 << 20,
         }

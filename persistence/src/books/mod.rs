@@ -13,12 +13,14 @@ pub(crate) mod events;
 mod notes;
 mod packed;
 pub(crate) mod pages;
+mod pending_list;
 pub(crate) mod project_events;
 mod read_all;
 pub(crate) mod retention;
 pub(crate) mod retire;
 mod slices;
 mod slot;
+mod sorted_set;
 pub(crate) mod store;
 #[cfg(test)]
 #[allow(

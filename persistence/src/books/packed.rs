@@ -12,75 +12,15 @@ use super::store::{Store, damaged, io};
 use crate::{
     error::Error,
     format::codec::{FORMAT, checked},
-    lookups::{Changes, Key, LookUpRange, Value},
 };
 
 /// A key and its value.
-type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+pub(super) type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
-type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
-
-/// A packed set, whatever the width of its entries.
-pub(crate) trait Set: Send + Sync {
-    /// The value under this key.
-    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
-
-    /// Entries, in the stretch's order.
-    fn stretch(
-        &self,
-        stretch: &LookUpRange,
-    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
-
-    /// Inserts and removes entries. Each page is written once; what is there or gone already
-    /// changes nothing and writes nothing.
-    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
-
-    /// Calls `each` with every entry, in order. `Err` if a page is damaged or not in order.
-    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error>;
-}
-
-impl<const K: usize, const V: usize> Set for Packed<K, V> {
-    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error> {
-        let value = self.value(&read_key(key)?)?;
-        Ok(value.map(|value| value.into()))
-    }
-
-    fn stretch(
-        &self,
-        stretch: &LookUpRange,
-    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
-        fn boxed<const K: usize, const V: usize>(
-            entry: Result<Entry<K, V>, Error>,
-        ) -> Result<(Key, Value), Error> {
-            entry.map(|(key, value)| (key.into(), value.into()))
-        }
-        let (key, forward) = match stretch {
-            LookUpRange::From(key) => (key, true),
-            LookUpRange::Before(key) => (key, false),
-        };
-        match read_key(key) {
-            Ok(key) if forward => Box::new(self.forward(key).map(boxed)),
-            Ok(key) => Box::new(self.backward(key).map(boxed)),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    }
-
-    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error> {
-        let changes = changes.iter().map(|(key, value)| {
-            let value = value.as_deref().map(read_key).transpose()?;
-            Ok((read_key(key)?, value))
-        });
-        let changes: Result<Vec<Change<K, V>>, Error> = changes.collect();
-        self.apply_all(store, &changes?)
-    }
-
-    fn check(&self, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Error> {
-        self.check_all(|(key, value)| each(key, value))
-    }
-}
+pub(super) type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
 
 /// A set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
-pub(crate) struct Packed<const K: usize, const V: usize> {
+pub(super) struct Packed<const K: usize, const V: usize> {
     tree: sled::Tree,
     /// Most bytes of a page's entries.
     page_bytes: usize,
@@ -97,7 +37,7 @@ struct Page<const K: usize, const V: usize> {
 }
 
 impl<const K: usize, const V: usize> Packed<K, V> {
-    pub(crate) const fn new(tree: sled::Tree, page_bytes: usize) -> Self {
+    pub(super) const fn new(tree: sled::Tree, page_bytes: usize) -> Self {
         Self {
             tree,
             page_bytes,
@@ -105,7 +45,8 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         }
     }
 
-    fn value(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
+    /// The value under this key.
+    pub(super) fn value(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
         let _turn = self.turn.read();
         let Some((_, bytes)) = self.stored(key)? else {
             return Ok(None);
@@ -116,7 +57,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 
     /// Entries from this key on, in order.
-    fn forward(
+    pub(super) fn forward(
         &self,
         from: [u8; K],
     ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
@@ -134,7 +75,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 
     /// Entries before this key, the last one first.
-    fn backward(
+    pub(super) fn backward(
         &self,
         before: [u8; K],
     ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
@@ -153,8 +94,14 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         })
     }
 
-    fn apply_all(&self, store: &Store, changes: &[Change<K, V>]) -> Result<(), Error> {
-        let mut rest = changes.iter().peekable();
+    /// Inserts and removes entries, which come in order. Each page is written once; what is there or gone already
+    /// changes nothing and writes nothing.
+    pub(super) fn apply(
+        &self,
+        store: &Store,
+        changes: impl Iterator<Item = Change<K, V>>,
+    ) -> Result<(), Error> {
+        let mut rest = changes.peekable();
         while let Some((first, _)) = rest.peek() {
             let _turn = self.turn.write();
             let page = self.page(first)?;
@@ -164,27 +111,6 @@ impl<const K: usize, const V: usize> Packed<K, V> {
             }
         }
         Ok(())
-    }
-
-    fn check_all(&self, mut each: impl FnMut(&Entry<K, V>)) -> Result<(), Error> {
-        let mut fence = [0; K];
-        loop {
-            let _turn = self.turn.read();
-            let page = self.page(&fence)?;
-            let sorted = page
-                .entries
-                .is_sorted_by(|(one, _), (other, _)| one < other);
-            let first = page.entries.first();
-            if !sorted || first.is_some_and(|(key, _)| *key < page.fence) {
-                let name = String::from_utf8_lossy(&self.tree.name()).into_owned();
-                return Err(damaged(format!("a page of {name} is not in order")));
-            }
-            page.entries.iter().for_each(&mut each);
-            match page.next {
-                Some(next) => fence = next,
-                None => return Ok(()),
-            }
-        }
     }
 
     /// The stored page that this key belongs to.
@@ -203,6 +129,11 @@ impl<const K: usize, const V: usize> Packed<K, V> {
             Some((next, _)) => Some(read_key(&next)?),
             None => None,
         };
+        let sorted = entries.is_sorted_by(|(one, _), (other, _)| one < other);
+        if !sorted || entries.first().is_some_and(|(key, _)| *key < fence) {
+            let name = String::from_utf8_lossy(&self.tree.name()).into_owned();
+            return Err(damaged(format!("a page of {name} is not in order")));
+        }
         if let Some(next) = next {
             entries.truncate(entries.partition_point(|(key, _)| *key < next));
         }
@@ -299,9 +230,9 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 }
 
 /// Applies the changes that belong to a page; returns its entries, and whether they changed.
-fn merged<'a, const K: usize, const V: usize>(
+fn merged<const K: usize, const V: usize>(
     page: &Page<K, V>,
-    changes: &mut Peekable<impl Iterator<Item = &'a Change<K, V>>>,
+    changes: &mut Peekable<impl Iterator<Item = Change<K, V>>>,
 ) -> (Vec<Entry<K, V>>, bool) {
     let mut entries = Vec::with_capacity(page.entries.len());
     let mut rest = page.entries.as_slice();
@@ -309,15 +240,15 @@ fn merged<'a, const K: usize, const V: usize>(
     let belongs = |key: &[u8; K]| page.next.is_none_or(|next| *key < next);
     while let Some((key, value)) = changes.next_if(|(key, _)| belongs(key)) {
         let (below, after) = rest
-            .split_at_checked(rest.partition_point(|(other, _)| other < key))
+            .split_at_checked(rest.partition_point(|(other, _)| *other < key))
             .unwrap_or((rest, &[]));
         entries.extend_from_slice(below);
         let (former, after) = match after.split_first() {
-            Some(((other, former), after)) if other == key => (Some(*former), after),
+            Some(((other, former), after)) if *other == key => (Some(*former), after),
             _ => (None, after),
         };
-        entries.extend(value.map(|value| (*key, value)));
-        changed |= former != *value;
+        entries.extend(value.map(|value| (key, value)));
+        changed |= former != value;
         rest = after;
     }
     entries.extend_from_slice(rest);
@@ -350,7 +281,7 @@ fn pages<T>(
     })
 }
 
-fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
+pub(super) fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
     fence
         .try_into()
         .map_err(|_| damaged("a packed page has a key of another length".into()))

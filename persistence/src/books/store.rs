@@ -2,7 +2,7 @@
 //! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
 //! larger one would go to a file that it never syncs).
 
-use super::packed::{Packed, Set};
+use super::sorted_set::{Set, SortedSet};
 use crate::{
     error::Error,
     index::Pages,
@@ -84,7 +84,7 @@ impl Store {
         })
     }
 
-    /// The packed set that stores a look-up.
+    /// The set that stores a look-up.
     pub(crate) fn look_up(&self, look_up: LookUp) -> &dyn Set {
         #[expect(clippy::indexing_slicing, reason = "there is one for each")]
         &*self.look_ups[look_up as usize]
@@ -95,7 +95,19 @@ impl Store {
         for (look_up, changes) in changes.take() {
             self.look_up(look_up).apply(self, &changes)?;
         }
-        Ok(())
+        self.merge_pending(self.tuning.pending_bytes)
+    }
+
+    /// Moves the largest pending lists of look-ups into their pages, until all together are no larger than this.
+    pub(crate) fn merge_pending(&self, most: usize) -> Result<(), Error> {
+        loop {
+            let pending = self.look_ups.iter().map(|set| (set.pending_bytes(), set));
+            let all: usize = pending.clone().map(|(bytes, _)| bytes).sum();
+            match pending.max_by_key(|(bytes, _)| *bytes) {
+                Some((_, largest)) if all > most => largest.merge_pending(self)?,
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Writes a record, without a flush.
@@ -181,8 +193,11 @@ fn set<const K: usize, const V: usize>(
     if (declared.key, declared.value) != (K, V) {
         return Err(damaged(format!("{} has another width", declared.name)));
     }
-    let tree = db.open_tree(declared.name).map_err(io)?;
-    Ok(Box::new(Packed::<K, V>::new(tree, tuning.packed_bytes)))
+    let pages = db.open_tree(declared.name).map_err(io)?;
+    let pending = format!("{} pending", declared.name);
+    let pending = db.open_tree(pending).map_err(io)?;
+    let set = SortedSet::<K, V>::open(pages, pending, tuning.packed_bytes)?;
+    Ok(Box::new(set))
 }
 
 pub(crate) fn io(error: sled::Error) -> Error {

@@ -2,15 +2,16 @@
 //! soon as it is logged.
 
 use std::{
-    cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
-    iter::Peekable,
     ops::Bound,
 };
 
 use parking_lot::RwLock;
 
-use super::spec::{Key, LookUp, LookUpChange, LookUpRange, Value};
+use super::{
+    merged::MergedEntries,
+    spec::{Key, LookUp, LookUpChange, LookUpRange, Value},
+};
 use crate::error::Error;
 
 /// Look-up entries that are not folded yet.
@@ -105,65 +106,20 @@ impl Overlay {
         let parts = self.0.read();
         let nothing = Set::new();
         let set = parts.sets.get(&look_up).unwrap_or(&nothing);
+        let change =
+            |(key, (value, _)): (&Key, &(Option<Value>, u64))| (key.clone(), value.clone());
         match stretch {
             LookUpRange::From(key) => {
                 let from = (Bound::Included(&**key), Bound::Unbounded);
-                let fresh = set.range::<[u8], _>(from);
-                MergedEntries::new(fresh, stored, false)
-                    .take(limit)
-                    .collect()
+                let fresh = set.range::<[u8], _>(from).map(change);
+                let merged = MergedEntries::new(fresh, stored, false);
+                merged.take(limit).collect()
             }
             LookUpRange::Before(key) => {
                 let before = (Bound::Unbounded, Bound::Excluded(&**key));
-                let fresh = set.range::<[u8], _>(before).rev();
-                MergedEntries::new(fresh, stored, true)
-                    .take(limit)
-                    .collect()
-            }
-        }
-    }
-}
-
-/// Merges both in order. If both have a key the fresh entry counts; without a value it hides the other.
-struct MergedEntries<Fresh: Iterator, Stored: Iterator> {
-    fresh: Peekable<Fresh>,
-    stored: Peekable<Stored>,
-    backward: bool,
-}
-
-impl<Fresh: Iterator, Stored: Iterator> MergedEntries<Fresh, Stored> {
-    fn new(fresh: Fresh, stored: Stored, backward: bool) -> Self {
-        Self {
-            fresh: fresh.peekable(),
-            stored: stored.peekable(),
-            backward,
-        }
-    }
-}
-
-impl<'a, Fresh, Stored> Iterator for MergedEntries<Fresh, Stored>
-where
-    Fresh: Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
-    Stored: Iterator<Item = Result<Entry, Error>>,
-{
-    type Item = Result<Entry, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let order = match (self.fresh.peek(), self.stored.peek()) {
-                (None, _) | (_, Some(Err(_))) => Ordering::Greater,
-                (Some(_), None) => Ordering::Less,
-                (Some((fresh, _)), Some(Ok((stored, _)))) if self.backward => stored.cmp(fresh),
-                (Some((fresh, _)), Some(Ok((stored, _)))) => (*fresh).cmp(stored),
-            };
-            match order {
-                Ordering::Greater => return self.stored.next(),
-                Ordering::Equal => drop(self.stored.next()),
-                Ordering::Less => {}
-            }
-            let (key, (value, _)) = self.fresh.next()?;
-            if let Some(value) = value {
-                return Some(Ok((key.clone(), value.clone())));
+                let fresh = set.range::<[u8], _>(before).rev().map(change);
+                let merged = MergedEntries::new(fresh, stored, true);
+                merged.take(limit).collect()
             }
         }
     }

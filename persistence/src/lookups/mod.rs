@@ -9,6 +9,7 @@ pub(crate) mod fresh;
 mod ids;
 pub(crate) mod list_change;
 pub(crate) mod lists;
+mod merged;
 pub(crate) mod order_lists;
 pub(crate) mod orders;
 pub(crate) mod periods;
@@ -23,6 +24,7 @@ use domain::{id::WalletKey, wallet::Event};
 
 pub use list_change::{ListChange, OrderSummary};
 pub use lists::ListWatch;
+pub(crate) use merged::MergedEntries;
 pub use order_lists::OrderRow;
 pub use orders::OrderPosition;
 pub use provider_ids::ProviderId;

@@ -1,4 +1,4 @@
-//! A packed set is what a map would be, wherever its writes are cut off.
+//! A sorted set is what a map would be, wherever its writes are cut off.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use super::world::{Rng, database, small};
 use crate::{
     books::{
-        packed::{Packed, Set as _},
+        sorted_set::{Set as _, SortedSet},
         store::Store,
     },
+    error::Error,
     lookups::{Changes, Key, LookUpRange, Value},
 };
 
-type Set = Packed<4, 2>;
+type Set = SortedSet<4, 2>;
 type Map = BTreeMap<Key, Value>;
 
 /// Room for ten entries.
@@ -21,8 +22,18 @@ const PAGE_BYTES: usize = 60;
 
 fn open(db: &sled::Db) -> (Store, Set) {
     let store = Store::open(db, small()).unwrap();
-    let tree = db.open_tree("set").unwrap();
-    (store, Packed::new(tree, PAGE_BYTES))
+    (store, reopen(db))
+}
+
+fn reopen(db: &sled::Db) -> Set {
+    let tree = |name| db.open_tree(name).unwrap();
+    Set::open(tree("set"), tree("pending"), PAGE_BYTES).unwrap()
+}
+
+/// Changes what is in pages.
+fn change_pages(set: &Set, store: &Store, changes: &Changes) -> Result<(), Error> {
+    set.apply(store, changes)?;
+    set.merge_pending(store)
 }
 
 fn key(number: u64) -> Key {
@@ -47,10 +58,6 @@ fn all(set: &Set) -> Map {
     let mut back: Vec<_> = backward(set, [255; 4].into()).collect();
     back.reverse();
     assert_eq!(back, entries, "backwards as forwards");
-    let mut checked = Vec::new();
-    set.check(&mut |key, value| checked.push((key.into(), value.into())))
-        .unwrap();
-    assert_eq!(checked, entries);
     entries.into_iter().collect()
 }
 
@@ -108,6 +115,11 @@ proptest! {
             store.fuse.store(0, Ordering::Relaxed);
             set.apply(&store, &changes).unwrap();
             store.fuse.store(i64::MAX, Ordering::Relaxed);
+            if rng.below(4) == 0 {
+                set.merge_pending(&store).unwrap();
+                assert_eq!(set.pending_bytes(), 0);
+                check(&set, &map, &mut rng);
+            }
         }
     }
 
@@ -115,13 +127,17 @@ proptest! {
     #[test]
     fn a_cut_anywhere_loses_nothing_and_shows_nothing_twice(seed: u64) {
         let db = database();
-        let (store, set) = open(&db);
+        let (store, mut set) = open(&db);
         let (mut rng, mut map) = (Rng(seed), Map::new());
         for _ in 0..120 {
             let changes = batch(&mut rng);
-            store.fuse.store(rng.below(8) as i64, Ordering::Relaxed);
+            store.fuse.store(rng.below(12) as i64, Ordering::Relaxed);
             let done = set.apply(&store, &changes).is_ok();
+            let merged = rng.below(3) > 0 || set.merge_pending(&store).is_ok();
             store.fuse.store(i64::MAX, Ordering::Relaxed);
+            if !done || !merged || rng.below(9) == 0 {
+                set = reopen(&db);
+            }
             let found = all(&set);
             let mut after = map.clone();
             change(&mut after, &changes);
@@ -149,7 +165,7 @@ fn pages_are_well_filled_and_go_when_they_are_empty() {
     let tree = db.open_tree("set").unwrap();
     let change = |numbers: &mut dyn Iterator<Item = u64>, value: Option<Value>| {
         let changes = numbers.map(|number| (key(number), value.clone()));
-        set.apply(&store, &changes.collect()).unwrap();
+        change_pages(&set, &store, &changes.collect()).unwrap();
     };
     // In order, in small steps: full pages.
     for step in 0..100 {
@@ -180,11 +196,11 @@ fn what_was_taken_out_after_a_cut_stays_out() {
             let changes = numbers.map(|number| (key(number), value.clone()));
             changes.collect()
         };
-        set.apply(&store, &changes(100..110, put([1, 1]))).unwrap();
+        change_pages(&set, &store, &changes(100..110, put([1, 1]))).unwrap();
         store.fuse.store(written, Ordering::Relaxed);
-        assert!(set.apply(&store, &changes(0..40, put([2, 2]))).is_err());
+        assert!(change_pages(&set, &store, &changes(0..40, put([2, 2]))).is_err());
         store.fuse.store(i64::MAX, Ordering::Relaxed);
-        set.apply(&store, &changes(10..200, None)).unwrap();
+        change_pages(&set, &store, &changes(10..200, None)).unwrap();
         assert_eq!(all(&set).range(key(10)..).count(), 0, "{written}");
     }
 }
@@ -196,7 +212,7 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
     let even: Changes = (0..300)
         .map(|number| (key(number * 2), put([0, 0])))
         .collect();
-    set.apply(&store, &even).unwrap();
+    change_pages(&set, &store, &even).unwrap();
     for backward in [false, true] {
         let stretch = match backward {
             true => LookUpRange::Before([255; 4].into()),
@@ -211,6 +227,9 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
                 (key(number), put([1, 1]).filter(|_| rng.below(2) == 0))
             });
             set.apply(&store, &odd.collect()).unwrap();
+            if rng.below(3) == 0 {
+                set.merge_pending(&store).unwrap();
+            }
         }
         let after = met.windows(2).all(|two| (two[0] < two[1]) != backward);
         assert!(after, "in order, nothing twice");
@@ -233,15 +252,48 @@ fn a_page_of_another_form_is_not_guessed_at() {
         assert!(error.to_string().contains(what), "{error}");
         let from = LookUpRange::From([0; 4].into());
         assert!(set.stretch(&from).next().unwrap().is_err());
-        assert!(set.check(&mut |_, _| {}).is_err());
     }
     tree.insert([0; 4], &[1, 0, 0, 0, 2, 9, 9, 0, 0, 0, 1, 9, 9])
         .unwrap();
-    assert!(set.check(&mut |_, _| {}).is_err());
+    let from = LookUpRange::From([0; 4].into());
+    assert!(set.stretch(&from).next().unwrap().is_err());
     // Nor is a key of another width.
     assert!(set.get(&[0; 5]).is_err());
     let wide = Changes::from([([0; 5].into(), put([0, 0]))]);
-    assert!(set.apply(&store, &wide).is_err());
+    assert!(change_pages(&set, &store, &wide).is_err());
     let wide = Changes::from([(key(0), Some([0; 3].into()))]);
-    assert!(set.apply(&store, &wide).is_err());
+    assert!(change_pages(&set, &store, &wide).is_err());
+}
+
+#[test]
+fn a_record_of_pending_changes_of_another_form_is_not_guessed_at() {
+    for (bytes, what) in [
+        (&[][..], "empty"),
+        (&[1, 0, 0, 0, 1], "cut short"),
+        (&[1, 0, 0, 0, 1, 1, 9], "cut short"),
+        (&[1, 0, 0, 0, 1, 2, 9, 9], "no known kind"),
+        (&[2, 0, 0, 0, 1, 0], "use a newer one"),
+    ] {
+        let db = database();
+        let pending = db.open_tree("pending").unwrap();
+        pending.insert([0; 8], bytes).unwrap();
+        let set = Set::open(db.open_tree("set").unwrap(), pending, PAGE_BYTES);
+        let error = set.err().unwrap();
+        assert!(error.to_string().contains(what), "{error}");
+    }
+}
+
+#[test]
+fn the_form_of_pending_changes_never_changes() {
+    let db = database();
+    let (store, set) = open(&db);
+    let changes = Changes::from([(key(1), put([7, 8])), (key(2), None)]);
+    set.apply(&store, &changes).unwrap();
+    let pending = db.open_tree("pending").unwrap();
+    let stored: Vec<_> = pending.iter().map(Result::unwrap).collect();
+    let bytes = [1, 0, 0, 0, 1, 1, 7, 8, 0, 0, 0, 2, 0];
+    assert_eq!(
+        stored,
+        [(sled::IVec::from(&[0; 8]), sled::IVec::from(&bytes))]
+    );
 }

@@ -50,6 +50,7 @@ pub(super) fn small() -> Tuning {
         snapshot_bytes: 700,
         part_bytes: 300,
         packed_bytes: 300,
+        pending_bytes: 4000,
         changes_at_once: 12,
         filter_bytes: 1 << 20,
     }

@@ -10,7 +10,7 @@ use crate::{
     books::store::Store,
     error::Error,
     format::DecodedEntry,
-    lookups::{self, Key, LookUp, Value},
+    lookups::{self, Key, LookUp, LookUpRange, Value},
 };
 
 /// Wallets' entries in frames that are not, or not completely, folded; in log order.
@@ -69,11 +69,13 @@ impl Listing {
     ) -> Result<(), Error> {
         for look_up in LookUp::ALL {
             let mut stored = Sum::default();
-            store.look_up(look_up).check(&mut |key, value| {
-                if !unfolded.contains_key(&lookups::wallet_in(look_up, key, value)) {
-                    stored.add(key, value);
+            let first = LookUpRange::From(vec![0; look_up.declared().key].into());
+            for entry in store.look_up(look_up).stretch(&first) {
+                let (key, value) = entry?;
+                if !unfolded.contains_key(&lookups::wallet_in(look_up, &key, &value)) {
+                    stored.add(&key, &value);
                 }
-            })?;
+            }
             let expected = self.0.get(&look_up).copied().unwrap_or_default();
             let name = look_up.declared().name;
             if stored.entries != expected.entries {

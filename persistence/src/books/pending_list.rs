@@ -1,0 +1,184 @@
+//! Changes of a sorted set that are not in its pages yet, as PostgreSQL's GIN indexes have them. Keys come in any order,
+//! so that the changes of one fold are on nearly as many pages; those of many folds share their pages' rewrites.
+//!
+//! They are in memory, and in records that are written once and removed together:
+//!
+//! ```text
+//! number        changes, by key: key, 1, value; or key, 0 for what is taken out
+//! ```
+
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+
+use parking_lot::{Mutex, RwLock};
+
+use super::{
+    packed::{Change, read_key},
+    store::{Store, damaged, io},
+};
+use crate::{
+    error::Error,
+    format::codec::{FORMAT, checked},
+};
+
+/// What a record costs beside its bytes, on the disk and when it is read at the start.
+const RECORD_BYTES: usize = 256;
+
+const PUT: u8 = 1;
+const TAKEN_OUT: u8 = 0;
+
+type Changes<const K: usize, const V: usize> = BTreeMap<[u8; K], Option<[u8; V]>>;
+
+/// Changes of a set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
+pub(super) struct PendingList<const K: usize, const V: usize> {
+    tree: sled::Tree,
+    /// Readers take what there is: it is copied if it changes meanwhile.
+    changes: RwLock<Arc<Changes<K, V>>>,
+    stored: Mutex<Stored>,
+}
+
+/// The records in the tree.
+#[derive(Default)]
+struct Stored {
+    /// The number of the next one. Later ones count.
+    next: u64,
+    /// What they cost: their bytes, and [`RECORD_BYTES`] for each.
+    bytes: usize,
+}
+
+impl<const K: usize, const V: usize> PendingList<K, V> {
+    pub(super) fn open(tree: sled::Tree) -> Result<Self, Error> {
+        let mut changes = Changes::new();
+        let mut stored = Stored::default();
+        for record in &tree {
+            let (number, bytes) = record.map_err(io)?;
+            let number = u64::from_be_bytes(read_key(&number)?);
+            stored.next = number.saturating_add(1);
+            stored.count(bytes.len());
+            decode(&bytes, &mut changes)?;
+        }
+        Ok(Self {
+            tree,
+            changes: RwLock::new(Arc::new(changes)),
+            stored: Mutex::new(stored),
+        })
+    }
+
+    /// The change of this key, if there is one.
+    pub(super) fn get(&self, key: &[u8; K]) -> Option<Option<[u8; V]>> {
+        self.changes.read().get(key).copied()
+    }
+
+    /// Changes from this key on, in order, as they are now.
+    pub(super) fn forward(&self, from: [u8; K]) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+        let changes = Arc::clone(&self.changes.read());
+        let mut from = Bound::Included(from);
+        std::iter::from_fn(move || {
+            let (key, value) = changes.range((from, Bound::Unbounded)).next()?;
+            from = Bound::Excluded(*key);
+            Some((*key, *value))
+        })
+    }
+
+    /// Changes before this key, the last one first, as they are now.
+    pub(super) fn backward(
+        &self,
+        mut before: [u8; K],
+    ) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+        let changes = Arc::clone(&self.changes.read());
+        std::iter::from_fn(move || {
+            let (key, value) = changes.range(..before).next_back()?;
+            before = *key;
+            Some((*key, *value))
+        })
+    }
+
+    /// Writes changes, in order, and adds them. Those that are in the list already are not written.
+    pub(super) fn add(&self, store: &Store, mut new: Vec<Change<K, V>>) -> Result<(), Error> {
+        {
+            let changes = self.changes.read();
+            new.retain(|(key, value)| changes.get(key) != Some(value));
+        }
+        let mut stored = self.stored.lock();
+        let most = K.saturating_add(V).saturating_add(1);
+        let at_once = store.tuning.page_bytes.checked_div(most).unwrap_or(0);
+        for some in new.chunks(at_once.max(1)) {
+            let bytes = encode(some);
+            stored.count(bytes.len());
+            store.put(&self.tree, stored.next.to_be_bytes(), bytes)?;
+            stored.next = stored.next.saturating_add(1);
+        }
+        drop(stored);
+        if !new.is_empty() {
+            Arc::make_mut(&mut *self.changes.write()).extend(new);
+        }
+        Ok(())
+    }
+
+    /// What its records cost, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.stored.lock().bytes
+    }
+
+    /// All changes, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+        self.forward([0; K])
+    }
+
+    /// Forgets all changes, which are in pages now. The oldest records go first: those that a crash leaves have the last
+    /// change of each of their keys.
+    pub(super) fn clear(&self, store: &Store) -> Result<(), Error> {
+        *self.changes.write() = Arc::default();
+        let mut stored = self.stored.lock();
+        store.remove_all(&self.tree, &[])?;
+        *stored = Stored::default();
+        Ok(())
+    }
+}
+
+impl Stored {
+    const fn count(&mut self, bytes: usize) {
+        self.bytes = self
+            .bytes
+            .saturating_add(bytes)
+            .saturating_add(RECORD_BYTES);
+    }
+}
+
+fn encode<const K: usize, const V: usize>(changes: &[Change<K, V>]) -> Vec<u8> {
+    let most = K.saturating_add(V).saturating_add(1);
+    let mut bytes = Vec::with_capacity(changes.len().saturating_mul(most).saturating_add(1));
+    bytes.push(FORMAT);
+    for (key, value) in changes {
+        bytes.extend_from_slice(key);
+        match value {
+            Some(value) => {
+                bytes.push(PUT);
+                bytes.extend_from_slice(value);
+            }
+            None => bytes.push(TAKEN_OUT),
+        }
+    }
+    bytes
+}
+
+fn decode<const K: usize, const V: usize>(
+    bytes: &[u8],
+    into: &mut Changes<K, V>,
+) -> Result<(), Error> {
+    let mut rest = checked(bytes, "pending changes")?;
+    let short = || damaged("pending changes are cut short".into());
+    while !rest.is_empty() {
+        let (key, after) = rest.split_first_chunk::<K>().ok_or_else(short)?;
+        let (value, after) = match after.split_first().ok_or_else(short)? {
+            (&TAKEN_OUT, after) => (None, after),
+            (&PUT, after) => {
+                let (value, after) = after.split_first_chunk::<V>().ok_or_else(short)?;
+                (Some(*value), after)
+            }
+            _ => return Err(damaged("a pending change is of no known kind".into())),
+        };
+        into.insert(*key, value);
+        rest = after;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! A sorted set of small entries that change in any order: pages, and a list of changes that are not in them yet.
+
+use super::{
+    packed::{Change, Packed, read_key},
+    pending_list::PendingList,
+    store::Store,
+};
+use crate::{
+    error::Error,
+    lookups::{Changes, Key, LookUpRange, MergedEntries, Value},
+};
+
+/// A sorted set, whatever the width of its entries.
+pub(crate) trait Set: Send + Sync {
+    /// The value under this key.
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
+
+    /// Entries, in the stretch's order. Nothing is read before the first is asked for.
+    fn stretch(
+        &self,
+        stretch: &LookUpRange,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
+
+    /// Inserts and removes entries, and leaves them on the pending list.
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
+
+    /// What the pending list costs, in bytes.
+    fn pending_bytes(&self) -> usize;
+
+    /// Moves the pending list into pages. Each page is written once; what is there or gone already changes none.
+    fn merge_pending(&self, store: &Store) -> Result<(), Error>;
+}
+
+/// A set with keys of `K` bytes and values of `V` bytes.
+pub(crate) struct SortedSet<const K: usize, const V: usize> {
+    pages: Packed<K, V>,
+    pending: PendingList<K, V>,
+}
+
+impl<const K: usize, const V: usize> SortedSet<K, V> {
+    /// Opens a set whose pages and pending list are in trees of their own.
+    pub(crate) fn open(
+        pages: sled::Tree,
+        pending: sled::Tree,
+        page_bytes: usize,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            pages: Packed::new(pages, page_bytes),
+            pending: PendingList::open(pending)?,
+        })
+    }
+
+    // In both, the pending list is read first: what leaves it then is in the pages.
+
+    fn forward(&self, from: [u8; K]) -> impl Iterator<Item = Result<(Key, Value), Error>> + '_ {
+        let pending = self.pending.forward(from);
+        boxed(MergedEntries::new(pending, self.pages.forward(from), false))
+    }
+
+    fn backward(&self, before: [u8; K]) -> impl Iterator<Item = Result<(Key, Value), Error>> + '_ {
+        let pending = self.pending.backward(before);
+        boxed(MergedEntries::new(
+            pending,
+            self.pages.backward(before),
+            true,
+        ))
+    }
+}
+
+impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
+    fn get(&self, key: &[u8]) -> Result<Option<Value>, Error> {
+        let key = read_key(key)?;
+        let value = match self.pending.get(&key) {
+            Some(pending) => pending,
+            None => self.pages.value(&key)?,
+        };
+        Ok(value.map(Into::into))
+    }
+
+    fn stretch(
+        &self,
+        stretch: &LookUpRange,
+    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
+        let (key, forward) = match stretch {
+            LookUpRange::From(key) => (key, true),
+            LookUpRange::Before(key) => (key, false),
+        };
+        match read_key(key) {
+            Ok(key) if forward => {
+                Box::new(std::iter::once_with(move || self.forward(key)).flatten())
+            }
+            Ok(key) => Box::new(std::iter::once_with(move || self.backward(key)).flatten()),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+
+    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error> {
+        let changes = changes.iter().map(|(key, value)| {
+            let value = value.as_deref().map(read_key).transpose()?;
+            Ok((read_key(key)?, value))
+        });
+        let changes: Result<Vec<Change<K, V>>, Error> = changes.collect();
+        self.pending.add(store, changes?)
+    }
+
+    fn pending_bytes(&self) -> usize {
+        self.pending.bytes()
+    }
+
+    fn merge_pending(&self, store: &Store) -> Result<(), Error> {
+        self.pages.apply(store, self.pending.all())?;
+        self.pending.clear(store)
+    }
+}
+
+fn boxed<const K: usize, const V: usize>(
+    entries: impl Iterator<Item = Result<([u8; K], [u8; V]), Error>>,
+) -> impl Iterator<Item = Result<(Key, Value), Error>> {
+    entries.map(|entry| entry.map(|(key, value)| (key.into(), value.into())))
+}
