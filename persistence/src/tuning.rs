@@ -28,7 +28,7 @@ pub(crate) struct Tuning {
     pub(crate) snapshot_bytes: usize,
     /// Bytes of one of those parts.
     pub(crate) part_bytes: usize,
-    /// Bytes of one page of a packed set.
+    /// Bytes of one page of a packed set, before it is packed.
     pub(crate) packed_bytes: usize,
     /// Bytes of changes of all look-ups that are in none of their pages yet. They are in memory, too.
     pub(crate) pending_bytes: usize,
@@ -52,7 +52,7 @@ impl Default for Tuning {
             pages_at_once: 32,
             snapshot_bytes: 40 << 10,
             part_bytes: 56 << 10,
-            packed_bytes: 4 << 10,
+            packed_bytes: 8 << 10,
             pending_bytes: 32 << 20,
             changes_at_once: 1 << 16,
             filter_bytes: 256 << 20,

@@ -38,7 +38,7 @@ impl Handle {
         Ok(matches.into())
     }
 
-    /// Sums of a part of a wallet's ledger, or of the newest 200,000 entries of it. The query's `before` and `limit` do
+    /// Sums of a part of a wallet's ledger, or of some 200,000 entries of it, the newest. The query's `before` and `limit` do
     /// not count. `day_of` gives the first instant of an instant's day.
     ///
     /// # Errors
@@ -54,7 +54,8 @@ impl Handle {
         let mut sums = LedgerSums::default();
         let mut query = LedgerQuery {
             before: None,
-            limit: MAX_STEP,
+            // One record more than a page has tells whether there is another: both are read at once.
+            limit: MAX_STEP.saturating_sub(1),
             ..query
         };
         for _ in 0..MAX_SUM_PAGES {

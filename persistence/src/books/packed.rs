@@ -11,7 +11,7 @@ use parking_lot::RwLock;
 use super::store::{Store, damaged, io};
 use crate::{
     error::Error,
-    format::codec::{FORMAT, checked},
+    format::codec::{pack, unpack},
 };
 
 /// A key and its value.
@@ -22,7 +22,7 @@ pub(super) type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V
 /// A set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
 pub(super) struct Packed<const K: usize, const V: usize> {
     tree: sled::Tree,
-    /// Most bytes of a page's entries.
+    /// Most bytes of a page's entries before they are packed.
     page_bytes: usize,
     /// Held while a page and its neighbours change: a reader sees all of it or nothing.
     turn: RwLock<()>,
@@ -219,13 +219,12 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     }
 
     fn put(&self, store: &Store, fence: &[u8; K], entries: &[Entry<K, V>]) -> Result<(), Error> {
-        let mut bytes = Vec::with_capacity(self.page_bytes.saturating_add(1));
-        bytes.push(FORMAT);
+        let mut bytes = Vec::with_capacity(self.page_bytes);
         for (key, value) in entries {
             bytes.extend_from_slice(key);
             bytes.extend_from_slice(value);
         }
-        store.put(&self.tree, fence, bytes)
+        store.put(&self.tree, fence, pack(&bytes))
     }
 }
 
@@ -288,7 +287,8 @@ pub(super) fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
 }
 
 fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<Entry<K, V>>, Error> {
-    let mut rest = checked(bytes, "a packed page")?;
+    let bytes = unpack(bytes, "a packed page")?;
+    let mut rest = bytes.as_slice();
     let entry = K.saturating_add(V);
     let mut entries = Vec::with_capacity(rest.len().checked_div(entry).unwrap_or(0));
     while !rest.is_empty() {

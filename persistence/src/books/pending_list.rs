@@ -4,7 +4,7 @@
 //! They are in memory, and in records that are written once and removed together:
 //!
 //! ```text
-//! number        changes, by key: key, 1, value; or key, 0 for what is taken out
+//! number        changes, by key, packed: key, 1, value; or key, 0 for what is taken out
 //! ```
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{
     error::Error,
-    format::codec::{FORMAT, checked},
+    format::codec::{pack, unpack},
 };
 
-/// What a record costs beside its bytes, on the disk and when it is read at the start.
+/// What a record costs beside its changes, on the disk and when it is read at the start.
 const RECORD_BYTES: usize = 256;
 
 const PUT: u8 = 1;
@@ -41,7 +41,7 @@ pub(super) struct PendingList<const K: usize, const V: usize> {
 struct Stored {
     /// The number of the next one. Later ones count.
     next: u64,
-    /// What they cost: their bytes, and [`RECORD_BYTES`] for each.
+    /// What they cost: their changes before they are packed, and [`RECORD_BYTES`] for each.
     bytes: usize,
 }
 
@@ -53,8 +53,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
             let (number, bytes) = record.map_err(io)?;
             let number = u64::from_be_bytes(read_key(&number)?);
             stored.next = number.saturating_add(1);
-            stored.count(bytes.len());
-            decode(&bytes, &mut changes)?;
+            stored.count::<K, V>(decode(&bytes, &mut changes)?);
         }
         Ok(Self {
             tree,
@@ -99,12 +98,10 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
             new.retain(|(key, value)| changes.get(key) != Some(value));
         }
         let mut stored = self.stored.lock();
-        let most = K.saturating_add(V).saturating_add(1);
-        let at_once = store.tuning.page_bytes.checked_div(most).unwrap_or(0);
-        for some in new.chunks(at_once.max(1)) {
-            let bytes = encode(some);
-            stored.count(bytes.len());
-            store.put(&self.tree, stored.next.to_be_bytes(), bytes)?;
+        let at_once = store.tuning.page_bytes.checked_div(most::<K, V>());
+        for some in new.chunks(at_once.unwrap_or(0).max(1)) {
+            store.put(&self.tree, stored.next.to_be_bytes(), encode(some))?;
+            stored.count::<K, V>(some.len());
             stored.next = stored.next.saturating_add(1);
         }
         drop(stored);
@@ -114,7 +111,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         Ok(())
     }
 
-    /// What its records cost, in bytes.
+    /// What its changes and records cost, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.stored.lock().bytes
     }
@@ -136,18 +133,21 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
 }
 
 impl Stored {
-    const fn count(&mut self, bytes: usize) {
-        self.bytes = self
-            .bytes
-            .saturating_add(bytes)
-            .saturating_add(RECORD_BYTES);
+    /// Counts a record of so many changes.
+    const fn count<const K: usize, const V: usize>(&mut self, changes: usize) {
+        let bytes = changes.saturating_mul(most::<K, V>());
+        let bytes = bytes.saturating_add(RECORD_BYTES);
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }
 
+/// The most bytes of a change.
+const fn most<const K: usize, const V: usize>() -> usize {
+    K.saturating_add(V).saturating_add(1)
+}
+
 fn encode<const K: usize, const V: usize>(changes: &[Change<K, V>]) -> Vec<u8> {
-    let most = K.saturating_add(V).saturating_add(1);
-    let mut bytes = Vec::with_capacity(changes.len().saturating_mul(most).saturating_add(1));
-    bytes.push(FORMAT);
+    let mut bytes = Vec::with_capacity(changes.len().saturating_mul(most::<K, V>()));
     for (key, value) in changes {
         bytes.extend_from_slice(key);
         match value {
@@ -158,14 +158,17 @@ fn encode<const K: usize, const V: usize>(changes: &[Change<K, V>]) -> Vec<u8> {
             None => bytes.push(TAKEN_OUT),
         }
     }
-    bytes
+    pack(&bytes)
 }
 
+/// Adds the changes of a record; returns how many there are.
 fn decode<const K: usize, const V: usize>(
     bytes: &[u8],
     into: &mut Changes<K, V>,
-) -> Result<(), Error> {
-    let mut rest = checked(bytes, "pending changes")?;
+) -> Result<usize, Error> {
+    let mut count = 0_usize;
+    let bytes = unpack(bytes, "pending changes")?;
+    let mut rest = bytes.as_slice();
     let short = || damaged("pending changes are cut short".into());
     while !rest.is_empty() {
         let (key, after) = rest.split_first_chunk::<K>().ok_or_else(short)?;
@@ -178,7 +181,8 @@ fn decode<const K: usize, const V: usize>(
             _ => return Err(damaged("a pending change is of no known kind".into())),
         };
         into.insert(*key, value);
+        count = count.saturating_add(1);
         rest = after;
     }
-    Ok(())
+    Ok(count)
 }

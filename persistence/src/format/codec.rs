@@ -60,3 +60,24 @@ pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error
         None => Err(Error::Damaged(format!("{what} is empty"))),
     }
 }
+
+/// Many values may not be compressed together: reading one of them takes memory for all.
+const MAX_UNPACKED_BYTES: usize = 1 << 20;
+
+/// A stored value of these bytes, packed with LZ4: sorted keys share much with their neighbours.
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = vec![FORMAT];
+    packed.extend_from_slice(&lz4_flex::compress_prepend_size(bytes));
+    packed
+}
+
+/// The bytes that were packed; `what` names them in an error.
+pub(crate) fn unpack(stored: &[u8], what: &str) -> Result<Vec<u8>, Error> {
+    let packed = checked(stored, what)?;
+    let damaged = |why: &dyn std::fmt::Display| Error::Damaged(format!("{what}: {why}"));
+    let (length, packed) = lz4_flex::block::uncompressed_size(packed).map_err(|it| damaged(&it))?;
+    if length > MAX_UNPACKED_BYTES {
+        return Err(damaged(&"it is too large"));
+    }
+    lz4_flex::decompress(packed, length).map_err(|error| damaged(&error))
+}

@@ -36,6 +36,12 @@ fn change_pages(set: &Set, store: &Store, changes: &Changes) -> Result<(), Error
     set.merge_pending(store)
 }
 
+/// A stored value of these bytes: an LZ4 block of literals alone, behind the format and its length.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(bytes.len()).unwrap();
+    [&[1, length, 0, 0, 0, length << 4], bytes].concat()
+}
+
 fn key(number: u64) -> Key {
     u32::try_from(number).unwrap().to_be_bytes().into()
 }
@@ -244,7 +250,9 @@ fn a_page_of_another_form_is_not_guessed_at() {
     let tree = db.open_tree("set").unwrap();
     for (bytes, what) in [
         (&[][..], "empty"),
-        (&[1, 0, 0, 0, 1, 9], "cut short"),
+        (&packed(&[0, 0, 0, 1, 9]), "cut short"),
+        (&packed(&[0, 0, 0, 1, 9, 9])[..8], "a packed page"),
+        (&[1, 255, 255, 255, 255, 0], "too large"),
         (&[2, 0, 0, 0, 1, 9, 9], "use a newer one"),
     ] {
         tree.insert([0; 4], bytes).unwrap();
@@ -253,7 +261,7 @@ fn a_page_of_another_form_is_not_guessed_at() {
         let from = LookUpRange::From([0; 4].into());
         assert!(set.stretch(&from).next().unwrap().is_err());
     }
-    tree.insert([0; 4], &[1, 0, 0, 0, 2, 9, 9, 0, 0, 0, 1, 9, 9])
+    tree.insert([0; 4], packed(&[0, 0, 0, 2, 9, 9, 0, 0, 0, 1, 9, 9]))
         .unwrap();
     let from = LookUpRange::From([0; 4].into());
     assert!(set.stretch(&from).next().unwrap().is_err());
@@ -269,9 +277,9 @@ fn a_page_of_another_form_is_not_guessed_at() {
 fn a_record_of_pending_changes_of_another_form_is_not_guessed_at() {
     for (bytes, what) in [
         (&[][..], "empty"),
-        (&[1, 0, 0, 0, 1], "cut short"),
-        (&[1, 0, 0, 0, 1, 1, 9], "cut short"),
-        (&[1, 0, 0, 0, 1, 2, 9, 9], "no known kind"),
+        (&packed(&[0, 0, 0, 1]), "cut short"),
+        (&packed(&[0, 0, 0, 1, 1, 9]), "cut short"),
+        (&packed(&[0, 0, 0, 1, 2, 9, 9]), "no known kind"),
         (&[2, 0, 0, 0, 1, 0], "use a newer one"),
     ] {
         let db = database();
@@ -291,9 +299,9 @@ fn the_form_of_pending_changes_never_changes() {
     set.apply(&store, &changes).unwrap();
     let pending = db.open_tree("pending").unwrap();
     let stored: Vec<_> = pending.iter().map(Result::unwrap).collect();
-    let bytes = [1, 0, 0, 0, 1, 1, 7, 8, 0, 0, 0, 2, 0];
+    let bytes = packed(&[0, 0, 0, 1, 1, 7, 8, 0, 0, 0, 2, 0]);
     assert_eq!(
         stored,
-        [(sled::IVec::from(&[0; 8]), sled::IVec::from(&bytes))]
+        [(sled::IVec::from(&[0; 8]), sled::IVec::from(bytes))]
     );
 }
