@@ -33,6 +33,7 @@ mod tests;
 mod usage;
 pub mod verify;
 pub(crate) mod wallet_record;
+mod writes;
 
 pub use read_all::Reader;
 

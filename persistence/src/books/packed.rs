@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use parking_lot::RwLock;
 
-use super::store::{Store, damaged, io};
+use super::writes::{Writes, damaged, io};
 use crate::{
     error::Error,
     format::codec::{pack, unpack},
@@ -17,7 +17,7 @@ use crate::{
 /// A key and its value.
 pub(super) type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
-pub(super) type Change<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
+pub(super) type PackedChange<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
 
 /// A set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
 pub(super) struct Packed<const K: usize, const V: usize> {
@@ -98,8 +98,8 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     /// changes nothing and writes nothing.
     pub(super) fn apply(
         &self,
-        store: &Store,
-        changes: impl Iterator<Item = Change<K, V>>,
+        writes: &Writes,
+        changes: impl Iterator<Item = PackedChange<K, V>>,
     ) -> Result<(), Error> {
         let mut rest = changes.peekable();
         while let Some((first, _)) = rest.peek() {
@@ -107,7 +107,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
             let page = self.page(first)?;
             let (entries, changed) = merged(&page, &mut rest);
             if changed {
-                self.replace(store, &page, entries)?;
+                self.replace(writes, &page, entries)?;
             }
         }
         Ok(())
@@ -152,21 +152,21 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 
     fn replace(
         &self,
-        store: &Store,
+        writes: &Writes,
         page: &Page<K, V>,
         mut entries: Vec<Entry<K, V>>,
     ) -> Result<(), Error> {
         let most = self.capacity();
         if entries.len() > most {
-            return self.split(store, page, &entries, most);
+            return self.split(writes, page, &entries, most);
         }
         if entries.len() >= most / 4 {
-            return self.put(store, &page.fence, &entries);
+            return self.put(writes, &page.fence, &entries);
         }
         let Some((before, mut neighbour)) = self.before(&page.fence)? else {
             return match entries.is_empty() {
-                true => store.remove(&self.tree, page.fence),
-                false => self.put(store, &page.fence, &entries),
+                true => writes.remove(&self.tree, page.fence),
+                false => self.put(writes, &page.fence, &entries),
             };
         };
         let own = neighbour.partition_point(|(key, _)| *key < page.fence);
@@ -176,15 +176,15 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         if entries.is_empty() {
             // Entries of this page that the one before still has would be seen again: they go first.
             if stale {
-                self.put(store, &before, &neighbour)?;
+                self.put(writes, &before, &neighbour)?;
             }
         } else if together <= most / 2 {
             neighbour.append(&mut entries);
-            self.put(store, &before, &neighbour)?;
+            self.put(writes, &before, &neighbour)?;
         } else {
-            return self.put(store, &page.fence, &entries);
+            return self.put(writes, &page.fence, &entries);
         }
-        store.remove(&self.tree, page.fence)
+        writes.remove(&self.tree, page.fence)
     }
 
     /// The page before this fence, as it is stored.
@@ -199,7 +199,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     /// because later entries come after them.
     fn split(
         &self,
-        store: &Store,
+        writes: &Writes,
         page: &Page<K, V>,
         entries: &[Entry<K, V>],
         most: usize,
@@ -212,26 +212,26 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         let lower = chunks.next().unwrap_or_default();
         for chunk in chunks.rev() {
             if let Some((fence, _)) = chunk.first() {
-                self.put(store, fence, chunk)?;
+                self.put(writes, fence, chunk)?;
             }
         }
-        self.put(store, &page.fence, lower)
+        self.put(writes, &page.fence, lower)
     }
 
-    fn put(&self, store: &Store, fence: &[u8; K], entries: &[Entry<K, V>]) -> Result<(), Error> {
+    fn put(&self, writes: &Writes, fence: &[u8; K], entries: &[Entry<K, V>]) -> Result<(), Error> {
         let mut bytes = Vec::with_capacity(self.page_bytes);
         for (key, value) in entries {
             bytes.extend_from_slice(key);
             bytes.extend_from_slice(value);
         }
-        store.put(&self.tree, fence, pack(&bytes))
+        writes.put(&self.tree, fence, pack(&bytes))
     }
 }
 
 /// Applies the changes that belong to a page; returns its entries, and whether they changed.
 fn merged<const K: usize, const V: usize>(
     page: &Page<K, V>,
-    changes: &mut Peekable<impl Iterator<Item = Change<K, V>>>,
+    changes: &mut Peekable<impl Iterator<Item = PackedChange<K, V>>>,
 ) -> (Vec<Entry<K, V>>, bool) {
     let mut entries = Vec::with_capacity(page.entries.len());
     let mut rest = page.entries.as_slice();

@@ -12,8 +12,8 @@ use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 use parking_lot::{Mutex, RwLock};
 
 use super::{
-    packed::{Change, read_key},
-    store::{Store, damaged, io},
+    packed::{PackedChange, read_key},
+    writes::{Writes, damaged, io},
 };
 use crate::{
     error::Error,
@@ -31,6 +31,8 @@ type Changes<const K: usize, const V: usize> = BTreeMap<[u8; K], Option<[u8; V]>
 /// Changes of a set with keys of `K` bytes and values of `V` bytes, in a tree of its own.
 pub(super) struct PendingList<const K: usize, const V: usize> {
     tree: sled::Tree,
+    /// Bytes of a record, at most.
+    record_bytes: usize,
     /// Readers take what there is: it is copied if it changes meanwhile.
     changes: RwLock<Arc<Changes<K, V>>>,
     stored: Mutex<Stored>,
@@ -46,7 +48,7 @@ struct Stored {
 }
 
 impl<const K: usize, const V: usize> PendingList<K, V> {
-    pub(super) fn open(tree: sled::Tree) -> Result<Self, Error> {
+    pub(super) fn open(tree: sled::Tree, record_bytes: usize) -> Result<Self, Error> {
         let mut changes = Changes::new();
         let mut stored = Stored::default();
         for record in &tree {
@@ -57,6 +59,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         }
         Ok(Self {
             tree,
+            record_bytes,
             changes: RwLock::new(Arc::new(changes)),
             stored: Mutex::new(stored),
         })
@@ -68,7 +71,10 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
     }
 
     /// Changes from this key on, in order, as they are now.
-    pub(super) fn forward(&self, from: [u8; K]) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+    pub(super) fn forward(
+        &self,
+        from: [u8; K],
+    ) -> impl Iterator<Item = PackedChange<K, V>> + use<K, V> {
         let changes = Arc::clone(&self.changes.read());
         let mut from = Bound::Included(from);
         std::iter::from_fn(move || {
@@ -82,7 +88,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
     pub(super) fn backward(
         &self,
         mut before: [u8; K],
-    ) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+    ) -> impl Iterator<Item = PackedChange<K, V>> + use<K, V> {
         let changes = Arc::clone(&self.changes.read());
         std::iter::from_fn(move || {
             let (key, value) = changes.range(..before).next_back()?;
@@ -92,15 +98,19 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
     }
 
     /// Writes changes, in order, and adds them. Those that are in the list already are not written.
-    pub(super) fn add(&self, store: &Store, mut new: Vec<Change<K, V>>) -> Result<(), Error> {
+    pub(super) fn add(
+        &self,
+        writes: &Writes,
+        mut new: Vec<PackedChange<K, V>>,
+    ) -> Result<(), Error> {
         {
             let changes = self.changes.read();
             new.retain(|(key, value)| changes.get(key) != Some(value));
         }
         let mut stored = self.stored.lock();
-        let at_once = store.tuning.page_bytes.checked_div(most::<K, V>());
+        let at_once = self.record_bytes.checked_div(most::<K, V>());
         for some in new.chunks(at_once.unwrap_or(0).max(1)) {
-            store.put(&self.tree, stored.next.to_be_bytes(), encode(some))?;
+            writes.put(&self.tree, stored.next.to_be_bytes(), encode(some))?;
             stored.count::<K, V>(some.len());
             stored.next = stored.next.saturating_add(1);
         }
@@ -117,16 +127,16 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
     }
 
     /// All changes, in order.
-    pub(super) fn all(&self) -> impl Iterator<Item = Change<K, V>> + use<K, V> {
+    pub(super) fn all(&self) -> impl Iterator<Item = PackedChange<K, V>> + use<K, V> {
         self.forward([0; K])
     }
 
     /// Forgets all changes, which are in pages now. The oldest records go first: those that a crash leaves have the last
     /// change of each of their keys.
-    pub(super) fn clear(&self, store: &Store) -> Result<(), Error> {
+    pub(super) fn clear(&self, writes: &Writes) -> Result<(), Error> {
         *self.changes.write() = Arc::default();
         let mut stored = self.stored.lock();
-        store.remove_all(&self.tree, &[])?;
+        writes.remove_all(&self.tree, &[])?;
         *stored = Stored::default();
         Ok(())
     }
@@ -146,7 +156,7 @@ const fn most<const K: usize, const V: usize>() -> usize {
     K.saturating_add(V).saturating_add(1)
 }
 
-fn encode<const K: usize, const V: usize>(changes: &[Change<K, V>]) -> Vec<u8> {
+fn encode<const K: usize, const V: usize>(changes: &[PackedChange<K, V>]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(changes.len().saturating_mul(most::<K, V>()));
     for (key, value) in changes {
         bytes.extend_from_slice(key);

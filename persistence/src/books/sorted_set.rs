@@ -1,13 +1,14 @@
 //! A sorted set of small entries that change in any order: pages, and a list of changes that are not in them yet.
 
 use super::{
-    packed::{Change, Packed, read_key},
+    packed::{Packed, PackedChange, read_key},
     pending_list::PendingList,
-    store::Store,
+    writes::Writes,
 };
 use crate::{
     error::Error,
     lookups::{Changes, Key, LookUpRange, MergedEntries, Value},
+    tuning::Tuning,
 };
 
 /// A sorted set, whatever the width of its entries.
@@ -22,13 +23,13 @@ pub(crate) trait Set: Send + Sync {
     ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
 
     /// Inserts and removes entries, and leaves them on the pending list.
-    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error>;
+    fn apply(&self, writes: &Writes, changes: &Changes) -> Result<(), Error>;
 
     /// What the pending list costs, in bytes.
     fn pending_bytes(&self) -> usize;
 
     /// Moves the pending list into pages. Each page is written once; what is there or gone already changes none.
-    fn merge_pending(&self, store: &Store) -> Result<(), Error>;
+    fn merge_pending(&self, writes: &Writes) -> Result<(), Error>;
 }
 
 /// A set with keys of `K` bytes and values of `V` bytes.
@@ -42,11 +43,11 @@ impl<const K: usize, const V: usize> SortedSet<K, V> {
     pub(crate) fn open(
         pages: sled::Tree,
         pending: sled::Tree,
-        page_bytes: usize,
+        tuning: &Tuning,
     ) -> Result<Self, Error> {
         Ok(Self {
-            pages: Packed::new(pages, page_bytes),
-            pending: PendingList::open(pending)?,
+            pages: Packed::new(pages, tuning.packed_bytes),
+            pending: PendingList::open(pending, tuning.page_bytes)?,
         })
     }
 
@@ -94,22 +95,22 @@ impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
         }
     }
 
-    fn apply(&self, store: &Store, changes: &Changes) -> Result<(), Error> {
+    fn apply(&self, writes: &Writes, changes: &Changes) -> Result<(), Error> {
         let changes = changes.iter().map(|(key, value)| {
             let value = value.as_deref().map(read_key).transpose()?;
             Ok((read_key(key)?, value))
         });
-        let changes: Result<Vec<Change<K, V>>, Error> = changes.collect();
-        self.pending.add(store, changes?)
+        let changes: Result<Vec<PackedChange<K, V>>, Error> = changes.collect();
+        self.pending.add(writes, changes?)
     }
 
     fn pending_bytes(&self) -> usize {
         self.pending.bytes()
     }
 
-    fn merge_pending(&self, store: &Store) -> Result<(), Error> {
-        self.pages.apply(store, self.pending.all())?;
-        self.pending.clear(store)
+    fn merge_pending(&self, writes: &Writes) -> Result<(), Error> {
+        self.pages.apply(writes, self.pending.all())?;
+        self.pending.clear(writes)
     }
 }
 

@@ -1,18 +1,16 @@
-//! The trees of the folded state, and the only way anything is written to them: one record at a
-//! time (sled's batches keep every old leaf alive), none larger than sled keeps in its log (a
-//! larger one would go to a file that it never syncs).
+//! The trees of the folded state.
 
-use super::sorted_set::{Set, SortedSet};
+pub(crate) use super::writes::{damaged, io};
+use super::{
+    sorted_set::{Set, SortedSet},
+    writes::Writes,
+};
 use crate::{
     error::Error,
     index::Pages,
     lookups::{AllChanges, LookUp},
-    sled_error::failed,
     tuning::Tuning,
 };
-
-/// No value may be larger.
-pub(crate) const MAX_VALUE_BYTES: usize = 64 << 10;
 
 /// Callback for a record's key and value.
 pub(crate) type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
@@ -44,9 +42,7 @@ pub(crate) struct Store {
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
-    /// How many more writes succeed before one fails, for tests.
-    #[cfg(test)]
-    pub(crate) fuse: std::sync::Arc<std::sync::atomic::AtomicI64>,
+    pub(crate) writes: Writes,
 }
 
 impl Store {
@@ -79,8 +75,7 @@ impl Store {
             ],
             folds: tree("folds")?,
             tuning,
-            #[cfg(test)]
-            fuse: std::sync::Arc::new(i64::MAX.into()),
+            writes: Writes::default(),
         })
     }
 
@@ -93,7 +88,7 @@ impl Store {
     /// Stores what changed in the look-ups.
     pub(crate) fn list(&self, changes: &mut AllChanges) -> Result<(), Error> {
         for (look_up, changes) in changes.take() {
-            self.look_up(look_up).apply(self, &changes)?;
+            self.look_up(look_up).apply(&self.writes, &changes)?;
         }
         self.merge_pending(self.tuning.pending_bytes)
     }
@@ -104,7 +99,7 @@ impl Store {
             let pending = self.look_ups.iter().map(|set| (set.pending_bytes(), set));
             let all: usize = pending.clone().map(|(bytes, _)| bytes).sum();
             match pending.max_by_key(|(bytes, _)| *bytes) {
-                Some((_, largest)) if all > most => largest.merge_pending(self)?,
+                Some((_, largest)) if all > most => largest.merge_pending(&self.writes)?,
                 _ => return Ok(()),
             }
         }
@@ -117,45 +112,17 @@ impl Store {
         key: impl AsRef<[u8]>,
         value: impl AsRef<[u8]> + Into<sled::IVec>,
     ) -> Result<(), Error> {
-        self.burn()?;
-        let length = value.as_ref().len();
-        if length > MAX_VALUE_BYTES {
-            let name = String::from_utf8_lossy(&tree.name()).into_owned();
-            return Err(damaged(format!("a record of {name} has {length} bytes")));
-        }
-        tree.insert(key, value).map(drop).map_err(io)
+        self.writes.put(tree, key, value)
     }
 
     /// Removes a record, if it is there.
     pub(crate) fn remove(&self, tree: &sled::Tree, key: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.burn()?;
-        tree.remove(key).map(drop).map_err(io)
+        self.writes.remove(tree, key)
     }
 
     /// Removes every record whose key begins with `prefix`.
     pub(crate) fn remove_all(&self, tree: &sled::Tree, prefix: &[u8]) -> Result<(), Error> {
-        for key in tree.scan_prefix(prefix).keys() {
-            self.remove(tree, key.map_err(io)?)?;
-        }
-        Ok(())
-    }
-
-    #[cfg(not(test))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "tests inject failures here"
-    )]
-    const fn burn(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    #[cfg(test)]
-    fn burn(&self) -> Result<(), Error> {
-        match self.fuse.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) {
-            ..=0 => Err(Error::Io("injected".into())),
-            _ => Ok(()),
-        }
+        self.writes.remove_all(tree, prefix)
     }
 }
 
@@ -196,14 +163,6 @@ fn set<const K: usize, const V: usize>(
     let pages = db.open_tree(declared.name).map_err(io)?;
     let pending = format!("{} pending", declared.name);
     let pending = db.open_tree(pending).map_err(io)?;
-    let set = SortedSet::<K, V>::open(pages, pending, tuning.packed_bytes)?;
+    let set = SortedSet::<K, V>::open(pages, pending, tuning)?;
     Ok(Box::new(set))
-}
-
-pub(crate) fn io(error: sled::Error) -> Error {
-    failed("the folded state", &error)
-}
-
-pub(crate) const fn damaged(what: String) -> Error {
-    Error::Damaged(what)
 }

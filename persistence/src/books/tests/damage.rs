@@ -256,7 +256,7 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
             let (first, _) = set.stretch(&from).next().unwrap().unwrap();
             let elsewhere = vec![255; value].into_boxed_slice();
             let change = Changes::from([(first, Some(elsewhere))]);
-            set.apply(folded.store(), &change).unwrap();
+            set.apply(&folded.store().writes, &change).unwrap();
         });
         assert_eq!(moved.0, 1, "{name}");
     }

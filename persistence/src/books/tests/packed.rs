@@ -9,16 +9,23 @@ use crate::{
     books::{
         sorted_set::{Set as _, SortedSet},
         store::Store,
+        writes::Writes,
     },
     error::Error,
     lookups::{Changes, Key, LookUpRange, Value},
+    tuning::Tuning,
 };
 
 type Set = SortedSet<4, 2>;
 type Map = BTreeMap<Key, Value>;
 
-/// Room for ten entries.
-const PAGE_BYTES: usize = 60;
+/// Pages with room for ten entries.
+fn tuning() -> Tuning {
+    Tuning {
+        packed_bytes: 60,
+        ..small()
+    }
+}
 
 fn open(db: &sled::Db) -> (Store, Set) {
     let store = Store::open(db, small()).unwrap();
@@ -27,13 +34,13 @@ fn open(db: &sled::Db) -> (Store, Set) {
 
 fn reopen(db: &sled::Db) -> Set {
     let tree = |name| db.open_tree(name).unwrap();
-    Set::open(tree("set"), tree("pending"), PAGE_BYTES).unwrap()
+    Set::open(tree("set"), tree("pending"), &tuning()).unwrap()
 }
 
 /// Changes what is in pages.
-fn change_pages(set: &Set, store: &Store, changes: &Changes) -> Result<(), Error> {
-    set.apply(store, changes)?;
-    set.merge_pending(store)
+fn change_pages(set: &Set, writes: &Writes, changes: &Changes) -> Result<(), Error> {
+    set.apply(writes, changes)?;
+    set.merge_pending(writes)
 }
 
 /// A stored value of these bytes: an LZ4 block of literals alone, behind the format and its length.
@@ -114,15 +121,15 @@ proptest! {
         let (mut rng, mut map) = (Rng(seed), Map::new());
         for _ in 0..60 {
             let changes = batch(&mut rng);
-            set.apply(&store, &changes).unwrap();
+            set.apply(&store.writes, &changes).unwrap();
             change(&mut map, &changes);
             check(&set, &map, &mut rng);
             // Again: nothing is written.
-            store.fuse.store(0, Ordering::Relaxed);
-            set.apply(&store, &changes).unwrap();
-            store.fuse.store(i64::MAX, Ordering::Relaxed);
+            store.writes.fuse.0.store(0, Ordering::Relaxed);
+            set.apply(&store.writes, &changes).unwrap();
+            store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
             if rng.below(4) == 0 {
-                set.merge_pending(&store).unwrap();
+                set.merge_pending(&store.writes).unwrap();
                 assert_eq!(set.pending_bytes(), 0);
                 check(&set, &map, &mut rng);
             }
@@ -137,10 +144,10 @@ proptest! {
         let (mut rng, mut map) = (Rng(seed), Map::new());
         for _ in 0..120 {
             let changes = batch(&mut rng);
-            store.fuse.store(rng.below(12) as i64, Ordering::Relaxed);
-            let done = set.apply(&store, &changes).is_ok();
-            let merged = rng.below(3) > 0 || set.merge_pending(&store).is_ok();
-            store.fuse.store(i64::MAX, Ordering::Relaxed);
+            store.writes.fuse.0.store(rng.below(12) as i64, Ordering::Relaxed);
+            let done = set.apply(&store.writes, &changes).is_ok();
+            let merged = rng.below(3) > 0 || set.merge_pending(&store.writes).is_ok();
+            store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
             if !done || !merged || rng.below(9) == 0 {
                 set = reopen(&db);
             }
@@ -171,7 +178,7 @@ fn pages_are_well_filled_and_go_when_they_are_empty() {
     let tree = db.open_tree("set").unwrap();
     let change = |numbers: &mut dyn Iterator<Item = u64>, value: Option<Value>| {
         let changes = numbers.map(|number| (key(number), value.clone()));
-        change_pages(&set, &store, &changes.collect()).unwrap();
+        change_pages(&set, &store.writes, &changes.collect()).unwrap();
     };
     // In order, in small steps: full pages.
     for step in 0..100 {
@@ -202,11 +209,11 @@ fn what_was_taken_out_after_a_cut_stays_out() {
             let changes = numbers.map(|number| (key(number), value.clone()));
             changes.collect()
         };
-        change_pages(&set, &store, &changes(100..110, put([1, 1]))).unwrap();
-        store.fuse.store(written, Ordering::Relaxed);
-        assert!(change_pages(&set, &store, &changes(0..40, put([2, 2]))).is_err());
-        store.fuse.store(i64::MAX, Ordering::Relaxed);
-        change_pages(&set, &store, &changes(10..200, None)).unwrap();
+        change_pages(&set, &store.writes, &changes(100..110, put([1, 1]))).unwrap();
+        store.writes.fuse.0.store(written, Ordering::Relaxed);
+        assert!(change_pages(&set, &store.writes, &changes(0..40, put([2, 2]))).is_err());
+        store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
+        change_pages(&set, &store.writes, &changes(10..200, None)).unwrap();
         assert_eq!(all(&set).range(key(10)..).count(), 0, "{written}");
     }
 }
@@ -218,7 +225,7 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
     let even: Changes = (0..300)
         .map(|number| (key(number * 2), put([0, 0])))
         .collect();
-    change_pages(&set, &store, &even).unwrap();
+    change_pages(&set, &store.writes, &even).unwrap();
     for backward in [false, true] {
         let stretch = match backward {
             true => LookUpRange::Before([255; 4].into()),
@@ -232,9 +239,9 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
                 let number = rng.below(300) * 2 + 1;
                 (key(number), put([1, 1]).filter(|_| rng.below(2) == 0))
             });
-            set.apply(&store, &odd.collect()).unwrap();
+            set.apply(&store.writes, &odd.collect()).unwrap();
             if rng.below(3) == 0 {
-                set.merge_pending(&store).unwrap();
+                set.merge_pending(&store.writes).unwrap();
             }
         }
         let after = met.windows(2).all(|two| (two[0] < two[1]) != backward);
@@ -268,9 +275,9 @@ fn a_page_of_another_form_is_not_guessed_at() {
     // Nor is a key of another width.
     assert!(set.get(&[0; 5]).is_err());
     let wide = Changes::from([([0; 5].into(), put([0, 0]))]);
-    assert!(change_pages(&set, &store, &wide).is_err());
+    assert!(change_pages(&set, &store.writes, &wide).is_err());
     let wide = Changes::from([(key(0), Some([0; 3].into()))]);
-    assert!(change_pages(&set, &store, &wide).is_err());
+    assert!(change_pages(&set, &store.writes, &wide).is_err());
 }
 
 #[test]
@@ -285,7 +292,7 @@ fn a_record_of_pending_changes_of_another_form_is_not_guessed_at() {
         let db = database();
         let pending = db.open_tree("pending").unwrap();
         pending.insert([0; 8], bytes).unwrap();
-        let set = Set::open(db.open_tree("set").unwrap(), pending, PAGE_BYTES);
+        let set = Set::open(db.open_tree("set").unwrap(), pending, &tuning());
         let error = set.err().unwrap();
         assert!(error.to_string().contains(what), "{error}");
     }
@@ -296,7 +303,7 @@ fn the_form_of_pending_changes_never_changes() {
     let db = database();
     let (store, set) = open(&db);
     let changes = Changes::from([(key(1), put([7, 8])), (key(2), None)]);
-    set.apply(&store, &changes).unwrap();
+    set.apply(&store.writes, &changes).unwrap();
     let pending = db.open_tree("pending").unwrap();
     let stored: Vec<_> = pending.iter().map(Result::unwrap).collect();
     let bytes = packed(&[0, 0, 0, 1, 1, 7, 8, 0, 0, 0, 2, 0]);

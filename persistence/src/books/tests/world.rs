@@ -702,5 +702,10 @@ pub(super) fn check_history(
 
 /// Makes the write after so many others fail.
 pub(super) fn fuse(folded: &FoldedState, writes: i64) {
-    folded.store().fuse.store(writes, Ordering::Relaxed);
+    folded
+        .store()
+        .writes
+        .fuse
+        .0
+        .store(writes, Ordering::Relaxed);
 }
