@@ -52,6 +52,16 @@ impl Handle {
         day_of: impl Fn(Timestamp) -> Timestamp + Send,
     ) -> Result<LedgerSums, Error> {
         let mut sums = LedgerSums::default();
+        // Entries come newest first: what is no earlier than the last one's day began is of that day.
+        let mut known = None;
+        let mut day = |at| match known {
+            Some((first, last)) if (first..=last).contains(&at) => first,
+            _ => {
+                let first = day_of(at);
+                known = Some((first, at));
+                first
+            }
+        };
         let mut query = LedgerQuery {
             before: None,
             // One record more than a page has tells whether there is another: both are read at once.
@@ -65,7 +75,7 @@ impl Handle {
             page.matches
                 .iter()
                 .filter_map(|record| Some((record.at, record.entry()?)))
-                .for_each(|(at, entry)| sums.add(day_of(at), at, entry));
+                .for_each(|(at, entry)| sums.add(day(at), at, entry));
             query.before = page.next;
             if page.next.is_none() {
                 return Ok(sums);
