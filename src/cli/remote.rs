@@ -10,10 +10,10 @@ use std::{
 use clap::Args;
 use data_dir::{environment::secret, secrets::ADMIN_TOKEN_VARIABLE};
 use edge::layer::API_PREFIX;
+use http_client::AddressKind;
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use stripe::connect::Kind;
 use url::Url;
 use web::admin;
 
@@ -107,7 +107,7 @@ pub(super) struct ApiClient {
 impl ServerUrlArgs {
     /// What `scrip dev` stored, if the server is on this machine: it is sent to no other.
     pub(super) fn dev(&self) -> Option<dev::DevServer> {
-        Kind::of(&self.url)
+        AddressKind::of(&self.url)
             .is_loopback()
             .then(|| dev::known(&self.data_dir))?
     }
@@ -301,7 +301,7 @@ impl ApiClient {
 /// A builder for an HTTP client. To this machine it never uses a proxy, which could read the token for no
 /// benefit.
 pub(super) fn client(url: &Url) -> reqwest::ClientBuilder {
-    Kind::of(url).client().timeout(PATIENCE)
+    AddressKind::of(url).client().timeout(PATIENCE)
 }
 
 /// A path with these parameters, escaped, after those that it has.

@@ -6,12 +6,12 @@ use reqwest::{ClientBuilder, Url, redirect};
 
 /// What an address implies for its client: plain HTTP or TLS, this machine or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct AddressKind {
     plain: bool,
     loopback: bool,
 }
 
-impl Kind {
+impl AddressKind {
     /// The kind of an address.
     #[must_use]
     pub fn of(url: &Url) -> Self {

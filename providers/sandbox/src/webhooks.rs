@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use dashmap::DashMap;
 use domain::id::ProjectId;
+use http_client::AddressKind;
 use reqwest::{Url, header::CONTENT_TYPE};
 use url::Host;
 
@@ -13,10 +14,7 @@ use super::{
     core::{events, prelude::*},
     store::{Failure, ProjectState, Store},
 };
-use stripe::{
-    connect::Kind,
-    signature::{self, SigningSecret},
-};
+use stripe::signature::{self, SigningSecret};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of the events whose delivery is recorded in one save.
@@ -24,11 +22,11 @@ const MAX_NOTED_BYTES: usize = 24_000;
 
 /// HTTP clients for webhooks, one for each kind of address.
 #[derive(Default)]
-pub(super) struct WebhookClients(DashMap<Kind, reqwest::Client>);
+pub(super) struct WebhookClients(DashMap<AddressKind, reqwest::Client>);
 
 impl WebhookClients {
     fn to(&self, url: &Url) -> Option<reqwest::Client> {
-        let kind = Kind::of(url);
+        let kind = AddressKind::of(url);
         if let Some(client) = self.0.get(&kind) {
             return Some(client.clone());
         }

@@ -18,7 +18,7 @@ use super::{
     quota::{Quota, Quotas},
     retry::FailedAttempt,
 };
-use crate::connect::Kind;
+use http_client::AddressKind;
 
 /// The API version of all requests, whose forms and responses this crate knows; it replaces the account's default.
 /// Webhooks come in the version of the merchant's endpoint.
@@ -57,7 +57,7 @@ impl Api {
     ///
     /// [`Error`] where TLS cannot be set up: most often no certificate authorities are installed.
     pub fn new(base: Url) -> Result<Self, Error> {
-        let builder = Kind::of(&base)
+        let builder = AddressKind::of(&base)
             .client()
             .user_agent(concat!("scrip/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)

@@ -10,7 +10,6 @@ mod arriving;
 pub mod charges;
 pub mod checkout_sessions;
 pub mod client;
-pub mod connect;
 pub mod disputes;
 pub mod error;
 mod events;

@@ -3,8 +3,8 @@
 
 use std::{future::Future, pin::Pin, time::Duration};
 
+use http_client::AddressKind;
 use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse, http};
-use stripe::connect::Kind;
 use url::Url;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,13 +42,13 @@ impl From<reqwest::Error> for ExchangeError {
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderClient {
     http: reqwest::Client,
-    kind: Kind,
+    kind: AddressKind,
 }
 
 impl ProviderClient {
     /// For the provider at this address.
     pub(crate) fn new(issuer: &Url) -> Result<Self, ExchangeError> {
-        let kind = Kind::of(issuer);
+        let kind = AddressKind::of(issuer);
         let builder = kind
             .client()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -60,7 +60,7 @@ impl ProviderClient {
 
     async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
         let request = reqwest::Request::try_from(request)?;
-        if Kind::of(request.url()) != self.kind {
+        if AddressKind::of(request.url()) != self.kind {
             return Err(ExchangeError::Elsewhere);
         }
         let mut answer = self.http.execute(request).await?;

@@ -4,9 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
+use http_client::AddressKind;
 use reqwest::tls::TlsInfo;
 use serde_json::{Value, json};
-use stripe::connect::Kind;
 use url::Url;
 use web::admin::{
     PREFIX,
@@ -42,7 +42,7 @@ pub(super) async fn examine(
     };
     let place: Url = base.parse().map_err(Failure::new)?;
     // The token of `scrip dev` is used only for a server on this machine.
-    let dev = Kind::of(&place).is_loopback();
+    let dev = AddressKind::of(&place).is_loopback();
     let dev = dev.then(|| dev::known(&config.data_dir)).flatten();
     let token = token.or_else(|| Some(dev?.admin_token));
     let (answers, ready) = running(&client(&place)?, &base).await;
