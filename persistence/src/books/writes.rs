@@ -6,7 +6,7 @@ use crate::{error::Error, sled_error::failed};
 /// No value may be larger.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// Writes records.
+/// What writes and removes records, each by itself and without a flush.
 #[derive(Default)]
 pub(crate) struct Writes {
     /// How many more writes succeed before one fails, for tests.
@@ -14,7 +14,7 @@ pub(crate) struct Writes {
     pub(crate) fuse: Fuse,
 }
 
-/// See [`Writes::fuse`].
+/// A count of writes, which is as good as without end unless a test sets it.
 #[cfg(test)]
 pub(crate) struct Fuse(pub(crate) std::sync::atomic::AtomicI64);
 
