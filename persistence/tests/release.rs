@@ -206,7 +206,8 @@ fn restore(kept: &Path, dir: &Path) {
     let database = database(dir);
     let text = fs::read_to_string(kept.join("trees.txt")).unwrap();
     for line in text.lines() {
-        let [name, key, value] = line.split(' ').collect::<Vec<_>>()[..] else {
+        // A tree's name may have spaces.
+        let [value, key, name] = line.rsplitn(3, ' ').collect::<Vec<_>>()[..] else {
             panic!("{line}")
         };
         let tree = database.open_tree(name).unwrap();
