@@ -267,6 +267,12 @@ impl ProjectCatalog {
         self.products.values()
     }
 
+    /// The identifiers of all products.
+    #[must_use]
+    pub fn product_ids(&self) -> Vec<ProductId> {
+        self.products.keys().copied().collect()
+    }
+
     /// All products by identifier, in the form that the domain's rules take.
     pub(super) const fn shelf(&self) -> &Products {
         &self.products

@@ -26,7 +26,10 @@ use crate::{
         latency::Commits,
     },
     error::{AppendRefusal, Error, Ticket},
-    format::{append::Append, decode_project_event},
+    format::{
+        append::{Append, FreshChanges},
+        decode_project_event,
+    },
     log::{rounds::StopSignal, shared::Shared},
     lookups::{Key, LookUp, LookUpRange, Value},
     sled_error::caught,
@@ -115,9 +118,11 @@ impl SledJournal {
 impl Log for SledJournal {
     fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         let shared = &self.shared;
-        let listed = append.take_listed();
+        let FreshChanges { listed, sold } = append.take_fresh();
         shared.fresh.add(&listed);
-        let ticket = shared.queue.push(&append, done, || {
+        let slot = shared.sales.add(&sold);
+        let ticket = shared.queue.push(&append, done, |ticket| {
+            slot.set(ticket);
             shared
                 .progress
                 .count_append(append.events(), append.bytes().len());
@@ -249,7 +254,19 @@ impl Books for SledJournal {
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.usage(product, interval, within))
+        let folded = &books.folded;
+        let stored = || folded.usage(product, interval, within);
+        let sales = &self.shared.sales;
+        caught(|| sales.merged((product, interval), within, stored))
+    }
+
+    fn usage_kept_after(
+        &self,
+        product: ProductId,
+        interval: Interval,
+    ) -> Result<Option<Timestamp>, Error> {
+        let books = self.books()?;
+        caught(|| books.folded.usage_kept_after(product, interval))
     }
 
     fn project_events(

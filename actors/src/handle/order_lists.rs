@@ -1,6 +1,10 @@
 //! Lists of orders, and what they come to.
 
-use domain::{Rejection, Timestamp, id::OrderSerial, time::Span};
+use domain::{
+    Rejection, Timestamp,
+    id::{OrderSerial, ProductId},
+    time::Span,
+};
 use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderTotals};
 
 use super::{Address, Handle, Scope, orders::unreadable};
@@ -29,7 +33,7 @@ impl Handle {
         self.page_of(scope, places, limit).await
     }
 
-    /// What a project's orders come to that a filter lets through.
+    /// What the orders of a project with these products come to that a filter lets through.
     ///
     /// # Errors
     ///
@@ -37,14 +41,16 @@ impl Handle {
     pub async fn order_totals(
         &self,
         scope: &Scope,
+        products: Vec<ProductId>,
         filter: OrderFilter,
     ) -> Result<OrderTotals, Error> {
         let project = scope.project;
-        self.read_books(move |books| books.order_totals(project, &filter))
+        self.read_books(move |books| books.order_totals(project, &products, &filter))
             .await
     }
 
-    /// The prices and the wallets of a project that brought most in a stretch of time, at most `most` of each.
+    /// The prices and the wallets of a project with these products that brought most in a stretch of time, at most
+    /// `most` of each.
     ///
     /// # Errors
     ///
@@ -52,11 +58,12 @@ impl Handle {
     pub async fn best_sellers(
         &self,
         scope: &Scope,
+        products: Vec<ProductId>,
         within: Span,
         most: usize,
     ) -> Result<BestSellers, Error> {
         let project = scope.project;
-        self.read_books(move |books| books.best_sellers(project, within, most))
+        self.read_books(move |books| books.best_sellers(project, &products, within, most))
             .await
     }
 

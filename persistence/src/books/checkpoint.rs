@@ -25,6 +25,7 @@ use crate::{
     },
     options::{Options, Step},
     sled_error::caught,
+    usage::fresh::{FoldEnd, FreshSales},
 };
 
 /// Pause after the frames to fold could not be read.
@@ -53,7 +54,9 @@ pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
                 Some(awake) => &**awake,
                 None => &NoAwakeWallets,
             };
-            let (folded, report) = match fold(options, books, rest, &mut events, awake, &durable) {
+            let sales = &shared.sales;
+            let folded = fold(options, books, rest, &mut events, awake, &durable, sales);
+            let (folded, report) = match folded {
                 Ok(folded) => folded,
                 // Nothing was written: its frames are read before.
                 Err(Error::Unreachable(_)) => {
@@ -75,6 +78,7 @@ pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
             let ticket = now.last().map_or(0, |frame| frame.ticket);
             shared.progress.made_folded(now);
             shared.fresh.folded(ticket);
+            shared.sales.folded(ticket);
             let lsn = now.last().map_or(0, |frame| frame.place.lsn);
             shared.project_events.folded(lsn);
             rest = later;
@@ -204,6 +208,7 @@ fn fold_recovered(
             &mut events,
             &NoAwakeWallets,
             &Ticket::default,
+            &FreshSales::default(),
         )?;
         forget(options, books, report)?;
         drop_frames(options, books, rest.iter().take(folded).map(old_frame))?;
@@ -221,10 +226,17 @@ fn fold(
     events: &mut Events,
     awake: &dyn Awake,
     durable: &dyn Fn() -> Ticket,
+    sales: &FreshSales,
 ) -> Result<(usize, FoldReport), Error> {
     events.clear();
     let count = read(options, books, frames, events)?;
     let frames = frames.get(..count).unwrap_or(frames);
+    if let Some(last) = frames.last() {
+        sales.begin_fold(FoldEnd {
+            lsn: last.place.lsn,
+            ticket: last.ticket,
+        });
+    }
     options.before(Step::Fold)?;
     let report = books.folded.fold(events, awake, durable)?;
     if let Some(last) = frames.last() {

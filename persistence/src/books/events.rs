@@ -97,10 +97,11 @@ impl Events {
                 match item {
                     Item::Wallet(wallet, bytes) => {
                         let entry = Entry::read(bytes)?;
-                        if let Some((at, entry)) = entry.ledger_entry()? {
+                        let (ledger_entry, sold) = entry.counted()?;
+                        if let Some((at, entry)) = ledger_entry {
                             self.usage.add(read.lsn, &wallet, at, &entry);
                         }
-                        if let Some(sold) = entry.sold()? {
+                        if let Some(sold) = sold {
                             self.usage.sell(read.lsn, &sold);
                         }
                         let (start, length) = place(whole, bytes)?;

@@ -66,7 +66,7 @@ use crate::{
     log::project_events::NumberedEvent,
     lookups::{AllChanges, Key, LookUp, LookUpRange, Value},
     tuning::Tuning,
-    usage::{Interval, Usage},
+    usage::{Interval, fresh::StoredPeriod},
 };
 
 /// Wallets whose records are written together, after their entries: so many snapshots and index
@@ -308,14 +308,23 @@ impl FoldedState {
         project_events::after(self.store(), project, after, limit)
     }
 
-    /// Usage of a product within a stretch of time.
+    /// Usage of a product within a stretch of time, with the last frame that each record counts.
     pub(crate) fn usage(
         &self,
         product: ProductId,
         interval: Interval,
         within: (Timestamp, Timestamp),
-    ) -> Result<Vec<(Timestamp, Usage)>, Error> {
+    ) -> Result<Vec<StoredPeriod>, Error> {
         usage::read(self.store(), product, interval, within)
+    }
+
+    /// Usage of a product of intervals that begin after this is kept; `None`: of all.
+    pub(crate) fn usage_kept_after(
+        &self,
+        product: ProductId,
+        interval: Interval,
+    ) -> Result<Option<Timestamp>, Error> {
+        usage::kept_after(self.store(), product, interval)
     }
 
     /// Entries of a look-up, in the stretch's order.

@@ -19,8 +19,8 @@ use crate::{
     error::Error,
     format::codec::{decode_value, encode_value},
     usage::{
-        Count, FEATURES, FeatureUsage, Hour, Interval, Money, OTHER, Sales, Usage, UsageDelta,
-        Wallets,
+        Count, FEATURES, FeatureUsage, Hour, Interval, OTHER, Sales, SalesCell, SalesSum, Usage,
+        UsageDelta, Wallets, fresh::StoredPeriod,
     },
 };
 
@@ -35,11 +35,8 @@ struct StoredUsage<'a> {
     count: [i64; 5],
     #[serde(borrow)]
     features: Vec<(&'a str, i64, i64)>,
-    /// Orders: placed, paid, refunded, failed, expired.
-    orders: [i64; 5],
-    /// By currency: the amounts paid and refunded.
-    #[serde(borrow)]
-    money: Vec<(&'a str, i64, i64)>,
+    /// Orders by price and how they stand.
+    sold: Vec<(SalesCell, SalesSum)>,
     /// The encoded [`Wallets`].
     #[serde(borrow)]
     wallets: Cow<'a, [u8]>,
@@ -54,36 +51,24 @@ impl<'a> StoredUsage<'a> {
             expired,
             deductions,
         } = usage.count;
-        let Sales {
-            placed,
-            paid,
-            refunded,
-            failed,
-            expired: given_up,
-            money,
-        } = &usage.sales;
         let features = usage.features.iter();
-        let money = money.iter();
+        let sold = usage.sales.cells();
         Self {
             through,
             count: [granted, deducted, taken_back, expired, deductions],
             features: features
                 .map(|(name, used)| (&**name, used.credits, used.deductions))
                 .collect(),
-            orders: [*placed, *paid, *refunded, *failed, *given_up],
-            money: money
-                .map(|(currency, money)| (&**currency, money.paid, money.returned))
-                .collect(),
+            sold: sold.map(|(cell, sum)| (*cell, *sum)).collect(),
             wallets: usage.wallets.bytes().into(),
         }
     }
 
     fn usage(self) -> Result<Usage, Error> {
-        let [placed, paid, refunded, failed, given_up] = self.orders;
-        let money = self.money.into_iter();
-        let money = money
-            .map(|(currency, paid, returned)| (currency.into(), Money { paid, returned }))
-            .collect();
+        let mut sales = Sales::default();
+        self.sold
+            .into_iter()
+            .for_each(|(cell, sum)| sales.add(cell, sum));
         let [granted, deducted, taken_back, expired, deductions] = self.count;
         let features = self.features.into_iter();
         let features = features.map(|(name, credits, deductions)| {
@@ -102,14 +87,7 @@ impl<'a> StoredUsage<'a> {
                 deductions,
             },
             features: features.collect(),
-            sales: Sales {
-                placed,
-                paid,
-                refunded,
-                failed,
-                expired: given_up,
-                money,
-            },
+            sales,
             wallets: Wallets::read(&self.wallets)?,
         })
     }
@@ -162,6 +140,7 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                     fresh.for_each(|(_, part)| usage.merge(part, name));
                     usage.wallets.merge(&hour.wallets);
                 }
+                usage.sales = usage.sales.bounded();
                 if is_new || usage != before {
                     store.put(
                         &store.usage,
@@ -232,7 +211,7 @@ pub(super) fn read(
     product: ProductId,
     interval: Interval,
     (from, to): (Timestamp, Timestamp),
-) -> Result<Vec<(Timestamp, Usage)>, Error> {
+) -> Result<Vec<StoredPeriod>, Error> {
     if from >= to {
         return Ok(Vec::new());
     }
@@ -242,9 +221,22 @@ pub(super) fn read(
         .map(|record| {
             let (key, value) = record.map_err(io)?;
             let stored: StoredUsage<'_> = decode_value(&value)?;
-            Ok((Timestamp(start(&key)?), stored.usage()?))
+            Ok((Timestamp(start(&key)?), stored.through, stored.usage()?))
         })
         .collect()
+}
+
+/// Intervals of a product that begin after this are kept; `None`: all are.
+pub(super) fn kept_after(
+    store: &Store,
+    product: ProductId,
+    interval: Interval,
+) -> Result<Option<Timestamp>, Error> {
+    let Some(kept) = interval.retention_millis() else {
+        return Ok(None);
+    };
+    let newest = newest(store, product, interval)?;
+    Ok(Some(Timestamp(newest.saturating_sub(kept))))
 }
 
 /// Everything ever counted, by product: the sum of all months, without features.

@@ -109,13 +109,22 @@ pub trait Books: Send + Sync + 'static {
 
     /// What was granted, used and sold of a product, and by how many wallets, by intervals of the UTC calendar,
     /// oldest first: those that begin at or after the first instant and before the second. Intervals without usage
-    /// are left out. Shows every append up to [`Books::folded`].
+    /// are left out. Shows every append up to [`Books::folded`]; of sales, every append that was taken in, as look-ups
+    /// do.
     fn usage(
         &self,
         product: ProductId,
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error>;
+
+    /// Intervals of a product's usage that begin after this are all kept, older ones may not be; `None`: all are. Asked
+    /// after [`Books::usage`], it tells whether that was whole.
+    fn usage_kept_after(
+        &self,
+        product: ProductId,
+        interval: Interval,
+    ) -> Result<Option<Timestamp>, Error>;
 
     /// At most `limit` project events of a project after this number, oldest first.
     fn project_events(

@@ -10,6 +10,7 @@ pub(crate) mod event_number;
 pub mod latency;
 mod log;
 mod order_queries;
+mod order_totals;
 mod queries;
 mod wallet_queries;
 
@@ -19,9 +20,8 @@ pub use backup::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, T
 pub use books::{Awake, Books, History, LoadedWallet, StoredNote};
 pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};
-pub use order_queries::{
-    BestSellers, CurrencyTotals, OrderFilter, OrderState, OrderTotals, Takings,
-};
+pub use order_queries::{OrderFilter, OrderState};
+pub use order_totals::{BestSellers, CurrencyTotals, OrderTotals, Takings};
 pub use queries::PeriodEnd;
 pub use wallet_queries::{WalletOrder, WalletPlace};
 

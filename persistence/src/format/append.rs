@@ -20,6 +20,7 @@ use crate::{
     error::Error,
     format,
     lookups::{self, ListChange, LookUpChange},
+    usage::SalesChange,
 };
 
 /// One event of the log, decoded.
@@ -92,10 +93,17 @@ pub struct Append {
     events: u32,
     /// How many of them are project events.
     project_events: u32,
-    /// What they change in look-ups.
-    listed: Vec<LookUpChange>,
-    /// How many of these belong to whole events.
+    /// What they change in look-ups and sales.
+    fresh: FreshChanges,
+    /// How many changes of look-ups belong to whole events.
     listed_length: usize,
+}
+
+/// What an append changes that has to be seen before it is folded.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FreshChanges {
+    pub(crate) listed: Vec<LookUpChange>,
+    pub(crate) sold: Vec<SalesChange>,
 }
 
 /// An entry that was begun in an append: its event is to be applied, and its record to be written.
@@ -127,10 +135,11 @@ impl<'a> EntryBuilder<'a> {
         } = self;
         entry::end(&mut append.bytes, start, header, record, moved)?;
         if let Some(moved) = moved {
-            lookups::of_fresh_lists(&key, moved, &mut append.listed);
+            lookups::of_fresh_lists(&key, moved, &mut append.fresh.listed);
         }
         item::end(&mut append.bytes, start)?;
         append.add()?;
+        append.fresh.sold.extend(moved.and_then(SalesChange::of));
         Ok(append.bytes.get(start..).unwrap_or_default())
     }
 }
@@ -214,7 +223,7 @@ impl Append {
             return Err(too_large());
         }
         if header.is_listed() {
-            lookups::of_event(key, event, &mut self.listed);
+            lookups::of_event(key, event, &mut self.fresh.listed);
         }
         Ok(EntryBuilder {
             append: self,
@@ -254,7 +263,7 @@ impl Append {
     /// Forgets what was begun and not added.
     fn reset(&mut self) {
         self.bytes.truncate(self.length);
-        self.listed.truncate(self.listed_length);
+        self.fresh.listed.truncate(self.listed_length);
     }
 
     /// Adds the event that was written behind the last one.
@@ -270,7 +279,7 @@ impl Append {
             return Err(too_large());
         }
         self.length = self.bytes.len();
-        self.listed_length = self.listed.len();
+        self.listed_length = self.fresh.listed.len();
         Ok(())
     }
 
@@ -280,11 +289,11 @@ impl Append {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Takes what its events change in look-ups.
-    pub(crate) fn take_listed(&mut self) -> Vec<LookUpChange> {
+    /// Takes what its events change in look-ups and sales.
+    pub(crate) fn take_fresh(&mut self) -> FreshChanges {
         self.reset();
         self.listed_length = 0;
-        std::mem::take(&mut self.listed)
+        std::mem::take(&mut self.fresh)
     }
 
     /// How many of its events are project events.

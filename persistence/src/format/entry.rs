@@ -12,7 +12,6 @@
 use domain::{
     Timestamp,
     history::{self, Record},
-    id::ProductId,
     wallet::{Change, Event},
 };
 
@@ -20,11 +19,7 @@ use super::{
     item,
     v1::{self, DecodedEntry},
 };
-use crate::{
-    error::Error,
-    lookups::ListChange,
-    usage::{self, Sales},
-};
+use crate::{error::Error, lookups::ListChange, usage::SalesChange};
 
 /// The event left a record.
 const RECORD: u8 = 1;
@@ -34,6 +29,9 @@ const KEYED: u8 = 1 << 1;
 const LISTED: u8 = 1 << 2;
 /// The event moved something in lists, which the body says.
 const MOVED: u8 = 1 << 3;
+
+/// What an entry adds to usage.
+pub(crate) type Counted = (Option<(Timestamp, history::Entry)>, Option<SalesChange>);
 
 /// An entry's head, read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,22 +182,16 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The ledger entry that its event left, with its instant, if it left one.
-    pub(crate) fn ledger_entry(&self) -> Result<Option<(Timestamp, history::Entry)>, Error> {
-        match (self.has_record(), self.flags >> 4) {
-            (false, _) => Ok(None),
-            (true, v1::VERSION) => v1::read_ledger_entry(self.body, self.has_moved()),
+    /// What counts in usage: the ledger entry that its event left, with its instant, and what it changed in sales.
+    pub(crate) fn counted(&self) -> Result<Counted, Error> {
+        match (self.has_record() || self.has_moved(), self.flags >> 4) {
+            (false, _) => Ok((None, None)),
+            (true, v1::VERSION) => {
+                let (entry, moved) = v1::read_ledger_entry(self.body, self.has_moved())?;
+                Ok((entry, moved.and_then(|moved| SalesChange::of(&moved))))
+            }
             (true, other) => Err(v1::newer("an entry of a wallet", other)),
         }
-    }
-
-    /// What its event changes in sales, if anything: almost no event of a busy wallet does.
-    pub(crate) fn sold(&self) -> Result<Option<(ProductId, Timestamp, Sales)>, Error> {
-        if self.flags & LISTED == 0 {
-            return Ok(None);
-        }
-        let decoded = self.decode()?;
-        Ok(usage::sold(&decoded.event, decoded.record.as_ref()))
     }
 
     /// The record that its event left.

@@ -141,18 +141,18 @@ pub(super) fn read_body(
     })
 }
 
-/// The ledger entry that an event left, with its instant, if it left one.
-pub(super) fn read_ledger_entry(
-    bytes: &[u8],
-    has_moved: bool,
-) -> Result<Option<(Timestamp, Entry)>, Error> {
-    let (event, after, _) = read_parts(bytes, has_moved)?;
+/// A ledger entry with its instant, and what moved in lists.
+type EntryAndMoves = (Option<(Timestamp, Entry)>, Option<Box<ListChange>>);
+
+/// The ledger entry that an event left, if it left one, and what it moved in lists.
+pub(super) fn read_ledger_entry(bytes: &[u8], has_moved: bool) -> Result<EntryAndMoves, Error> {
+    let (event, after, moved) = read_parts(bytes, has_moved)?;
     let entry = match after {
         After::Balance(balance) | After::Lots(balance, _) => entry(event.change, balance),
         After::Fact(fact) => fact.entry().cloned(),
         After::Nothing | After::Hold => None,
     };
-    Ok(entry.map(|entry| (event.at, entry)))
+    Ok((entry.map(|entry| (event.at, entry)), moved))
 }
 
 /// The ledger entry that follows from a change, if one does.

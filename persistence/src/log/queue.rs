@@ -80,12 +80,13 @@ impl Queue {
         }
     }
 
-    /// Takes an append in. `on_ticket` is called in the order of the tickets, for appends that write something.
+    /// Takes an append in. `on_ticket` is called in the order of the tickets, for appends that write something, before
+    /// the log's thread can see them.
     pub(crate) fn push(
         &self,
         append: &Append,
         done: Option<OnOutcome>,
-        on_ticket: impl FnOnce(),
+        on_ticket: impl FnOnce(u64),
     ) -> Result<Ticket, AppendRefusal> {
         let mut state = self.state.lock();
         if let Some(refused) = state.stopped {
@@ -118,7 +119,7 @@ impl Queue {
             state.batch.project_events = project_events;
             self.bytes.fetch_add(added, Ordering::Relaxed);
             state.last = state.last.saturating_add(1);
-            on_ticket();
+            on_ticket(state.last);
         }
         let ticket = Ticket(state.last);
         let idle = std::mem::take(&mut state.idle);

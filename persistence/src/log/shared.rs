@@ -25,6 +25,7 @@ use crate::{
     lookups::fresh::Overlay,
     options::Options,
     sled_error::words,
+    usage::fresh::FreshSales,
 };
 
 /// How long waiting callers may take to hear of a failure before `on_fatal` is called.
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
     pub lease: Option<Arc<Lease>>,
     /// Look-up entries that are not stored yet.
     pub fresh: Overlay,
+    /// Sales that are not stored yet.
+    pub sales: FreshSales,
     /// Project events that are not stored yet.
     pub project_events: project_events::UnfoldedEvents,
     /// The wallets in memory that folds take snapshots from.
@@ -81,6 +84,7 @@ impl Shared {
             leaving: AtomicBool::new(false),
             lease,
             fresh: Overlay::default(),
+            sales: FreshSales::default(),
             project_events: project_events::UnfoldedEvents::default(),
             awake: Mutex::new(None),
             failure: Mutex::new(None),

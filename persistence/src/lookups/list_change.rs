@@ -52,8 +52,8 @@ pub struct OrderSummary {
 /// What decides an order's places in lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListedOrder {
-    pub(super) placed_at: Timestamp,
+    pub(crate) placed_at: Timestamp,
     /// The hash of the buyer's address.
     pub(super) buyer: Option<[u8; 16]>,
-    pub(super) summary: OrderSummary,
+    pub(crate) summary: OrderSummary,
 }

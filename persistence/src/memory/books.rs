@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     format::append::LogEvent,
     lookups::{self, Key, ListWatch, LookUp, Value},
-    usage::{self, Interval, Usage},
+    usage::{self, Interval, SalesChange, Usage, fresh::StoredPeriod},
 };
 
 #[derive(Default)]
@@ -56,7 +56,6 @@ impl MemoryBooks {
                     Some((wallet, records)) => (Some(wallet), records),
                     None => (None, Vec::new()),
                 };
-                let sold = usage::sold(&event, record.as_ref());
                 let watch = ListWatch::before(wallet.as_ref(), &event.change);
                 let (wallet, replayed) = Wallet::replay(wallet, key, event)?;
                 if watch.after(&wallet) != moved {
@@ -72,8 +71,9 @@ impl MemoryBooks {
                 if let Some(entry) = record.as_ref().and_then(Record::entry) {
                     self.count(at, &key, entry);
                 }
-                if let Some((product, at, sales)) = sold {
-                    self.each(product, at, |usage| usage.sales.merge(&sales));
+                if let Some(sold) = moved.and_then(|moved| SalesChange::of(&moved)) {
+                    let (product, at) = (sold.product, sold.placed_at);
+                    self.each(product, at, |usage| usage.sales.change(&sold));
                 }
                 records.extend(record);
                 self.wallets.insert(key, (wallet, records));
@@ -122,10 +122,10 @@ impl MemoryBooks {
         product: ProductId,
         interval: Interval,
         (from, to): (Timestamp, Timestamp),
-    ) -> Vec<(Timestamp, Usage)> {
+    ) -> Vec<StoredPeriod> {
         let all = self.usage.iter();
         all.filter(|((of, by, at), _)| (*of, *by) == (product, interval) && (from..to).contains(at))
-            .map(|((.., at), usage)| (*at, usage.clone()))
+            .map(|((.., at), usage)| (*at, 0, usage.clone()))
             .collect()
     }
 

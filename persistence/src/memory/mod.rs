@@ -30,9 +30,9 @@ use crate::{
         event_number::{last_of, number},
     },
     error::{AppendRefusal, Error, Outcome, Ticket},
-    format::append::{Append, LogEvent, decode_events},
+    format::append::{Append, FreshChanges, LogEvent, decode_events},
     lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
-    usage::{Interval, Usage},
+    usage::{Interval, Usage, fresh::FreshSales},
 };
 
 struct Queued {
@@ -75,6 +75,8 @@ pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
     /// Look-up entries that are not folded yet.
     fresh: Overlay,
+    /// Sales that are not folded yet.
+    sales: FreshSales,
     /// Notified when something became durable, was folded, or failed.
     moved: Condvar,
 }
@@ -92,6 +94,7 @@ impl MemoryJournal {
         Self {
             state: Arc::default(),
             fresh: Overlay::default(),
+            sales: FreshSales::default(),
             moved: Condvar::new(),
         }
     }
@@ -114,6 +117,7 @@ impl MemoryJournal {
         Ok(Self {
             state: Arc::new(Mutex::new(state)),
             fresh: Overlay::default(),
+            sales: FreshSales::default(),
             moved: Condvar::new(),
         })
     }
@@ -184,6 +188,7 @@ impl MemoryJournal {
                     listeners.clone_from(&state.on_project_events);
                 }
                 self.fresh.folded(state.folded_ticket().0);
+                self.sales.folded(state.folded_ticket().0);
                 self.moved.notify_all();
                 state.answering = !batch.is_empty();
                 (batch, outcome)
@@ -302,8 +307,9 @@ fn ticket(appends: usize) -> Ticket {
 
 impl Log for MemoryJournal {
     fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
-        let listed = append.take_listed();
+        let FreshChanges { listed, sold } = append.take_fresh();
         self.fresh.add(&listed);
+        let slot = self.sales.add(&sold);
         let ticket_taken = {
             let mut state = self.state.lock();
             let refused = state.refusing();
@@ -318,7 +324,9 @@ impl Log for MemoryJournal {
             *events = events.saturating_add(append.events().into());
             *bytes = bytes.saturating_add(append.bytes().len() as u64);
             state.queued.push(Queued { append, done });
-            ticket(state.appends().saturating_sub(state.recovered))
+            let ticket_taken = ticket(state.appends().saturating_sub(state.recovered));
+            slot.set(ticket_taken.0);
+            ticket_taken
         };
         self.fresh.appended(listed, ticket_taken.0);
         self.deliver();
@@ -418,7 +426,13 @@ impl Books for MemoryJournal {
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
-        Ok(self.state.lock().books.usage(product, interval, within))
+        let state = self.state.lock();
+        let stored = || Ok(state.books.usage(product, interval, within));
+        self.sales.merged((product, interval), within, stored)
+    }
+
+    fn usage_kept_after(&self, _: ProductId, _: Interval) -> Result<Option<Timestamp>, Error> {
+        Ok(None)
     }
 
     fn project_events(

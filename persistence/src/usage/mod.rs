@@ -1,6 +1,7 @@
 //! What was granted, used and sold, by how many wallets, by product and time: counted from wallets' entries as they
 //! are folded, so that a query reads no ledger and no order.
 
+pub(crate) mod fresh;
 mod sales;
 mod wallets;
 
@@ -15,7 +16,7 @@ use domain::{
 };
 use serde::Deserialize;
 
-pub(crate) use self::sales::sold;
+pub(crate) use self::sales::{OTHER_PRICES, SalesCell, SalesChange, SalesSum};
 pub use self::{
     sales::{Money, Sales},
     wallets::{DistinctCount, Wallets},
@@ -175,6 +176,14 @@ impl Usage {
         }
     }
 
+    /// Whether another says the same, as far as prices were counted apart.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        self.count == other.count
+            && self.features == other.features
+            && self.wallets == other.wallets
+            && self.sales.agrees_with(&other.sales)
+    }
+
     /// Adds all of another, with features under the names that `name` gives them.
     pub(crate) fn merge<'a>(&mut self, other: &'a Self, name: impl Fn(&'a str) -> &'a str) {
         self.count.merge(&other.count);
@@ -251,10 +260,10 @@ impl UsageDelta {
     }
 
     /// Adds what an event of this frame changes in sales.
-    pub(crate) fn sell(&mut self, lsn: u64, (product, at, sales): &(ProductId, Timestamp, Sales)) {
-        let hour = self.hour(*product, *at);
+    pub(crate) fn sell(&mut self, lsn: u64, change: &SalesChange) {
+        let hour = self.hour(change.product, change.placed_at);
         if let Some(usage) = hour.and_then(|hour| hour.part(lsn)) {
-            usage.sales.merge(sales);
+            usage.sales.change(change);
         }
     }
 

@@ -50,7 +50,9 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             ..OrderFilter::default()
         };
         // The list itself says what is wrong with the books.
-        let totals = app.handle.order_totals(&project.scope, filter).await;
+        let products = project.product_ids();
+        let totals = app.handle.order_totals(&project.scope, products, filter);
+        let totals = totals.await;
         let count = totals.map_or(0, |totals| totals.count);
         if count > 0 {
             let text = html! { (count) " " @if name == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };

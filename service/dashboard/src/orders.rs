@@ -99,8 +99,8 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             let (handle, scope) = (&app.handle, &project.scope);
             let refused = |error| Error::from_wallet(error, &project);
             let page = handle.orders(scope, filter.clone(), before, SHOWN).await;
-            let totals = handle.order_totals(scope, filter.clone()).await;
-            (page.map_err(refused)?, totals.map_err(refused)?)
+            let totals = handle.order_totals(scope, project.product_ids(), filter.clone());
+            (page.map_err(refused)?, totals.await.map_err(refused)?)
         }
         Err(_) => (
             OrderPage {

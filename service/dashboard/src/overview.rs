@@ -51,7 +51,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         .find(|it| Some(it.id) == product)
         .or(holding.first())
         .copied();
-    let ids: Vec<_> = project.products().map(|product| product.id).collect();
+    let ids = project.product_ids();
     let within = (period.first_before(), period.end);
     let read = app.handle.usage_of(ids.clone(), period.interval, within);
     let read = read.await;
@@ -73,8 +73,10 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         end: period.end,
     };
     let (handle, scope) = (&app.handle, &project.scope);
-    let best = handle.best_sellers(scope, span, BEST).await;
-    let best = best.map_err(|error| Error::from_wallet(error, &project))?;
+    let best = handle.best_sellers(scope, project.product_ids(), span, BEST);
+    let best = best
+        .await
+        .map_err(|error| Error::from_wallet(error, &project))?;
     let mut names = Vec::new();
     for (key, _) in &best.wallets {
         let view = handle.read(scope, &Address::Stored(*key)).await;
@@ -210,17 +212,18 @@ fn distinct(DistinctCount { count, is_exact }: DistinctCount) -> String {
 
 fn orders_card(sales: &Sales) -> Markup {
     let states = [
-        (OrderStatus::Paid, sales.paid),
+        (OrderStatus::Paid, sales.paid()),
         (OrderStatus::Pending, sales.pending()),
-        (OrderStatus::Refunded, sales.refunded),
-        (OrderStatus::Failed, sales.failed),
-        (OrderStatus::Expired, sales.expired),
+        (OrderStatus::Refunded, sales.refunded()),
+        (OrderStatus::Failed, sales.failed()),
+        (OrderStatus::Expired, sales.expired()),
     ];
     html! {
         section.card {
             h2 { "Orders" }
-            @if sales.placed == 0 { p.empty { "None in this period." } } @else {
-                p.hint { "Placed in this period, with their current status: " (grouped(sales.placed)) " in all." }
+            @let placed = sales.placed();
+            @if placed == 0 { p.empty { "None in this period." } } @else {
+                p.hint { "Placed in this period, with their current status: " (grouped(placed)) " in all." }
                 dl {
                     @for (status, count) in states { @if count != 0 { div { dt { (badge(status)) } dd { (grouped(count)) } } } }
                 }

@@ -49,14 +49,10 @@ fn change(before: i64, now: i64) -> Option<i64> {
 /// The tiles and the chart.
 pub(super) fn part(sales: &SalesByInterval, period: &Period) -> Markup {
     let (now, before) = (total(sales, &period.starts), total(sales, &period.before));
-    let mut currencies: Vec<&str> = now.money.keys().map(|it| &**it).collect();
-    currencies.extend(
-        before
-            .money
-            .keys()
-            .map(|it| &**it)
-            .filter(|it| !now.money.contains_key(*it)),
-    );
+    let paid = now.money();
+    let mut currencies: Vec<&str> = paid.keys().copied().collect();
+    let earlier = before.money().into_keys();
+    currencies.extend(earlier.filter(|it| !paid.contains_key(it)));
     html! {
         @if currencies.is_empty() { p.empty { "Nothing was paid in this period or the one before." } }
         @for currency in currencies { (of_currency(sales, period, currency, (&now, &before))) }
@@ -69,7 +65,7 @@ fn of_currency(
     currency: &str,
     (now, before): (&Sales, &Sales),
 ) -> Markup {
-    let money_of = |sales: &Sales| sales.money.get(currency).copied().unwrap_or_default();
+    let money_of = |sales: &Sales| sales.money().get(currency).copied().unwrap_or_default();
     let (now, before) = (money_of(now), money_of(before));
     let labels = period.labels();
     let of = |start: &Timestamp| sales.get(start).map(money_of).unwrap_or_default();
@@ -139,7 +135,7 @@ pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[Markup
             (link, takings)
         });
     html! {
-        @if best.is_partial { p.hint { "Best prices and customers are among the newest 200,000 orders of the period." } }
+        @if best.is_partial { p.hint { "The best customers are those of the newest 200,000 orders of the period." } }
         (best_of("Best prices", prices.collect()))
         (best_of("Best customers", wallets.collect()))
     }

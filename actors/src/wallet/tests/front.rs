@@ -147,6 +147,14 @@ impl Books for Front {
         self.journal.usage(product, interval, within)
     }
 
+    fn usage_kept_after(
+        &self,
+        product: ProductId,
+        interval: Interval,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        self.journal.usage_kept_after(product, interval)
+    }
+
     fn project_events(
         &self,
         project: ProjectId,

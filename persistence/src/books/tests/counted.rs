@@ -2,10 +2,10 @@
 
 use domain::{
     Amount, Timestamp,
-    id::{ProductId, ProjectId, WalletKey},
+    id::{PriceId, ProductId, ProjectId, WalletKey},
     project_event::{EventData, ProjectEvent},
     text::{IdempotencyKey, Meta},
-    wallet::Change,
+    wallet::{Change, OrderStatus},
 };
 
 use super::{
@@ -19,7 +19,11 @@ use crate::{
     },
     format::append::LogEvent,
     frames::FramePosition,
-    usage::{FEATURES, Interval, OTHER},
+    lookups::OrderSummary,
+    usage::{
+        FEATURES, Interval, OTHER, SalesChange, Usage,
+        fresh::{FoldEnd, FreshSales},
+    },
 };
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -156,7 +160,7 @@ fn features_beyond_two_hundred_are_other() {
     let shelf = Shelf::open(&database(), small());
     fold_all(&shelf, world.part(..), 100);
     let months = shelf.usage(GOLD, Interval::Month, ALL).unwrap();
-    let [(_, month)] = months.as_slice() else {
+    let [(_, _, month)] = months.as_slice() else {
         panic!("{months:?}")
     };
     assert_eq!(month.features.len(), FEATURES + 1);
@@ -190,7 +194,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
     fold_all(&shelf, world.part(..), 7);
     let days = |interval| -> Vec<i64> {
         let found = shelf.usage(GOLD, interval, ALL).unwrap();
-        found.iter().map(|(at, _)| at.0 / DAY).collect()
+        found.iter().map(|(at, ..)| at.0 / DAY).collect()
     };
     assert_eq!(
         days(Interval::Hour),
@@ -202,7 +206,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
     );
     assert_eq!(days(Interval::Month)[..2], [0, 31]);
     assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
-    let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].1;
+    let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].2;
     assert_eq!(
         (january.count.deductions, january.features["late"].credits),
         (5, 1)
@@ -226,6 +230,52 @@ fn of_orders_counts_how_they_stand_however_often_they_are_folded() {
     }
 }
 
+/// Whoever reads between any two steps of an order's append, and of the fold that stores it, counts it once.
+#[test]
+fn an_order_counts_once_from_before_its_append_until_after_its_fold() {
+    let sales = FreshSales::default();
+    let placed = OrderSummary {
+        status: OrderStatus::Pending,
+        processing: false,
+        disputed: false,
+        product: GOLD,
+        price: PriceId(1),
+        amount_cents: 100,
+        refunded_cents: 0,
+        currency: *b"EUR",
+    };
+    let read = |through: u64, is_stored: bool| {
+        let mut usage = Usage::default();
+        if is_stored {
+            usage.sales.add_order(&placed);
+        }
+        let stored = || Ok(vec![(Timestamp(0), through, usage)]);
+        let read = sales.merged((GOLD, Interval::Month), ALL, stored).unwrap();
+        let counts = read.iter().map(|(_, it)| it.sales.placed());
+        counts.sum::<i64>()
+    };
+    assert_eq!(read(4, false), 0);
+    let slot = sales.add(&[SalesChange {
+        product: GOLD,
+        placed_at: Timestamp(5),
+        before: None,
+        after: Some(placed),
+    }]);
+    assert_eq!(read(4, false), 1, "no ticket yet");
+    // A fold of what is before it.
+    sales.begin_fold(FoldEnd { lsn: 5, ticket: 2 });
+    assert_eq!((read(4, false), read(5, false)), (1, 1));
+    slot.set(3);
+    assert_eq!((read(4, false), read(5, false)), (1, 1));
+    sales.folded(2);
+    assert_eq!((read(4, false), read(5, false)), (1, 1));
+    // Its own.
+    sales.begin_fold(FoldEnd { lsn: 8, ticket: 3 });
+    assert_eq!((read(5, false), read(8, true)), (1, 1));
+    sales.folded(3);
+    assert_eq!(read(8, true), 1);
+}
+
 #[test]
 fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
     let world = World::shop(6, 4, 300).with_archives();
@@ -237,9 +287,22 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
         .filter(|(key, _)| key[16] == Interval::Month as u8)
         .collect();
     assert!(!months.is_empty());
+    let product = |key: &[u8]| ProductId(u128::from_be_bytes(*key.first_chunk().unwrap()));
     for (key, value) in months {
-        // The last byte is a wallet's; those of the money are before them.
-        for place in [value.len() - 1, value.len() - 20] {
+        let (.., month) = shelf
+            .usage(product(&key), Interval::Month, ALL)
+            .unwrap()
+            .remove(0);
+        let mut places = Vec::new();
+        let wallets = month.wallets.bytes().len();
+        if wallets > 0 {
+            places.push(value.len() - 1);
+        }
+        if month.sales.placed() > 0 {
+            // Before the wallets and their length: what was refunded of the last orders.
+            places.push(value.len() - wallets - 2);
+        }
+        for place in places {
             let mut wrong = value.to_vec();
             wrong[place] ^= 1;
             usage.insert(&key, wrong).unwrap();

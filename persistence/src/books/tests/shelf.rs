@@ -15,17 +15,21 @@ use crate::{
     contract::{Awake, Books, EventNumber, History, LoadedWallet, OnEvents, StoredNote},
     error::{Error, Ticket},
     format::{
-        append::{Append, LogEvent},
+        append::{Append, FreshChanges, LogEvent},
         decode_project_event,
     },
     lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
     tuning::Tuning,
-    usage::{Interval, Usage},
+    usage::{
+        Interval, Usage,
+        fresh::{FoldEnd, FreshSales},
+    },
 };
 
 pub(super) struct Shelf {
     pub(super) folded: FoldedState,
     fresh: Overlay,
+    sales: FreshSales,
 }
 
 impl Shelf {
@@ -33,6 +37,7 @@ impl Shelf {
         Self {
             folded: FoldedState::open_with(db, tuning).unwrap(),
             fresh: Overlay::default(),
+            sales: FreshSales::default(),
         }
     }
 
@@ -40,9 +45,15 @@ impl Shelf {
     pub(super) fn append(&self, events: &[LogEvent], ticket: u64) {
         let mut append = Append::default();
         events.iter().for_each(|event| append.push(event).unwrap());
-        let listed = append.take_listed();
+        let FreshChanges { listed, sold } = append.take_fresh();
         self.fresh.add(&listed);
+        self.sales.add(&sold).set(ticket);
         self.fresh.appended(listed, ticket);
+    }
+
+    /// As the checkpointer does before it folds up to here.
+    pub(super) fn begin_fold(&self, lsn: u64, ticket: u64) {
+        self.sales.begin_fold(FoldEnd { lsn, ticket });
     }
 
     /// The unfolded value under a key.
@@ -53,6 +64,7 @@ impl Shelf {
     /// As the checkpointer does once everything up to here is folded.
     pub(super) fn made_folded(&self, ticket: u64) {
         self.fresh.folded(ticket);
+        self.sales.folded(ticket);
     }
 }
 
@@ -103,7 +115,16 @@ impl Books for Shelf {
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
-        self.folded.usage(product, interval, within)
+        let stored = || self.folded.usage(product, interval, within);
+        self.sales.merged((product, interval), within, stored)
+    }
+
+    fn usage_kept_after(
+        &self,
+        product: ProductId,
+        interval: Interval,
+    ) -> Result<Option<Timestamp>, Error> {
+        self.folded.usage_kept_after(product, interval)
     }
 
     fn project_events(

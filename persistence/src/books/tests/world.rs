@@ -1,6 +1,7 @@
 //! Random but repeatable histories, and what they must come to, kept in memory.
 
 mod shop;
+mod totals;
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +17,7 @@ use domain::{
     project_event::{EventCollector, ProjectEvent},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
-    wallet::{Change, Charged, Created, Event, OrderStatus, Owner, Wallet},
+    wallet::{Change, Charged, Created, Event, Owner, Wallet},
 };
 
 use self::shop::Shop;
@@ -190,6 +191,14 @@ impl World {
     pub(super) fn desk(seed: u64, wallets: u64, events: usize) -> Self {
         let mut world = Self::new(seed);
         world.shop = Some(Shop::of_a_desk());
+        world.fill(wallets, events);
+        world
+    }
+
+    /// Like [`Self::shop`], over years.
+    pub(super) fn years(seed: u64, wallets: u64, events: usize) -> Self {
+        let mut world = Self::new(seed);
+        world.shop = Some(Shop::of_years());
         world.fill(wallets, events);
         world
     }
@@ -371,11 +380,8 @@ impl World {
     }
 
     pub(super) fn push(&mut self, key: WalletKey, change: Change) {
-        let mut at = self.log.len() as i64;
-        if self.shop.is_some() {
-            // Several things happen at once.
-            at /= 4;
-        }
+        let at = self.log.len() as i64;
+        let at = self.shop.as_ref().map_or(at, |shop| shop.instant(at));
         self.push_at(key, Timestamp(at), change);
     }
 
@@ -523,36 +529,21 @@ impl World {
                 }
             }
         }
-        // Orders count as they stand: those in wallets are pending (by the rules a settled order leaves at once; in
-        // this world it does not), the last record says how the others stand.
+        // Orders count as they stand in their wallets or, once they have left them, in their last record.
         for (wallet, records) in self.wallets.values() {
             let mut orders = BTreeMap::new();
             for record in records {
                 if let RecordContent::Order(archived) = &record.fact {
-                    orders.insert(archived.serial, (&archived.order, archived.order.status()));
+                    orders.insert(archived.serial, &archived.order);
                 }
             }
-            let here = wallet.orders();
-            orders.extend(here.map(|(serial, order)| (serial, (order, OrderStatus::Pending))));
-            for (order, status) in orders.into_values() {
+            orders.extend(wallet.orders());
+            for order in orders.into_values() {
                 for interval in Interval::ALL {
                     let start = interval.span(order.created_at).unwrap().start;
                     let key = (order.terms.product, interval, start);
                     let sales = &mut used.entry(key).or_default().sales;
-                    sales.placed += 1;
-                    match status {
-                        OrderStatus::Pending => continue,
-                        OrderStatus::Paid => sales.paid += 1,
-                        OrderStatus::Refunded => sales.refunded += 1,
-                        OrderStatus::Failed => sales.failed += 1,
-                        OrderStatus::Expired => sales.expired += 1,
-                    }
-                    if order.paid_at.is_some() {
-                        let currency = order.terms.currency.clone();
-                        let money = sales.money.entry(currency).or_default();
-                        money.paid += order.amount_cents;
-                        money.returned += order.reversal.refunded_cents;
-                    }
+                    sales.add_order(&totals::summary(order));
                 }
             }
         }

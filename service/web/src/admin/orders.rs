@@ -65,7 +65,11 @@ pub(super) async fn list(
     }
     let page = part.page(filter.clone(), &app.handle, &project).await?;
     let totals = match totals {
-        Some(Text(true)) => Some(app.handle.order_totals(&project.scope, filter).await),
+        Some(Text(true)) => {
+            let products = project.product_ids();
+            let totals = app.handle.order_totals(&project.scope, products, filter);
+            Some(totals.await)
+        }
         Some(Text(false)) | None => None,
     };
     let totals = totals.transpose();

@@ -12,8 +12,9 @@ use domain::{
     terms::Terms,
     text::{CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
     wallet::{
-        ArchivedOrder, Change, Instruction, InstructionRecord, InstructionStage, Order, OrderKind,
-        OrderStatus, Reversal, Subscription, SubscriptionStatus,
+        ArchivedOrder, Change, Currency, Dispute, DisputeReason, Instruction, InstructionRecord,
+        InstructionStage, Order, OrderKind, OrderStatus, Reversal, Subscription,
+        SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
 };
@@ -21,7 +22,7 @@ use domain::{
 use super::{World, wallet_key};
 use crate::{
     OrderPosition, OrderRow, ProviderId,
-    contract::{Books, CurrencyTotals, OrderFilter, OrderState},
+    contract::{Books, OrderFilter, OrderState},
     format::append::{LogEvent, Note},
 };
 
@@ -32,6 +33,8 @@ pub(super) struct Shop {
     notes: Notes,
     /// Whether callers instruct the provider.
     instructs: bool,
+    /// Whether years pass.
+    is_slow: bool,
 }
 
 impl Shop {
@@ -41,11 +44,35 @@ impl Shop {
             ..Self::default()
         }
     }
+
+    pub(super) fn of_years() -> Self {
+        Self {
+            is_slow: true,
+            ..Self::default()
+        }
+    }
+
+    /// The instant of the next event of a log with so many.
+    pub(super) const fn instant(&self, events: i64) -> i64 {
+        // Several things happen at once.
+        let at = events / 4;
+        // At all times of the day.
+        if self.is_slow {
+            at * (11 * 24 + 7) * 3_600_000 + at * at
+        } else {
+            at
+        }
+    }
 }
 
 /// Half of the wallets are another project's.
 pub(super) fn project(key: WalletKey) -> ProjectId {
     ProjectId(1 + u128::from(key == wallet_key(0) || key == wallet_key(3)))
+}
+
+/// What a project sells.
+pub(super) fn products(project: ProjectId) -> [ProductId; 2] {
+    [2, 3].map(|number| ProductId(project.0.wrapping_mul(2).wrapping_add(number)))
 }
 
 fn email(number: u64) -> Email {
@@ -85,10 +112,31 @@ fn instructed(number: u64) -> Change {
     }))
 }
 
-fn terms() -> Terms {
+/// A part or all of it is refunded, or it is disputed.
+fn reversal(number: u64) -> Reversal {
+    let dispute = Dispute {
+        opened_at: Timestamp(0),
+        amount_cents: 100,
+        currency: Currency::new("EUR").unwrap(),
+        reason: DisputeReason::named("other"),
+        respond_by: (number & 8 > 0).then_some(Timestamp(1 << 50)),
+        inquiry: true,
+        won: (number & 16 > 0).then_some(true),
+    };
+    Reversal {
+        refunded_cents: [1, 40, 100][number as usize % 3],
+        dispute: (number & 4 > 0).then_some(dispute),
+        ..Reversal::default()
+    }
+}
+
+/// Two products at three prices, one of them in dollars.
+fn terms(project: ProjectId, number: u64) -> Terms {
+    let product = products(project)[number as usize % 2];
+    let price = number / 2 % 3;
     Terms {
-        price: PriceId(1),
-        product: ProductId(1),
+        price: PriceId(product.0.wrapping_mul(10) + u128::from(price)),
+        product,
         fills: ProductId(1),
         credits: 5,
         expire_after_days: None,
@@ -100,7 +148,7 @@ fn terms() -> Terms {
         trial_credits: 0,
         label: None,
         amount_cents: 100,
-        currency: "EUR".into(),
+        currency: if price == 2 { "USD" } else { "EUR" }.into(),
     }
 }
 
@@ -155,7 +203,7 @@ impl World {
                     project,
                     kind,
                     expires_at: order.expires_at,
-                    amount_cents: 100,
+                    amount_cents: 98 + number.cast_signed() % 3,
                     credits: 5 * (number >> 60 & 1) as i64,
                     credits_expire_at: None,
                     payment: Some(payment(order.order)),
@@ -166,14 +214,15 @@ impl World {
                     receipt: domain::wallet::Receipt::default(),
                 }))
             }
-            (3, Some((order, true, ..))) => Change::OrderFailed(order),
+            (3, Some((order, true, ..))) if number & 1 > 0 => Change::OrderFailed(order),
+            (3, Some((order, ..))) => Change::OrderProcessing {
+                order: order.order,
+                on_its_way: number & 6 > 0,
+            },
             (4, Some((order, true, ..))) => Change::OrderExpired(order),
             (5, Some((OrderClosed { order, .. }, _, true, _))) => Change::OrderReversed {
                 order,
-                reversal: Reversal {
-                    refunded_cents: 1,
-                    ..Reversal::default()
-                },
+                reversal: reversal(number),
                 credits: 0,
             },
             (6, _) => instructed(number),
@@ -243,7 +292,7 @@ impl World {
         let subscription = Subscription {
             id,
             customer: None,
-            paid_tier: terms(),
+            paid_tier: terms(wallet.project, number),
             tier_switch: None,
             reported_tier: None,
             status: match end {
@@ -287,7 +336,7 @@ impl World {
             order: OrderSerial(serial),
             project,
             kind,
-            terms: terms(),
+            terms: terms(project, number >> 40),
             checkout: (!renewal).then(|| checkout(self.serial)),
             email: (number & 8 > 0).then(|| email(number >> 16)),
             expires_at: Timestamp(self.log.len() as i64 / 4 + (number >> 32) as i64 % 40),
@@ -296,7 +345,7 @@ impl World {
         }))
     }
 
-    fn orders(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
+    pub(super) fn orders(&self, project: ProjectId) -> impl Iterator<Item = (OrderId, &Order)> {
         let wallets = self.wallets.iter().map(|(key, (wallet, _))| (key, wallet));
         let wallets = wallets.filter(move |(_, wallet)| wallet.project == project);
         wallets.flat_map(|(&wallet, state)| {
@@ -428,29 +477,7 @@ impl World {
             },
         ];
         for filter in filters {
-            let mut wanted: Vec<_> = self.orders(project).collect();
-            wanted.retain(|(_, order)| {
-                let same =
-                    |one: &Email, two: &Email| one.as_str().eq_ignore_ascii_case(two.as_str());
-                let by = order.email.as_ref();
-                filter.product.is_none_or(|it| order.terms.product == it)
-                    && filter
-                        .email
-                        .as_ref()
-                        .is_none_or(|it| by.is_some_and(|by| same(by, it)))
-                    && filter.from.is_none_or(|it| order.created_at >= it)
-                    && filter.to.is_none_or(|it| order.created_at < it)
-                    && filter.min_cents.is_none_or(|it| order.amount_cents >= it)
-                    && filter.max_cents.is_none_or(|it| order.amount_cents <= it)
-                    && filter.state.is_none_or(|state| match state {
-                        OrderState::Is(status) => order.status() == status,
-                        OrderState::Processing => order.is_processing(),
-                        OrderState::Disputed => order
-                            .reversal
-                            .dispute
-                            .is_some_and(|it| it.won.is_none() && it.respond_by.is_some()),
-                    })
-            });
+            let mut wanted: Vec<_> = self.wanted(project, &filter).collect();
             wanted.sort_by_key(|(id, order)| Reverse((order.created_at, id.serial)));
             let mut listed: Vec<OrderRow> = Vec::new();
             loop {
@@ -464,18 +491,7 @@ impl World {
             }
             let rows = listed.iter().map(|row| row.position.order);
             assert!(rows.eq(wanted.iter().map(|(id, _)| *id)), "{filter:?}");
-            let totals = books.order_totals(project, &filter).unwrap();
-            assert_eq!(totals.count, wanted.len() as u64);
-            let paid = wanted.iter().filter(|(_, order)| order.paid_at.is_some());
-            let refunded = paid.clone().map(|(_, order)| order.reversal.refunded_cents);
-            let expected = CurrencyTotals {
-                count: totals.count,
-                amount_cents: wanted.iter().map(|(_, order)| order.amount_cents).sum(),
-                paid_cents: paid.map(|(_, order)| order.amount_cents).sum(),
-                refunded_cents: refunded.sum(),
-            };
-            let euros = totals.currencies.get("EUR").copied().unwrap_or_default();
-            assert_eq!(euros, expected, "{filter:?}");
+            self.check_totals_of(books, project, &filter);
         }
     }
 

@@ -1,0 +1,301 @@
+//! What a project's orders come to, by the sums that are kept by product and time: orders are walked only where a
+//! stretch of time begins or ends within what is kept.
+
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+
+use domain::{
+    Timestamp,
+    id::{PriceId, ProductId, ProjectId, WalletKey},
+    time::Span,
+};
+
+use super::{
+    books::Books,
+    order_queries::{AT_ONCE, OrderFilter, OrderState},
+};
+use crate::{
+    error::Error,
+    usage::{Interval, OTHER_PRICES, Sales, SalesCell, SalesSum},
+};
+
+/// The most orders that are looked through for who bought most: some tens of milliseconds' work.
+const LOOKED_AT: usize = 200_000;
+
+/// The intervals that sums are taken of, the longest first.
+const LONGEST_FIRST: [Interval; 3] = [Interval::Month, Interval::Day, Interval::Hour];
+
+/// What sold most, and to whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BestSellers {
+    /// How often each price was paid, and what for, less refunds; the highest sum first. Where so many prices were
+    /// bought that they are not counted apart, they are left out.
+    pub prices: Vec<(PriceId, Takings)>,
+    /// The same by wallet.
+    pub wallets: Vec<(WalletKey, Takings)>,
+    /// Whether there were more orders than are looked through for wallets.
+    pub is_partial: bool,
+}
+
+/// What was paid for some orders of one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Takings {
+    /// How many orders were paid.
+    pub count: u64,
+    /// What was paid and not refunded, in the minor unit.
+    pub cents: i64,
+    currency: [u8; 3],
+}
+
+impl Takings {
+    /// The currency's ISO 4217 code.
+    #[must_use]
+    pub fn currency(&self) -> &str {
+        str::from_utf8(&self.currency).unwrap_or("XXX")
+    }
+}
+
+/// The sum of some orders.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OrderTotals {
+    /// How many there are.
+    pub count: u64,
+    /// What they come to, by currency.
+    pub currencies: BTreeMap<String, CurrencyTotals>,
+}
+
+/// The sum of some orders of one currency, in its minor unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CurrencyTotals {
+    /// How many there are.
+    pub count: u64,
+    /// All amounts, paid or not.
+    pub amount_cents: i64,
+    /// The amounts of those that were paid, whatever was refunded since.
+    pub paid_cents: i64,
+    /// What was refunded of them.
+    pub refunded_cents: i64,
+}
+
+impl OrderTotals {
+    /// The totals of sales in this state.
+    fn of(sales: &Sales, state: Option<OrderState>) -> Self {
+        let mut totals = Self::default();
+        let is_in = |cell: &SalesCell| match state {
+            None => true,
+            Some(OrderState::Is(status)) => cell.status == status,
+            Some(OrderState::Processing) => cell.processing,
+            Some(OrderState::Disputed) => cell.disputed,
+        };
+        // Prices together: a sum that keeps no price apart may have less than nothing of one.
+        let sales = sales.of_all_prices();
+        for (cell, sum) in sales.cells().filter(|(cell, _)| is_in(cell)) {
+            totals.add(cell, sum);
+        }
+        totals
+    }
+
+    fn add(&mut self, cell: &SalesCell, more: &SalesSum) {
+        let count = u64::try_from(more.count).unwrap_or(0);
+        self.count = self.count.saturating_add(count);
+        let sum = self.currencies.entry(cell.currency().to_owned());
+        let sum = sum.or_default();
+        sum.count = sum.count.saturating_add(count);
+        sum.amount_cents = sum.amount_cents.saturating_add(more.amount_cents);
+        if cell.is_paid() {
+            sum.paid_cents = sum.paid_cents.saturating_add(more.amount_cents);
+        }
+        sum.refunded_cents = sum.refunded_cents.saturating_add(more.refunded_cents);
+    }
+}
+
+impl dyn Books + '_ {
+    /// How many orders of a project, which has these products, there are, and what they come to. Reads as many entries
+    /// as the smallest list has that all of them are in where a buyer or an amount is wanted, else only those at the
+    /// ends of a stretch of time: of less than an hour, of less than a day where that was more than 90 days ago, or of
+    /// less than a month where that was more than three years ago.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn order_totals(
+        &self,
+        project: ProjectId,
+        products: &[ProductId],
+        filter: &OrderFilter,
+    ) -> Result<OrderTotals, Error> {
+        let sales = self.sales_of(project, products, filter)?;
+        Ok(OrderTotals::of(&sales, filter.state))
+    }
+
+    /// The prices and the wallets that brought most of a project's orders that were placed within a stretch of time, at
+    /// most `most` of each; wallets among the newest 200,000 orders.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn best_sellers(
+        &self,
+        project: ProjectId,
+        products: &[ProductId],
+        within: Span,
+        most: usize,
+    ) -> Result<BestSellers, Error> {
+        let filter = OrderFilter {
+            from: Some(within.start),
+            to: Some(within.end),
+            ..OrderFilter::default()
+        };
+        let (mut prices, mut wallets) = (HashMap::new(), HashMap::new());
+        let sales = self.sales_of(project, products, &filter)?;
+        let paid = sales.cells().filter(|(cell, _)| cell.is_paid());
+        for (cell, sum) in paid.filter(|(cell, _)| cell.price != OTHER_PRICES) {
+            take(prices.entry((cell.price, cell.currency)), cell, sum);
+        }
+        let mut looked_at = 0_usize;
+        self.each_order(project, &filter, None, AT_ONCE, &mut |row| {
+            looked_at = looked_at.saturating_add(1);
+            let (cell, sum) = (SalesCell::of(&row.summary), SalesSum::of(&row.summary, 1));
+            if cell.is_paid() {
+                let wallet = row.position.order.wallet;
+                take(wallets.entry((wallet, cell.currency)), &cell, &sum);
+            }
+            looked_at < LOOKED_AT
+        })?;
+        Ok(BestSellers {
+            prices: best(prices, most),
+            wallets: best(wallets, most),
+            is_partial: looked_at >= LOOKED_AT,
+        })
+    }
+}
+
+/// The orders to add up; sums that are kept have them in any state.
+struct SalesQuery<'a> {
+    project: ProjectId,
+    products: Vec<ProductId>,
+    filter: &'a OrderFilter,
+}
+
+impl dyn Books + '_ {
+    /// The sales of the orders that a filter lets through, of any state where it can be.
+    fn sales_of(
+        &self,
+        project: ProjectId,
+        products: &[ProductId],
+        filter: &OrderFilter,
+    ) -> Result<Sales, Error> {
+        let products = products.iter().copied();
+        let is_wanted = |product: &ProductId| filter.product.is_none_or(|it| it == *product);
+        let query = SalesQuery {
+            project,
+            products: products.filter(is_wanted).collect(),
+            filter,
+        };
+        let from = filter.from.unwrap_or(Timestamp(i64::MIN));
+        let to = filter.to.unwrap_or(Timestamp(i64::MAX));
+        let is_by_order =
+            filter.email.is_some() || filter.min_cents.is_some() || filter.max_cents.is_some();
+        let intervals: &[Interval] = if is_by_order { &[] } else { &LONGEST_FIRST };
+        let mut sales = Sales::default();
+        self.add_sales(&query, intervals, (from, to), &mut sales)?;
+        Ok(sales)
+    }
+
+    /// Adds orders that were placed within a stretch of time: the intervals that lie within, as far as they are kept,
+    /// and what is left before and behind them.
+    fn add_sales(
+        &self,
+        query: &SalesQuery<'_>,
+        intervals: &[Interval],
+        within: (Timestamp, Timestamp),
+        sales: &mut Sales,
+    ) -> Result<(), Error> {
+        let (from, to) = within;
+        if from >= to {
+            return Ok(());
+        }
+        let Some((&interval, shorter)) = intervals.split_first() else {
+            let filter = OrderFilter {
+                from: Some(from),
+                to: Some(to),
+                ..query.filter.clone()
+            };
+            return self.each_order(query.project, &filter, None, AT_ONCE, &mut |row| {
+                sales.add_order(&row.summary);
+                true
+            });
+        };
+        if let Some((first, end)) = whole(interval, within)
+            && let Some(kept) = self.kept_sales(query, interval, (first, end))?
+        {
+            sales.merge(&kept);
+            self.add_sales(query, shorter, (from, first), sales)?;
+            return self.add_sales(query, shorter, (end, to), sales);
+        }
+        self.add_sales(query, shorter, within, sales)
+    }
+
+    /// The sales of whole intervals; `None` where one is not kept any more.
+    fn kept_sales(
+        &self,
+        query: &SalesQuery<'_>,
+        interval: Interval,
+        within: (Timestamp, Timestamp),
+    ) -> Result<Option<Sales>, Error> {
+        let mut sales = Sales::default();
+        for &product in &query.products {
+            let is_kept = || -> Result<bool, Error> {
+                let kept_after = self.usage_kept_after(product, interval)?;
+                Ok(kept_after.is_none_or(|at| within.0 > at))
+            };
+            if !is_kept()? {
+                return Ok(None);
+            }
+            let periods = self.usage(product, interval, within)?;
+            // A fold may have removed some of them meanwhile.
+            if !is_kept()? {
+                return Ok(None);
+            }
+            periods.iter().for_each(|(_, it)| sales.merge(&it.sales));
+        }
+        Ok(Some(sales))
+    }
+}
+
+/// The stretch of whole intervals within another, if there are any: its first instant, and the first after it.
+fn whole(interval: Interval, (from, to): (Timestamp, Timestamp)) -> Option<(Timestamp, Timestamp)> {
+    // Nothing was placed outside of the calendar: a stretch that begins before it, or ends after it, has all.
+    let first = match interval.span(from) {
+        Some(span) if span.start == from => from,
+        Some(span) => span.end,
+        None if from.0 < 0 => Timestamp(i64::MIN),
+        None => return None,
+    };
+    let end = match interval.span(to) {
+        Some(span) => span.start,
+        None if to.0 > 0 => Timestamp(i64::MAX),
+        None => return None,
+    };
+    (first < end).then_some((first, end))
+}
+
+fn take<K>(takings: Entry<'_, K, Takings>, cell: &SalesCell, sum: &SalesSum) {
+    let takings = takings.or_insert(Takings {
+        count: 0,
+        cents: 0,
+        currency: cell.currency,
+    });
+    let kept = sum.amount_cents.saturating_sub(sum.refunded_cents);
+    let count = u64::try_from(sum.count).unwrap_or(0);
+    takings.count = takings.count.saturating_add(count);
+    takings.cents = takings.cents.saturating_add(kept);
+}
+
+/// The highest sums, those of one currency together.
+fn best<K: Copy + Ord>(sums: HashMap<(K, [u8; 3]), Takings>, most: usize) -> Vec<(K, Takings)> {
+    let sums = sums.into_iter().filter(|(_, sum)| sum.count > 0);
+    let mut sums: Vec<_> = sums.map(|((key, _), sum)| (key, sum)).collect();
+    sums.sort_unstable_by_key(|(key, sum)| (std::cmp::Reverse(sum.cents), sum.currency, *key));
+    sums.truncate(most);
+    sums
+}
