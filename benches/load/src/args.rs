@@ -122,7 +122,7 @@ pub(crate) enum Suite {
     /// incremental backup of them.
     Dashboard {
         /// Number of wallets.
-        #[arg(long, value_name = "WALLETS", value_parser = clap::value_parser!(u64).range(100..=5_000_000))]
+        #[arg(long, value_name = "WALLETS", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
         wallets: Option<u64>,
         /// Number of entries in their ledgers.
         #[arg(long, value_name = "ENTRIES", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
