@@ -209,7 +209,7 @@ impl Pending {
         };
         replaced.extend(parts.map(|parts| RetiredObject::Parts(parts.number)));
         let list = retire::list(store, tools.number, key, replaced)?;
-        store.put(&store.wallets, key.0, stored.encode()?)?;
+        store.writes.put(&store.wallets, key.0, stored.encode()?)?;
         slices.look(store, key, &stored.head.runs);
         if let Some(slot) = slot
             && !slot.publish(&stored, &unindexed)?

@@ -12,7 +12,9 @@ use crate::{
 pub(super) fn put(store: &Store, document: &Document) -> Result<(), Error> {
     let (kind, id) = document.address();
     let key = [[kind].as_slice(), &id.to_be_bytes()].concat();
-    store.put(&store.catalog, key, encode_document(document)?)
+    store
+        .writes
+        .put(&store.catalog, key, encode_document(document)?)
 }
 
 pub(super) fn documents(store: &Store) -> Result<Vec<Document>, Error> {

@@ -151,12 +151,12 @@ impl Section {
             Self::Directory => put_blocks(store, records),
             Self::Lists => {
                 let mut records = records.iter();
-                records.try_for_each(|(key, value)| store.put(&store.folds, *key, *value))
+                records.try_for_each(|(key, value)| store.writes.put(&store.folds, *key, *value))
             }
             _ => {
                 let tree = self.tree(store)?;
                 let mut records = records.iter();
-                records.try_for_each(|(key, value)| store.put(tree, *key, *value))
+                records.try_for_each(|(key, value)| store.writes.put(tree, *key, *value))
             }
         }
     }
@@ -208,7 +208,7 @@ fn put_blocks(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
             inline = Some((wallet, first));
         }
         if inline.is_some_and(|(_, inline)| first < inline) {
-            store.put(&store.directory, *key, *value)?;
+            store.writes.put(&store.directory, *key, *value)?;
         }
     }
     Ok(())

@@ -57,7 +57,9 @@ pub(super) fn push(
     head.spills.push(spill);
     if head.spills.len() >= store.tuning.inline_spills {
         let key = block_key(wallet, first_inline(head));
-        store.put(&store.directory, key, encode_value(&head.spills)?)?;
+        store
+            .writes
+            .put(&store.directory, key, encode_value(&head.spills)?)?;
         head.spills.clear();
     }
     Ok(())

@@ -10,8 +10,8 @@ use crate::{
 /// Stores a note in place of its former version, or removes it.
 pub(super) fn put(store: &Store, key: &[u8], body: Option<&[u8]>) -> Result<(), Error> {
     match body {
-        Some(body) => store.put(&store.notes, key, encode_note(body)),
-        None => store.remove(&store.notes, key),
+        Some(body) => store.writes.put(&store.notes, key, encode_note(body)),
+        None => store.writes.remove(&store.notes, key),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A key and its value.
-pub(super) type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
 pub(super) type PackedChange<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
 

@@ -101,6 +101,7 @@ impl<'a> Writer<'a> {
         self.end_group();
         if !self.bytes.is_empty() {
             self.store
+                .writes
                 .put(&self.store.pages, &self.key, self.bytes.as_slice())?;
             self.bytes.clear();
         }

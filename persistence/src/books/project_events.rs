@@ -72,7 +72,9 @@ impl Page {
         value.push(FORMAT);
         value.extend_from_slice(&self.newest.to_be_bytes());
         value.extend_from_slice(&self.bytes);
-        store.put(&store.project_events, key(project, self.first), value)
+        store
+            .writes
+            .put(&store.project_events, key(project, self.first), value)
     }
 }
 
@@ -126,7 +128,7 @@ pub(super) fn add<'a>(
         if head(&value)?.0 >= too_old || Some(&key) == last.as_ref() {
             break;
         }
-        store.remove(&store.project_events, key)?;
+        store.writes.remove(&store.project_events, key)?;
     }
     Ok(())
 }

@@ -59,7 +59,9 @@ pub(super) fn list(
         wallet,
         items,
     };
-    store.put(&store.folds, list.key(), encode_value(&list.items)?)?;
+    store
+        .writes
+        .put(&store.folds, list.key(), encode_value(&list.items)?)?;
     Ok(Some(list))
 }
 
@@ -85,15 +87,17 @@ impl List {
             match item {
                 RetiredObject::Run(number) => {
                     let prefix = run::prefix(&self.wallet, *number);
-                    store.remove_all(&store.index, &prefix)?;
-                    store.remove_all(&store.filters, &prefix)?;
+                    store.writes.remove_all(&store.index, &prefix)?;
+                    store.writes.remove_all(&store.filters, &prefix)?;
                 }
                 RetiredObject::Parts(number) => {
-                    store.remove_all(&store.parts, &run::prefix(&self.wallet, *number))?;
+                    store
+                        .writes
+                        .remove_all(&store.parts, &run::prefix(&self.wallet, *number))?;
                 }
             }
         }
-        store.remove(&store.folds, self.key())
+        store.writes.remove(&store.folds, self.key())
     }
 }
 
@@ -105,7 +109,9 @@ pub(super) fn last_number(store: &Store) -> Result<u64, Error> {
 
 /// Stores the number of the last fold that ended: a fold's last write.
 pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
-    store.put(&store.folds, NUMBER, encode_value(&number)?)
+    store
+        .writes
+        .put(&store.folds, NUMBER, encode_value(&number)?)
 }
 
 /// Calls `take` with every list, as it is stored.
@@ -185,7 +191,7 @@ pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
             if record.is_some_and(|record| names(record, item)) {
                 used = used.max(number);
             } else {
-                store.remove(tree, key)?;
+                store.writes.remove(tree, key)?;
             }
         }
     }
@@ -195,7 +201,7 @@ pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
         if is_named(store, number, &page)? {
             used = used.max(number);
         } else {
-            store.remove(&store.pages, key)?;
+            store.writes.remove(&store.pages, key)?;
         }
     }
     Ok(used)

@@ -93,7 +93,9 @@ impl Slices {
         let all = all.chain([RetiredObject::Run(number)]);
         let replaced = retire::list(store, number, wallet, all.collect())?;
         let replaced = replaced.map(|list| list.without(RetiredObject::Run(number)));
-        store.put(&store.wallets, wallet.0, stored.encode()?)?;
+        store
+            .writes
+            .put(&store.wallets, wallet.0, stored.encode()?)?;
         if let Some(slot) = slots.awake(&wallet) {
             let keys = match slot.recent(stored.head.version, &[]) {
                 Some(keys) => keys,

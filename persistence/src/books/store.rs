@@ -42,6 +42,7 @@ pub(crate) struct Store {
     /// The last fold's number, and what folds replaced: [`super::retire`].
     pub(crate) folds: sled::Tree,
     pub(crate) tuning: Tuning,
+    /// How anything is written to them.
     pub(crate) writes: Writes,
 }
 
@@ -104,26 +105,6 @@ impl Store {
             }
         }
     }
-
-    /// Writes a record, without a flush.
-    pub(crate) fn put(
-        &self,
-        tree: &sled::Tree,
-        key: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]> + Into<sled::IVec>,
-    ) -> Result<(), Error> {
-        self.writes.put(tree, key, value)
-    }
-
-    /// Removes a record, if it is there.
-    pub(crate) fn remove(&self, tree: &sled::Tree, key: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.writes.remove(tree, key)
-    }
-
-    /// Removes every record whose key begins with `prefix`.
-    pub(crate) fn remove_all(&self, tree: &sled::Tree, prefix: &[u8]) -> Result<(), Error> {
-        self.writes.remove_all(tree, prefix)
-    }
 }
 
 impl Pages for Store {
@@ -142,11 +123,11 @@ impl Pages for Store {
     }
 
     fn put_page(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error> {
-        self.put(&self.index, key, value)
+        self.writes.put(&self.index, key, value)
     }
 
     fn put_filter(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error> {
-        self.put(&self.filters, key, value)
+        self.writes.put(&self.filters, key, value)
     }
 }
 

@@ -600,6 +600,6 @@ fn no_value_is_large_and_none_leaves_the_log() {
         0
     );
     let large = vec![0; (64 << 10) + 1];
-    assert!(store.put(&store.pages, [0], large).is_err());
+    assert!(store.writes.put(&store.pages, [0], large).is_err());
     assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems, [""; 0]);
 }

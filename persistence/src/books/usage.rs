@@ -142,7 +142,7 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 }
                 usage.sales = usage.sales.bounded();
                 if is_new || usage != before {
-                    store.put(
+                    store.writes.put(
                         &store.usage,
                         key,
                         encode_value(&StoredUsage::of(through, &usage))?,
@@ -183,7 +183,7 @@ fn names(
     }
     if names.len() > before {
         let all: Vec<&str> = names.iter().map(|name| &**name).collect();
-        store.put(&store.usage, key, encode_value(&all)?)?;
+        store.writes.put(&store.usage, key, encode_value(&all)?)?;
     }
     Ok(names)
 }
@@ -200,7 +200,7 @@ fn newest(store: &Store, product: ProductId, interval: Interval) -> Result<i64, 
 fn forget(store: &Store, product: ProductId, interval: Interval, to: i64) -> Result<(), Error> {
     let old = key(product, interval as u8, i64::MIN)..=key(product, interval as u8, to);
     for old in store.usage.range(old).keys() {
-        store.remove(&store.usage, old.map_err(io)?)?;
+        store.writes.remove(&store.usage, old.map_err(io)?)?;
     }
     Ok(())
 }

@@ -176,7 +176,9 @@ impl WalletRecord {
         if self.snapshot.len() > store.tuning.snapshot_bytes {
             let mut count = 0_u16;
             for part in self.snapshot.chunks(store.tuning.part_bytes) {
-                store.put(&store.parts, part_key(key, number, count), part.to_vec())?;
+                store
+                    .writes
+                    .put(&store.parts, part_key(key, number, count), part.to_vec())?;
                 count = count
                     .checked_add(1)
                     .ok_or_else(|| damaged(format!("{key:?}: its snapshot has too many parts")))?;
