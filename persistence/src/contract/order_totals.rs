@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     error::Error,
+    lookups::order_lists::currency_code,
     usage::{Interval, OTHER_PRICES, Sales, SalesCell, SalesSum},
 };
 
@@ -50,7 +51,7 @@ impl Takings {
     /// The currency's ISO 4217 code.
     #[must_use]
     pub fn currency(&self) -> &str {
-        str::from_utf8(&self.currency).unwrap_or("XXX")
+        currency_code(&self.currency)
     }
 }
 

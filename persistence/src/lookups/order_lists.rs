@@ -112,7 +112,7 @@ impl OrderSummary {
     /// The currency's ISO 4217 code.
     #[must_use]
     pub fn currency(&self) -> &str {
-        str::from_utf8(&self.currency).unwrap_or("XXX")
+        currency_code(&self.currency)
     }
 
     fn write(&self, wallet: &WalletKey) -> Value {
@@ -166,6 +166,11 @@ impl OrderRow {
             summary: OrderSummary::read(summary).ok_or_else(short)?,
         })
     }
+}
+
+/// A stored currency's ISO 4217 code.
+pub(crate) fn currency_code(currency: &[u8; 3]) -> &str {
+    str::from_utf8(currency).unwrap_or("XXX")
 }
 
 const STATUSES: [OrderStatus; 5] = [

@@ -10,7 +10,9 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::lookups::{ListChange, OrderSummary, list_change::ListedOrder};
+use crate::lookups::{
+    ListChange, OrderSummary, list_change::ListedOrder, order_lists::currency_code,
+};
 
 /// The most cells that are stored together: so many fit a record beside all else that it has.
 const CELLS: usize = 800;
@@ -88,7 +90,7 @@ impl SalesCell {
     }
 
     pub(crate) fn currency(&self) -> &str {
-        str::from_utf8(&self.currency).unwrap_or("XXX")
+        currency_code(&self.currency)
     }
 
     pub(crate) const fn is_paid(&self) -> bool {
