@@ -31,7 +31,7 @@ use crate::{
         decode_project_event,
     },
     log::{rounds::StopSignal, shared::Shared},
-    lookups::{Key, LookUp, LookUpRange, Value},
+    lookups::{EntryBatch, LookUp, LookUpRange, Value},
     sled_error::caught,
     usage::{Interval, Usage},
 };
@@ -239,11 +239,13 @@ impl Books for SledJournal {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-    ) -> Result<Vec<(Key, Value)>, Error> {
+    ) -> Result<EntryBatch, Error> {
         let books = self.books()?;
         caught(|| {
-            let stored = books.folded.stretch(look_up, stretch);
-            self.shared.fresh.merged(look_up, stretch, limit, stored)
+            let fresh = &self.shared.fresh;
+            fresh.merged(look_up, stretch, limit, |each| {
+                books.folded.stretch(look_up, stretch, each)
+            })
         })
     }
 

@@ -294,8 +294,9 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
         let expected = memory.stretch(look_up, &all, 1000).unwrap();
         assert!(!expected.is_empty());
         assert_eq!(journal.stretch(look_up, &all, 1000).unwrap(), expected);
-        for (key, value) in expected {
-            assert_eq!(journal.find(look_up, &key).unwrap(), Some(value));
+        for (key, value) in expected.iter() {
+            let found = journal.find(look_up, key).unwrap();
+            assert_eq!(found.as_deref(), Some(value));
         }
     }
     let found = by_address(journal.documents().unwrap());

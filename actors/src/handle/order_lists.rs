@@ -5,7 +5,7 @@ use domain::{
     id::{OrderSerial, ProductId},
     time::Span,
 };
-use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderTotals};
+use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderState, OrderTotals};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::{Error, OrderAnswer, OrderPage};
@@ -33,19 +33,42 @@ impl Handle {
         self.page_of(scope, places, limit).await
     }
 
-    /// What the orders of a project with these products come to that a filter lets through.
+    /// The same, with what all orders come to that the filter lets through, of a project with these products.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub async fn order_totals(
+    /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
+    pub async fn orders_and_totals(
         &self,
         scope: &Scope,
         products: Vec<ProductId>,
         filter: OrderFilter,
-    ) -> Result<OrderTotals, Error> {
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<(OrderPage, OrderTotals), Error> {
         let project = scope.project;
-        self.read_books(move |books| books.order_totals(project, &products, &filter))
+        let read = move |books: &dyn Books| {
+            let most = limit.saturating_add(1);
+            books.orders_and_totals(project, &products, &filter, before, most)
+        };
+        let (rows, totals) = self.read_books(read).await?;
+        let places = rows.iter().map(|row| row.position).collect();
+        Ok((self.page_of(scope, places, limit).await?, totals))
+    }
+
+    /// What the orders of a project with these products come to that are in each of these states.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub async fn order_totals_by_state<const N: usize>(
+        &self,
+        scope: &Scope,
+        products: Vec<ProductId>,
+        states: [OrderState; N],
+    ) -> Result<[OrderTotals; N], Error> {
+        let project = scope.project;
+        self.read_books(move |books| books.order_totals_by_state(project, &products, states))
             .await
     }
 

@@ -110,11 +110,12 @@ impl Section {
         match self {
             Self::LookUp(look_up) => {
                 let first = LookUpRange::From(vec![0; look_up.declared().key].into());
-                for entry in store.look_up(look_up).stretch(&first) {
-                    let (key, value) = entry?;
-                    take(&key, &value)?;
-                }
-                Ok(())
+                let mut taken = Ok(());
+                store.look_up(look_up).stretch(&first, &mut |key, value| {
+                    taken = take(key, value);
+                    taken.is_ok()
+                })?;
+                taken
             }
             Self::ProjectEvents => {
                 project_events::each_up_to(store, last_of(extent.mark.folded.lsn), take)

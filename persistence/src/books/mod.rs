@@ -10,6 +10,7 @@ pub(crate) mod copied;
 mod directory;
 pub(crate) mod disk;
 pub(crate) mod events;
+mod merged;
 mod notes;
 mod packed;
 pub(crate) mod pages;
@@ -64,7 +65,7 @@ use crate::{
     contract::{Awake, EventNumber, History, LoadedWallet, StoredNote},
     error::{Error, Ticket},
     log::project_events::NumberedEvent,
-    lookups::{AllChanges, Key, LookUp, LookUpRange, Value},
+    lookups::{AllChanges, EachEntry, LookUp, LookUpRange, Value},
     tuning::Tuning,
     usage::{Interval, fresh::StoredPeriod},
 };
@@ -327,13 +328,14 @@ impl FoldedState {
         usage::kept_after(self.store(), product, interval)
     }
 
-    /// Entries of a look-up, in the stretch's order.
+    /// Calls `each` with entries of a look-up, in the stretch's order, until it returns false.
     pub(crate) fn stretch(
         &self,
         look_up: LookUp,
         stretch: &LookUpRange,
-    ) -> impl Iterator<Item = Result<(Key, Value), Error>> + use<'_> {
-        self.store().look_up(look_up).stretch(stretch)
+        each: &mut EachEntry<'_>,
+    ) -> Result<(), Error> {
+        self.store().look_up(look_up).stretch(stretch, each)
     }
 
     /// The value that a look-up has under a key.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A key and its value.
-type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+pub(super) type PackedEntry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
 pub(super) type PackedChange<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);
 
@@ -33,7 +33,7 @@ struct Page<const K: usize, const V: usize> {
     fence: [u8; K],
     /// The next page's fence.
     next: Option<[u8; K]>,
-    entries: Vec<Entry<K, V>>,
+    entries: Vec<PackedEntry<K, V>>,
 }
 
 impl<const K: usize, const V: usize> Packed<K, V> {
@@ -60,7 +60,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     pub(super) fn forward(
         &self,
         from: [u8; K],
-    ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
+    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + use<'_, K, V> {
         let mut cursor = Some(from);
         pages(move || {
             let Some(from) = cursor else { return Ok(None) };
@@ -78,7 +78,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
     pub(super) fn backward(
         &self,
         before: [u8; K],
-    ) -> impl Iterator<Item = Result<Entry<K, V>, Error>> + use<'_, K, V> {
+    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + use<'_, K, V> {
         let mut cursor = before;
         pages(move || {
             let _turn = self.turn.read();
@@ -154,7 +154,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         &self,
         writes: &Writes,
         page: &Page<K, V>,
-        mut entries: Vec<Entry<K, V>>,
+        mut entries: Vec<PackedEntry<K, V>>,
     ) -> Result<(), Error> {
         let most = self.capacity();
         if entries.len() > most {
@@ -189,7 +189,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 
     /// The page before this fence, as it is stored.
     #[expect(clippy::type_complexity, reason = "a fence and its entries")]
-    fn before(&self, fence: &[u8; K]) -> Result<Option<([u8; K], Vec<Entry<K, V>>)>, Error> {
+    fn before(&self, fence: &[u8; K]) -> Result<Option<([u8; K], Vec<PackedEntry<K, V>>)>, Error> {
         let page = self.tree.get_lt(fence).map_err(io)?;
         page.map(|(before, bytes)| Ok((read_key(&before)?, decode(&bytes)?)))
             .transpose()
@@ -201,7 +201,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         &self,
         writes: &Writes,
         page: &Page<K, V>,
-        entries: &[Entry<K, V>],
+        entries: &[PackedEntry<K, V>],
         most: usize,
     ) -> Result<(), Error> {
         let each = match page.next {
@@ -218,7 +218,12 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         self.put(writes, &page.fence, lower)
     }
 
-    fn put(&self, writes: &Writes, fence: &[u8; K], entries: &[Entry<K, V>]) -> Result<(), Error> {
+    fn put(
+        &self,
+        writes: &Writes,
+        fence: &[u8; K],
+        entries: &[PackedEntry<K, V>],
+    ) -> Result<(), Error> {
         let mut bytes = Vec::with_capacity(self.page_bytes);
         for (key, value) in entries {
             bytes.extend_from_slice(key);
@@ -232,7 +237,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 fn merged<const K: usize, const V: usize>(
     page: &Page<K, V>,
     changes: &mut Peekable<impl Iterator<Item = PackedChange<K, V>>>,
-) -> (Vec<Entry<K, V>>, bool) {
+) -> (Vec<PackedEntry<K, V>>, bool) {
     let mut entries = Vec::with_capacity(page.entries.len());
     let mut rest = page.entries.as_slice();
     let mut changed = false;
@@ -286,7 +291,7 @@ pub(super) fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
         .map_err(|_| damaged("a packed page has a key of another length".into()))
 }
 
-fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<Entry<K, V>>, Error> {
+fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<PackedEntry<K, V>>, Error> {
     let bytes = unpack(bytes, "a packed page")?;
     let mut rest = bytes.as_slice();
     let entry = K.saturating_add(V);

@@ -1,13 +1,14 @@
 //! A sorted set of small entries that change in any order: pages, and a list of changes that are not in them yet.
 
 use super::{
-    packed::{Packed, PackedChange, read_key},
+    merged::MergedEntries,
+    packed::{Packed, PackedChange, PackedEntry, read_key},
     pending_list::PendingList,
     writes::Writes,
 };
 use crate::{
     error::Error,
-    lookups::{Changes, Key, LookUpRange, MergedEntries, Value},
+    lookups::{Changes, EachEntry, LookUpRange, Value},
     tuning::Tuning,
 };
 
@@ -16,11 +17,8 @@ pub(crate) trait Set: Send + Sync {
     /// The value under this key.
     fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
 
-    /// Entries, in the stretch's order. Nothing is read before the first is asked for.
-    fn stretch(
-        &self,
-        stretch: &LookUpRange,
-    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_>;
+    /// Calls `each` with entries, in the stretch's order, until it returns false. It may change the set.
+    fn stretch(&self, stretch: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error>;
 
     /// Inserts and removes entries, and leaves them on the pending list.
     fn apply(&self, writes: &Writes, changes: &Changes) -> Result<(), Error>;
@@ -53,18 +51,20 @@ impl<const K: usize, const V: usize> SortedSet<K, V> {
 
     // In both, the pending list is read first: what leaves it then is in the pages.
 
-    fn forward(&self, from: [u8; K]) -> impl Iterator<Item = Result<(Key, Value), Error>> + '_ {
+    fn forward(
+        &self,
+        from: [u8; K],
+    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + '_ {
         let pending = self.pending.forward(from);
-        boxed(MergedEntries::new(pending, self.pages.forward(from), false))
+        MergedEntries::new(pending, self.pages.forward(from), false)
     }
 
-    fn backward(&self, before: [u8; K]) -> impl Iterator<Item = Result<(Key, Value), Error>> + '_ {
+    fn backward(
+        &self,
+        before: [u8; K],
+    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + '_ {
         let pending = self.pending.backward(before);
-        boxed(MergedEntries::new(
-            pending,
-            self.pages.backward(before),
-            true,
-        ))
+        MergedEntries::new(pending, self.pages.backward(before), true)
     }
 }
 
@@ -78,20 +78,10 @@ impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
         Ok(value.map(Into::into))
     }
 
-    fn stretch(
-        &self,
-        stretch: &LookUpRange,
-    ) -> Box<dyn Iterator<Item = Result<(Key, Value), Error>> + '_> {
-        let (key, forward) = match stretch {
-            LookUpRange::From(key) => (key, true),
-            LookUpRange::Before(key) => (key, false),
-        };
-        match read_key(key) {
-            Ok(key) if forward => {
-                Box::new(std::iter::once_with(move || self.forward(key)).flatten())
-            }
-            Ok(key) => Box::new(std::iter::once_with(move || self.backward(key)).flatten()),
-            Err(error) => Box::new(std::iter::once(Err(error))),
+    fn stretch(&self, stretch: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error> {
+        match stretch {
+            LookUpRange::From(key) => pass(self.forward(read_key(key)?), each),
+            LookUpRange::Before(key) => pass(self.backward(read_key(key)?), each),
         }
     }
 
@@ -114,8 +104,15 @@ impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
     }
 }
 
-fn boxed<const K: usize, const V: usize>(
-    entries: impl Iterator<Item = Result<([u8; K], [u8; V]), Error>>,
-) -> impl Iterator<Item = Result<(Key, Value), Error>> {
-    entries.map(|entry| entry.map(|(key, value)| (key.into(), value.into())))
+fn pass<const K: usize, const V: usize>(
+    entries: impl Iterator<Item = Result<PackedEntry<K, V>, Error>>,
+    each: &mut EachEntry<'_>,
+) -> Result<(), Error> {
+    for entry in entries {
+        let (key, value) = entry?;
+        if !each(&key, &value) {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     error::{Error, Ticket},
-    lookups::{Key, LookUp, LookUpRange, Value},
+    lookups::{EntryBatch, LookUp, LookUpRange, Value},
     usage::{Interval, Usage},
 };
 
@@ -105,7 +105,7 @@ pub trait Books: Send + Sync + 'static {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-    ) -> Result<Vec<(Key, Value)>, Error>;
+    ) -> Result<EntryBatch, Error>;
 
     /// What was granted, used and sold of a product, and by how many wallets, by intervals of the UTC calendar,
     /// oldest first: those that begin at or after the first instant and before the second. Intervals without usage

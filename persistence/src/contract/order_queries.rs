@@ -65,6 +65,11 @@ impl OrderFilter {
         }
     }
 
+    /// Whether it asks for what sums are not kept by: a buyer, or an amount.
+    pub(super) const fn is_by_order(&self) -> bool {
+        self.email.is_some() || self.min_cents.is_some() || self.max_cents.is_some()
+    }
+
     /// Whether an order of its list is wanted.
     fn fits(&self, row: &OrderRow) -> bool {
         let summary = &row.summary;
@@ -130,8 +135,8 @@ impl dyn Books + '_ {
             let entries = self.stretch(LookUp::Orders, &stretch, at_once)?;
             let is_last = entries.len() < at_once;
             at_once = AT_ONCE;
-            for (key, value) in &entries {
-                if *key < first {
+            for (key, value) in entries.iter() {
+                if *key < *first {
                     return Ok(());
                 }
                 let row = OrderRow::read(key, value)?;
@@ -139,8 +144,8 @@ impl dyn Books + '_ {
                     return Ok(());
                 }
             }
-            match entries.into_iter().next_back() {
-                Some((last, _)) if !is_last => key = last,
+            match entries.iter().next_back() {
+                Some((last, _)) if !is_last => key = last.into(),
                 _ => return Ok(()),
             }
         }

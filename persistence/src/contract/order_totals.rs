@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use domain::{
     Timestamp,
-    id::{PriceId, ProductId, ProjectId, WalletKey},
+    id::{OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     time::Span,
 };
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    lookups::order_lists::currency_code,
+    lookups::{OrderRow, order_lists::currency_code},
     usage::{Interval, OTHER_PRICES, Sales, SalesCell, SalesSum},
 };
 
@@ -128,6 +128,51 @@ impl dyn Books + '_ {
         Ok(OrderTotals::of(&sales, filter.state))
     }
 
+    /// The same of each of these states, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn order_totals_by_state<const N: usize>(
+        &self,
+        project: ProjectId,
+        products: &[ProductId],
+        states: [OrderState; N],
+    ) -> Result<[OrderTotals; N], Error> {
+        let sales = self.sales_of(project, products, &OrderFilter::default())?;
+        Ok(states.map(|state| OrderTotals::of(&sales, Some(state))))
+    }
+
+    /// [`filtered_orders`](dyn Books::filtered_orders) and [`order_totals`](dyn Books::order_totals), for which orders
+    /// are walked once where both have to.
+    ///
+    /// # Errors
+    ///
+    /// The books cannot be read.
+    pub fn orders_and_totals(
+        &self,
+        project: ProjectId,
+        products: &[ProductId],
+        filter: &OrderFilter,
+        before: Option<(Timestamp, OrderSerial)>,
+        limit: usize,
+    ) -> Result<(Vec<OrderRow>, OrderTotals), Error> {
+        if !filter.is_by_order() {
+            let rows = self.filtered_orders(project, filter, before, limit)?;
+            return Ok((rows, self.order_totals(project, products, filter)?));
+        }
+        let (mut rows, mut sales) = (Vec::new(), Sales::default());
+        self.each_order(project, filter, None, AT_ONCE, &mut |row| {
+            sales.add_order(&row.summary);
+            let is_before = before.is_none_or(|before| row.position.place() < before);
+            if is_before && rows.len() < limit {
+                rows.push(row);
+            }
+            true
+        })?;
+        Ok((rows, OrderTotals::of(&sales, filter.state)))
+    }
+
     /// The prices and the wallets that brought most of a project's orders that were placed within a stretch of time, at
     /// most `most` of each; wallets among the newest 200,000 orders.
     ///
@@ -194,9 +239,11 @@ impl dyn Books + '_ {
         };
         let from = filter.from.unwrap_or(Timestamp(i64::MIN));
         let to = filter.to.unwrap_or(Timestamp(i64::MAX));
-        let is_by_order =
-            filter.email.is_some() || filter.min_cents.is_some() || filter.max_cents.is_some();
-        let intervals: &[Interval] = if is_by_order { &[] } else { &LONGEST_FIRST };
+        let intervals: &[Interval] = if filter.is_by_order() {
+            &[]
+        } else {
+            &LONGEST_FIRST
+        };
         let mut sales = Sales::default();
         self.add_sales(&query, intervals, (from, to), &mut sales)?;
         Ok(sales)

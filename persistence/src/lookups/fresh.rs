@@ -2,6 +2,7 @@
 //! soon as it is logged.
 
 use std::{
+    cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
     ops::Bound,
 };
@@ -9,7 +10,7 @@ use std::{
 use parking_lot::RwLock;
 
 use super::{
-    merged::MergedEntries,
+    entry_batch::{EachEntry, EntryBatch},
     spec::{Key, LookUp, LookUpChange, LookUpRange, Value},
 };
 use crate::error::Error;
@@ -29,7 +30,6 @@ struct OverlayState {
 const UNASSIGNED_TICKET: u64 = u64::MAX;
 
 type Set = BTreeMap<Key, (Option<Value>, u64)>;
-type Entry = (Key, Value);
 
 impl Overlay {
     /// Adds what an append is about to change, so that it is found before anybody can be told of
@@ -101,26 +101,66 @@ impl Overlay {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-        stored: impl Iterator<Item = Result<Entry, Error>>,
-    ) -> Result<Vec<Entry>, Error> {
+        stored: impl FnOnce(&mut EachEntry<'_>) -> Result<(), Error>,
+    ) -> Result<EntryBatch, Error> {
         let parts = self.0.read();
         let nothing = Set::new();
         let set = parts.sets.get(&look_up).unwrap_or(&nothing);
-        let change =
-            |(key, (value, _)): (&Key, &(Option<Value>, u64))| (key.clone(), value.clone());
+        let mut batch = EntryBatch::new(look_up);
         match stretch {
             LookUpRange::From(key) => {
                 let from = (Bound::Included(&**key), Bound::Unbounded);
-                let fresh = set.range::<[u8], _>(from).map(change);
-                let merged = MergedEntries::new(fresh, stored, false);
-                merged.take(limit).collect()
+                let fresh = set.range::<[u8], _>(from);
+                merge(fresh, Ordering::Less, limit, stored, &mut batch)?;
             }
             LookUpRange::Before(key) => {
                 let before = (Bound::Unbounded, Bound::Excluded(&**key));
-                let fresh = set.range::<[u8], _>(before).rev().map(change);
-                let merged = MergedEntries::new(fresh, stored, true);
-                merged.take(limit).collect()
+                let fresh = set.range::<[u8], _>(before).rev();
+                merge(fresh, Ordering::Greater, limit, stored, &mut batch)?;
             }
         }
+        Ok(batch)
     }
+}
+
+/// Merges fresh and stored entries, at most `limit`, both in an order in which the first of two keys compares to the
+/// second as `first`. If both have a key the fresh entry counts; without a value it hides the stored one.
+fn merge<'a>(
+    fresh: impl Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
+    first: Ordering,
+    limit: usize,
+    stored: impl FnOnce(&mut EachEntry<'_>) -> Result<(), Error>,
+    into: &mut EntryBatch,
+) -> Result<(), Error> {
+    let mut fresh = fresh.peekable();
+    let mut left = limit;
+    let mut push = |key: &[u8], value: Option<&[u8]>| {
+        if let Some(value) = value
+            && let Some(less) = left.checked_sub(1)
+        {
+            into.push(key, value);
+            left = less;
+        }
+        left > 0
+    };
+    stored(&mut |key, value| {
+        let is_due = |fresh: &Key| {
+            let order = (**fresh).cmp(key);
+            order == first || order.is_eq()
+        };
+        let mut is_changed = false;
+        while let Some((fresh, (value, _))) = fresh.next_if(|(fresh, _)| is_due(fresh)) {
+            is_changed = &**fresh == key;
+            if !push(fresh, value.as_deref()) {
+                return false;
+            }
+        }
+        is_changed || push(key, Some(value))
+    })?;
+    for (key, (value, _)) in fresh {
+        if !push(key, value.as_deref()) {
+            break;
+        }
+    }
+    Ok(())
 }

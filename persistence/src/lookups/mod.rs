@@ -5,11 +5,11 @@
 //! shown.
 
 mod codes;
+mod entry_batch;
 pub(crate) mod fresh;
 mod ids;
 pub(crate) mod list_change;
 pub(crate) mod lists;
-mod merged;
 pub(crate) mod order_lists;
 pub(crate) mod orders;
 pub(crate) mod periods;
@@ -22,9 +22,10 @@ use std::collections::BTreeMap;
 
 use domain::{id::WalletKey, wallet::Event};
 
+pub(crate) use entry_batch::EachEntry;
+pub use entry_batch::EntryBatch;
 pub use list_change::{ListChange, OrderSummary};
 pub use lists::ListWatch;
-pub(crate) use merged::MergedEntries;
 pub use order_lists::OrderRow;
 pub use orders::OrderPosition;
 pub use provider_ids::ProviderId;

@@ -31,7 +31,7 @@ use crate::{
     },
     error::{AppendRefusal, Error, Outcome, Ticket},
     format::append::{Append, FreshChanges, LogEvent, decode_events},
-    lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
+    lookups::{EachEntry, EntryBatch, Key, LookUp, LookUpRange, Value, fresh::Overlay},
     usage::{Interval, Usage, fresh::FreshSales},
 };
 
@@ -467,19 +467,23 @@ impl Books for MemoryJournal {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-    ) -> Result<Vec<(Key, Value)>, Error> {
+    ) -> Result<EntryBatch, Error> {
         let state = self.state.lock();
         let books = &state.books;
-        let entry = |(key, value): (&Key, &Value)| Ok((key.clone(), value.clone()));
-        let over = |stored: &mut dyn Iterator<Item = _>| {
-            self.fresh.merged(look_up, stretch, limit, stored)
-        };
-        match stretch {
-            LookUpRange::From(from) => over(&mut books.entries(look_up, from.clone()..).map(entry)),
-            LookUpRange::Before(to) => {
-                over(&mut books.entries(look_up, ..to.clone()).rev().map(entry))
+        let stored = |each: &mut EachEntry<'_>| {
+            let mut take = |(key, value): (&Key, &Value)| each(key, value);
+            match stretch {
+                LookUpRange::From(from) => {
+                    let _ = books.entries(look_up, from.clone()..).all(&mut take);
+                }
+                LookUpRange::Before(to) => {
+                    let mut entries = books.entries(look_up, ..to.clone()).rev();
+                    let _ = entries.all(&mut take);
+                }
             }
-        }
+            Ok(())
+        };
+        self.fresh.merged(look_up, stretch, limit, stored)
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {

@@ -1,6 +1,6 @@
 //! What a project waits for a person to do, at the top of its overview.
 
-use actors::{OrderFilter, OrderState};
+use actors::OrderState;
 use catalog::ProjectCatalog;
 use domain::catalog::EndpointStatus;
 use maud::{Markup, html};
@@ -32,31 +32,27 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
     if !request.authority.may(Privilege::Own, None) {
         tasks.retain(|task| task.path != SYSTEM);
     }
+    let (handle, products) = (&app.handle, project.product_ids());
+    let states = [OrderState::Disputed, OrderState::Processing];
+    let totals = handle.order_totals_by_state(&project.scope, products, states);
+    // The list of orders says what is wrong with the books.
+    let [disputed, processing] = totals.await.unwrap_or_default();
     let orders = [
         (
-            OrderState::Disputed,
+            disputed.count,
             "disputed",
             "to answer: the bank waits for it at the payment provider",
         ),
         (
-            OrderState::Processing,
+            processing.count,
             "processing",
             "whose payment is under way, as of a bank debit",
         ),
     ];
-    for (state, name, what) in orders {
-        let filter = OrderFilter {
-            state: Some(state),
-            ..OrderFilter::default()
-        };
-        // The list itself says what is wrong with the books.
-        let products = project.product_ids();
-        let totals = app.handle.order_totals(&project.scope, products, filter);
-        let totals = totals.await;
-        let count = totals.map_or(0, |totals| totals.count);
+    for (count, state, what) in orders {
         if count > 0 {
-            let text = html! { (count) " " @if name == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
-            let path = format!("{}/orders?status={name}", base(project));
+            let text = html! { (count) " " @if state == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
+            let path = format!("{}/orders?status={state}", base(project));
             tasks.push(Task { path, text });
         }
     }

@@ -96,11 +96,11 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let wanted = filter(query, &project);
     let (page, totals) = match &wanted {
         Ok(filter) => {
-            let (handle, scope) = (&app.handle, &project.scope);
-            let refused = |error| Error::from_wallet(error, &project);
-            let page = handle.orders(scope, filter.clone(), before, SHOWN).await;
-            let totals = handle.order_totals(scope, project.product_ids(), filter.clone());
-            (page.map_err(refused)?, totals.await.map_err(refused)?)
+            let (products, filter) = (project.product_ids(), filter.clone());
+            let handle = &app.handle;
+            let found = handle.orders_and_totals(&project.scope, products, filter, before, SHOWN);
+            let found = found.await;
+            found.map_err(|error| Error::from_wallet(error, &project))?
         }
         Err(_) => (
             OrderPage {

@@ -16,7 +16,7 @@ use parking_lot::{Condvar, Mutex};
 use persistence::{
     Append, AppendRefusal, Awake, Backlog, Books, Error as StoreError, EventNumber, History,
     LoadedWallet, Log, MemoryJournal, OnEvents, OnOutcome, Store, StoredNote, Ticket,
-    lookups::{Key, LookUp, LookUpRange, Value},
+    lookups::{EntryBatch, LookUp, LookUpRange, Value},
     usage::{Interval, Usage},
 };
 
@@ -177,7 +177,7 @@ impl Books for Front {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-    ) -> Result<Vec<(Key, Value)>, StoreError> {
+    ) -> Result<EntryBatch, StoreError> {
         self.journal.stretch(look_up, stretch, limit)
     }
 

@@ -12,7 +12,7 @@ use super::awake::fold_awake;
 use super::*;
 use crate::{
     format::entry::{self, Entry},
-    lookups::{Changes, LookUpRange},
+    lookups::{Changes, Key, LookUpRange},
 };
 
 #[test]
@@ -253,7 +253,12 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
         let moved = problems(&|_, folded| {
             let set = folded.store().look_up(look_up);
             let from = LookUpRange::From(vec![0; width].into());
-            let (first, _) = set.stretch(&from).next().unwrap().unwrap();
+            let mut first = Key::default();
+            set.stretch(&from, &mut |key, _| {
+                first = key.into();
+                false
+            })
+            .unwrap();
             let elsewhere = vec![255; value].into_boxed_slice();
             let change = Changes::from([(first, Some(elsewhere))]);
             set.apply(&folded.store().writes, &change).unwrap();

@@ -18,7 +18,7 @@ use crate::{
         append::{Append, FreshChanges, LogEvent},
         decode_project_event,
     },
-    lookups::{Key, LookUp, LookUpRange, Value, fresh::Overlay},
+    lookups::{EntryBatch, LookUp, LookUpRange, Value, fresh::Overlay},
     tuning::Tuning,
     usage::{
         Interval, Usage,
@@ -151,9 +151,10 @@ impl Books for Shelf {
         look_up: LookUp,
         stretch: &LookUpRange,
         limit: usize,
-    ) -> Result<Vec<(Key, Value)>, Error> {
-        let stored = self.folded.stretch(look_up, stretch);
-        self.fresh.merged(look_up, stretch, limit, stored)
+    ) -> Result<EntryBatch, Error> {
+        self.fresh.merged(look_up, stretch, limit, |each| {
+            self.folded.stretch(look_up, stretch, each)
+        })
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {

@@ -70,12 +70,12 @@ impl Listing {
         for look_up in LookUp::ALL {
             let mut stored = Sum::default();
             let first = LookUpRange::From(vec![0; look_up.declared().key].into());
-            for entry in store.look_up(look_up).stretch(&first) {
-                let (key, value) = entry?;
-                if !unfolded.contains_key(&lookups::wallet_in(look_up, &key, &value)) {
-                    stored.add(&key, &value);
+            store.look_up(look_up).stretch(&first, &mut |key, value| {
+                if !unfolded.contains_key(&lookups::wallet_in(look_up, key, value)) {
+                    stored.add(key, value);
                 }
-            }
+                true
+            })?;
             let expected = self.0.get(&look_up).copied().unwrap_or_default();
             let name = look_up.declared().name;
             if stored.entries != expected.entries {

@@ -63,17 +63,13 @@ pub(super) async fn list(
     ) {
         return Ok(csv::orders(app.handle.clone(), project, filter));
     }
-    let page = part.page(filter.clone(), &app.handle, &project).await?;
-    let totals = match totals {
+    let (page, totals) = match totals {
         Some(Text(true)) => {
-            let products = project.product_ids();
-            let totals = app.handle.order_totals(&project.scope, products, filter);
-            Some(totals.await)
+            let found = part.page_and_totals(filter, &app.handle, &project).await?;
+            (found.0, Some(found.1))
         }
-        Some(Text(false)) | None => None,
+        Some(Text(false)) | None => (part.page(filter, &app.handle, &project).await?, None),
     };
-    let totals = totals.transpose();
-    let totals = totals.map_err(|error| Error::from_wallet(error, &project))?;
     respond::json(&ListedOrders::new(page, totals.as_ref()))
 }
 

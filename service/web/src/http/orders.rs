@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actors::{Address, Handle, OrderFilter};
+use actors::{Address, Handle, OrderFilter, OrderTotals};
 use axum::response::Response;
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::KeyKind, id::OrderSerial, session::WalletSession};
@@ -109,5 +109,20 @@ impl PageQuery {
         let page = handle.orders(&project.scope, filter, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
         Ok(Orders::of(&page, KeyKind::Secret))
+    }
+
+    /// The same, with what all orders come to that the filter lets through.
+    pub(crate) async fn page_and_totals(
+        self,
+        filter: OrderFilter,
+        handle: &Handle,
+        project: &ProjectCatalog,
+    ) -> Result<(Orders, OrderTotals), Error> {
+        let (before, limit) = self.place();
+        let (scope, products) = (&project.scope, project.product_ids());
+        let found = handle.orders_and_totals(scope, products, filter, before, limit);
+        let found = found.await;
+        let (page, totals) = found.map_err(|error| Error::from_wallet(error, project))?;
+        Ok((Orders::of(&page, KeyKind::Secret), totals))
     }
 }

@@ -492,6 +492,16 @@ impl World {
             let rows = listed.iter().map(|row| row.position.order);
             assert!(rows.eq(wanted.iter().map(|(id, _)| *id)), "{filter:?}");
             self.check_totals_of(books, project, &filter);
+            // A page together with the totals, from anywhere.
+            let products = products(project);
+            let totals = books.order_totals(project, &products, &filter).unwrap();
+            for first in 0..=listed.len() {
+                let before = first.checked_sub(1).and_then(|last| listed.get(last));
+                let before = before.map(|row| row.position.place());
+                let found = books.orders_and_totals(project, &products, &filter, before, 3);
+                let page: Vec<_> = listed.iter().skip(first).take(3).copied().collect();
+                assert_eq!(found.unwrap(), (page, totals.clone()), "{filter:?}");
+            }
         }
     }
 
