@@ -1,7 +1,7 @@
 //! What a project's orders come to, by the sums that are kept by product and time: orders are walked only where a
 //! stretch of time begins or ends within what is kept.
 
-use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+use std::collections::BTreeMap;
 
 use domain::{
     Timestamp,
@@ -48,6 +48,14 @@ pub struct Takings {
 }
 
 impl Takings {
+    fn of(cell: &SalesCell, sum: &SalesSum) -> Self {
+        Self {
+            count: u64::try_from(sum.count).unwrap_or(0),
+            cents: sum.amount_cents.saturating_sub(sum.refunded_cents),
+            currency: cell.currency,
+        }
+    }
+
     /// The currency's ISO 4217 code.
     #[must_use]
     pub fn currency(&self) -> &str {
@@ -191,19 +199,18 @@ impl dyn Books + '_ {
             to: Some(within.end),
             ..OrderFilter::default()
         };
-        let (mut prices, mut wallets) = (HashMap::new(), HashMap::new());
         let sales = self.sales_of(project, products, &filter)?;
         let paid = sales.cells().filter(|(cell, _)| cell.is_paid());
-        for (cell, sum) in paid.filter(|(cell, _)| cell.price != OTHER_PRICES) {
-            take(prices.entry((cell.price, cell.currency)), cell, sum);
-        }
+        let paid = paid.filter(|(cell, _)| cell.price != OTHER_PRICES);
+        let prices = paid.map(|(cell, sum)| (cell.price, Takings::of(cell, sum)));
+        let prices = prices.collect();
+        let mut wallets = Vec::new();
         let mut looked_at = 0_usize;
         self.each_order(project, &filter, None, AT_ONCE, &mut |row| {
             looked_at = looked_at.saturating_add(1);
             let (cell, sum) = (SalesCell::of(&row.summary), SalesSum::of(&row.summary, 1));
             if cell.is_paid() {
-                let wallet = row.position.order.wallet;
-                take(wallets.entry((wallet, cell.currency)), &cell, &sum);
+                wallets.push((row.position.order.wallet, Takings::of(&cell, &sum)));
             }
             looked_at < LOOKED_AT
         })?;
@@ -327,22 +334,19 @@ fn whole(interval: Interval, (from, to): (Timestamp, Timestamp)) -> Option<(Time
     (first < end).then_some((first, end))
 }
 
-fn take<K>(takings: Entry<'_, K, Takings>, cell: &SalesCell, sum: &SalesSum) {
-    let takings = takings.or_insert(Takings {
-        count: 0,
-        cents: 0,
-        currency: cell.currency,
+/// The highest sums of what has the same key and currency, those of one currency together.
+fn best<K: Copy + Ord>(mut sums: Vec<(K, Takings)>, most: usize) -> Vec<(K, Takings)> {
+    // Sorted: to look each of many up in a map would wait for the memory.
+    sums.sort_unstable_by_key(|(key, sum)| (*key, sum.currency));
+    sums.dedup_by(|(key, more), (first, sum)| {
+        let is_same = key == first && more.currency == sum.currency;
+        if is_same {
+            sum.count = sum.count.saturating_add(more.count);
+            sum.cents = sum.cents.saturating_add(more.cents);
+        }
+        is_same
     });
-    let kept = sum.amount_cents.saturating_sub(sum.refunded_cents);
-    let count = u64::try_from(sum.count).unwrap_or(0);
-    takings.count = takings.count.saturating_add(count);
-    takings.cents = takings.cents.saturating_add(kept);
-}
-
-/// The highest sums, those of one currency together.
-fn best<K: Copy + Ord>(sums: HashMap<(K, [u8; 3]), Takings>, most: usize) -> Vec<(K, Takings)> {
-    let sums = sums.into_iter().filter(|(_, sum)| sum.count > 0);
-    let mut sums: Vec<_> = sums.map(|((key, _), sum)| (key, sum)).collect();
+    sums.retain(|(_, sum)| sum.count > 0);
     sums.sort_unstable_by_key(|(key, sum)| (std::cmp::Reverse(sum.cents), sum.currency, *key));
     sums.truncate(most);
     sums
