@@ -82,7 +82,7 @@ fn record(folded: &FoldedState, key: &WalletKey) -> WalletRecord {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
@@ -174,7 +174,7 @@ fn totals_are_fresh_between_any_two_writes_of_a_fold() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn what_is_appended_is_found_before_it_is_folded(seed: u64) {

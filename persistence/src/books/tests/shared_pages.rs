@@ -74,7 +74,7 @@ fn a_wallet_goes_on_in_the_next_page() {
 #[test]
 fn a_fold_of_very_many_wallets_is_written_bit_by_bit() {
     let mut world = World::new(32);
-    for number in 0..2_500 {
+    for number in 0..1_500 {
         world.step(wallet_key(number));
         world.step(wallet_key(number));
     }
