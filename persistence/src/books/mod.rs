@@ -10,7 +10,6 @@ pub(crate) mod copied;
 mod directory;
 pub(crate) mod disk;
 pub(crate) mod events;
-mod merged;
 mod notes;
 mod packed;
 pub(crate) mod pages;

@@ -1,14 +1,15 @@
 //! A sorted set of small entries that change in any order: pages, and a list of changes that are not in them yet.
 
+use std::cmp::Ordering;
+
 use super::{
-    merged::MergedEntries,
     packed::{Packed, PackedChange, PackedEntry, read_key},
     pending_list::PendingList,
     writes::Writes,
 };
 use crate::{
     error::Error,
-    lookups::{Changes, EachEntry, LookUpRange, Value},
+    lookups::{Changes, EachEntry, LookUpRange, Value, merge},
     tuning::Tuning,
 };
 
@@ -48,24 +49,6 @@ impl<const K: usize, const V: usize> SortedSet<K, V> {
             pending: PendingList::open(pending, tuning.page_bytes)?,
         })
     }
-
-    // In both, the pending list is read first: what leaves it then is in the pages.
-
-    fn forward(
-        &self,
-        from: [u8; K],
-    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + '_ {
-        let pending = self.pending.forward(from);
-        MergedEntries::new(pending, self.pages.forward(from), false)
-    }
-
-    fn backward(
-        &self,
-        before: [u8; K],
-    ) -> impl Iterator<Item = Result<PackedEntry<K, V>, Error>> + '_ {
-        let pending = self.pending.backward(before);
-        MergedEntries::new(pending, self.pages.backward(before), true)
-    }
 }
 
 impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
@@ -79,9 +62,20 @@ impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
     }
 
     fn stretch(&self, stretch: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error> {
+        // In both, the pending list is read first: what leaves it then is in the pages.
         match stretch {
-            LookUpRange::From(key) => pass(self.forward(read_key(key)?), each),
-            LookUpRange::Before(key) => pass(self.backward(read_key(key)?), each),
+            LookUpRange::From(key) => {
+                let from = read_key(key)?;
+                let pending = self.pending.forward(from);
+                let stored = |each: &mut EachEntry<'_>| pass(self.pages.forward(from), each);
+                merge(pending, Ordering::Less, stored, each)
+            }
+            LookUpRange::Before(key) => {
+                let before = read_key(key)?;
+                let pending = self.pending.backward(before);
+                let stored = |each: &mut EachEntry<'_>| pass(self.pages.backward(before), each);
+                merge(pending, Ordering::Greater, stored, each)
+            }
         }
     }
 

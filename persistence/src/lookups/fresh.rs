@@ -11,6 +11,7 @@ use parking_lot::RwLock;
 
 use super::{
     entry_batch::{EachEntry, EntryBatch},
+    merged::merge,
     spec::{Key, LookUp, LookUpChange, LookUpRange, Value},
 };
 use crate::error::Error;
@@ -27,7 +28,7 @@ struct OverlayState {
 }
 
 /// The ticket of entries that are about to be appended: no fold reaches it.
-const UNASSIGNED_TICKET: u64 = u64::MAX;
+pub(crate) const UNASSIGNED_TICKET: u64 = u64::MAX;
 
 type Set = BTreeMap<Key, (Option<Value>, u64)>;
 
@@ -107,60 +108,33 @@ impl Overlay {
         let nothing = Set::new();
         let set = parts.sets.get(&look_up).unwrap_or(&nothing);
         let mut batch = EntryBatch::new(look_up);
+        let mut left = limit;
+        let each = &mut |key: &[u8], value: &[u8]| {
+            if let Some(less) = left.checked_sub(1) {
+                batch.push(key, value);
+                left = less;
+            }
+            left > 0
+        };
         match stretch {
             LookUpRange::From(key) => {
                 let from = (Bound::Included(&**key), Bound::Unbounded);
-                let fresh = set.range::<[u8], _>(from);
-                merge(fresh, Ordering::Less, limit, stored, &mut batch)?;
+                let fresh = set.range::<[u8], _>(from).map(change);
+                merge(fresh, Ordering::Less, stored, each)?;
             }
             LookUpRange::Before(key) => {
                 let before = (Bound::Unbounded, Bound::Excluded(&**key));
-                let fresh = set.range::<[u8], _>(before).rev();
-                merge(fresh, Ordering::Greater, limit, stored, &mut batch)?;
+                let fresh = set.range::<[u8], _>(before).rev().map(change);
+                merge(fresh, Ordering::Greater, stored, each)?;
             }
         }
         Ok(batch)
     }
 }
 
-/// Merges fresh and stored entries, at most `limit`, both in an order in which the first of two keys compares to the
-/// second as `first`. If both have a key the fresh entry counts; without a value it hides the stored one.
-fn merge<'a>(
-    fresh: impl Iterator<Item = (&'a Key, &'a (Option<Value>, u64))>,
-    first: Ordering,
-    limit: usize,
-    stored: impl FnOnce(&mut EachEntry<'_>) -> Result<(), Error>,
-    into: &mut EntryBatch,
-) -> Result<(), Error> {
-    let mut fresh = fresh.peekable();
-    let mut left = limit;
-    let mut push = |key: &[u8], value: Option<&[u8]>| {
-        if let Some(value) = value
-            && let Some(less) = left.checked_sub(1)
-        {
-            into.push(key, value);
-            left = less;
-        }
-        left > 0
-    };
-    stored(&mut |key, value| {
-        let is_due = |fresh: &Key| {
-            let order = (**fresh).cmp(key);
-            order == first || order.is_eq()
-        };
-        let mut is_changed = false;
-        while let Some((fresh, (value, _))) = fresh.next_if(|(fresh, _)| is_due(fresh)) {
-            is_changed = &**fresh == key;
-            if !push(fresh, value.as_deref()) {
-                return false;
-            }
-        }
-        is_changed || push(key, Some(value))
-    })?;
-    for (key, (value, _)) in fresh {
-        if !push(key, value.as_deref()) {
-            break;
-        }
-    }
-    Ok(())
+/// What a key's latest change leaves under it.
+fn change<'a>(
+    (key, (value, _)): (&'a Key, &'a (Option<Value>, u64)),
+) -> (&'a Key, Option<&'a Value>) {
+    (key, value.as_ref())
 }
