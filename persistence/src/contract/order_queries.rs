@@ -14,6 +14,7 @@ use crate::{
         LookUp, LookUpRange, OrderRow,
         order_lists::{OrderGroup, first_in, key_of},
     },
+    usage::SalesCell,
 };
 
 /// Entries that are read at once: what is appended meanwhile waits for no more than these.
@@ -49,6 +50,17 @@ pub enum OrderState {
     Disputed,
 }
 
+impl OrderState {
+    /// Whether the orders that are counted in this cell are in this state.
+    pub(super) fn has(self, cell: &SalesCell) -> bool {
+        match self {
+            Self::Is(status) => cell.status == status,
+            Self::Processing => cell.processing,
+            Self::Disputed => cell.disputed,
+        }
+    }
+}
+
 impl OrderFilter {
     /// The smallest list that has all that are wanted: that of a buyer, of a state that few orders are in, of a product.
     const fn group(&self) -> OrderGroup<'_> {
@@ -73,12 +85,8 @@ impl OrderFilter {
     /// Whether an order of its list is wanted.
     fn fits(&self, row: &OrderRow) -> bool {
         let summary = &row.summary;
-        let is_in = |state| match state {
-            OrderState::Is(status) => summary.status == status,
-            OrderState::Processing => summary.processing,
-            OrderState::Disputed => summary.disputed,
-        };
-        self.state.is_none_or(is_in)
+        let cell = SalesCell::of(summary);
+        self.state.is_none_or(|state| state.has(&cell))
             && self.product.is_none_or(|it| summary.product == it)
             && self.min_cents.is_none_or(|it| summary.amount_cents >= it)
             && self.max_cents.is_none_or(|it| summary.amount_cents <= it)

@@ -89,12 +89,7 @@ impl OrderTotals {
     /// The totals of sales in this state.
     fn of(sales: &Sales, state: Option<OrderState>) -> Self {
         let mut totals = Self::default();
-        let is_in = |cell: &SalesCell| match state {
-            None => true,
-            Some(OrderState::Is(status)) => cell.status == status,
-            Some(OrderState::Processing) => cell.processing,
-            Some(OrderState::Disputed) => cell.disputed,
-        };
+        let is_in = |cell: &SalesCell| state.is_none_or(|state| state.has(cell));
         // Prices together: a sum that keeps no price apart may have less than nothing of one.
         let sales = sales.of_all_prices();
         for (cell, sum) in sales.cells().filter(|(cell, _)| is_in(cell)) {

@@ -26,10 +26,7 @@ use domain::{Timestamp, id::ProductId};
 use parking_lot::RwLock;
 
 use super::{Interval, Usage, sales::SalesChange};
-use crate::error::Error;
-
-/// The ticket of what is about to be appended: no fold reaches it.
-const UNASSIGNED_TICKET: u64 = u64::MAX;
+use crate::{error::Error, lookups::fresh::UNASSIGNED_TICKET};
 
 /// Sales that are not folded yet.
 #[derive(Default)]
