@@ -16,13 +16,13 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use domain::{
     id::{OrderId, PriceId, ProjectId},
     terms::Terms,
-    text::{CheckoutId, PaymentId, SubscriptionId},
+    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
 };
 
 pub use self::{
     error::{Error, WebhookError},
-    lists::{Movement, ProviderCharge, ProviderList, ProviderListItem},
+    lists::{Movement, PartPayment, ProviderCharge, ProviderList, ProviderListItem},
     report::{
         BillingTerms, InvoiceName, NoOrderReason, ObjectRef, Origin, PaidInvoice, PaidOrder,
         PaymentReversal, PaymentTarget, PaymentWithoutOrder, ProviderEvent, Report,
@@ -133,6 +133,10 @@ pub trait Provider: Send + Sync {
 
     /// The present state of a payment's charge; `None`: the payment took no money.
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>>;
+
+    /// All successful payments of an invoice with their present state, the oldest first; empty where nothing had
+    /// to be paid.
+    fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>>;
 
     /// One of the provider's lists: items created at or after `from` and before `until`, the newest first,
     /// a page at a time. Items that took no money are left out.

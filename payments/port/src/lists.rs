@@ -41,6 +41,28 @@ pub struct ProviderCharge {
     pub at: Timestamp,
 }
 
+/// One of the payments of an invoice, which may be paid in parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPayment {
+    /// The provider's payment.
+    pub payment: PaymentId,
+    /// What it took, in the minor unit of the invoice's currency.
+    pub amount_cents: i64,
+    /// The part that was refunded, or is about to be.
+    pub refunded_cents: i64,
+    /// The part that disputes withhold or took.
+    pub disputed_cents: i64,
+}
+
+impl PartPayment {
+    /// What can still be refunded of it.
+    #[must_use]
+    pub fn left_cents(&self) -> i64 {
+        let gone = self.refunded_cents.saturating_add(self.disputed_cents);
+        self.amount_cents.saturating_sub(gone).max(0)
+    }
+}
+
 /// One item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderListItem {

@@ -18,6 +18,12 @@ pub struct InvoicePayment {
     pub invoice: Expandable<InvoiceId>,
     /// `open`, `paid` or `canceled`.
     status: String,
+    /// What it paid of the invoice, in the minor unit of the invoice's currency.
+    #[serde(default)]
+    pub amount_paid: Option<i64>,
+    /// When it was created, in seconds since the Unix epoch.
+    #[serde(default)]
+    pub created: i64,
     payment: Payment,
 }
 
@@ -80,7 +86,10 @@ fn intent_form(intent: &PaymentId) -> Form {
 }
 
 fn invoice_form(invoice: &InvoiceId) -> Form {
-    Form::new().with("invoice", invoice).with("status", "paid")
+    Form::new()
+        .with("invoice", invoice)
+        .with("status", "paid")
+        .with("limit", 100)
 }
 
 #[cfg(test)]
@@ -101,7 +110,7 @@ mod tests {
         let invoice = InvoiceId::new("in_1").unwrap();
         assert_eq!(
             lines(&invoice_form(&invoice)),
-            ["invoice=in_1", "status=paid"]
+            ["invoice=in_1", "status=paid", "limit=100"]
         );
     }
 

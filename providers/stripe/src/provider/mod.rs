@@ -15,14 +15,15 @@ use std::{future::Future, sync::Arc, time::Duration};
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
-    text::{CheckoutId, PaymentId, SubscriptionId},
+    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
     time::Timestamp,
     wallet::{ProviderKind, Receipt},
 };
 use port::{
     CheckoutPage, CheckoutRequest, ListPage, ObjectIds, ObjectRef, Operation, OrderReference,
-    Owners, PaidOrder, PortalRequest, Provider, ProviderCharge, ProviderEvent, ProviderFuture,
-    ProviderList, ProviderListItem, RefundRequest, Report, RunningSubscription, Span, WebhookError,
+    Owners, PaidOrder, PartPayment, PortalRequest, Provider, ProviderCharge, ProviderEvent,
+    ProviderFuture, ProviderList, ProviderListItem, RefundRequest, Report, RunningSubscription,
+    Span, WebhookError,
 };
 
 use crate::{
@@ -250,6 +251,10 @@ impl Provider for Stripe {
 
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
         self.within_patience(self.charge_of(payment))
+    }
+
+    fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>> {
+        self.within_patience(self.parts_of(invoice))
     }
 
     fn list<'a>(

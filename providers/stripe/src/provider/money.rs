@@ -1,14 +1,16 @@
 //! How much of a payment was refunded or disputed, and making refunds.
 
 use domain::{id::OrderId, wallet::Reversal};
-use port::{ObjectRef, Owners, PaymentReversal, PaymentTarget, RefundRequest, Report, Share};
+use port::{
+    ObjectRef, Owners, PartPayment, PaymentReversal, PaymentTarget, RefundRequest, Report, Share,
+};
 
 use super::{Stripe, anew, bills::name_of};
 use crate::{
     Error, Form,
     charges::Charge,
     disputes::Dispute,
-    id::{DisputeId, PaymentId},
+    id::{DisputeId, InvoiceId, PaymentId},
     invoices::{BillingReason, Invoice},
     key,
     metadata::OPERATION,
@@ -111,6 +113,29 @@ impl Stripe {
             reversal,
             prior_switches,
         })])
+    }
+
+    /// The successful payments of an invoice, the oldest first, with what was refunded or disputed of each.
+    pub(super) async fn parts_of(&self, id: &InvoiceId) -> Result<Vec<PartPayment>, Error> {
+        let invoice = self.client.read(id).await?;
+        let mut payments = self.client.invoice_payments_of_invoice(id).await?;
+        payments.sort_by_key(|payment| payment.created);
+        let mut parts = Vec::with_capacity(payments.len());
+        for payment in &payments {
+            let Some(intent) = payment.intent() else {
+                continue;
+            };
+            let intent = self.client.open(intent).await?;
+            let reversal = self.reversal(&intent, Some(&invoice.currency)).await?;
+            let reversal = reversal.unwrap_or_default();
+            parts.push(PartPayment {
+                payment: intent.id,
+                amount_cents: payment.amount_paid.unwrap_or(intent.amount_received),
+                refunded_cents: reversal.refunded_cents,
+                disputed_cents: reversal.disputed_cents,
+            });
+        }
+        Ok(parts)
     }
 
     /// The order that began an invoice's subscription.
