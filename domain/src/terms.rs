@@ -14,6 +14,15 @@ use crate::{
 
 const DAY_SECONDS: i64 = 86_400;
 
+/// What a sale brings beyond what was paid for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Excess {
+    /// Credits that nobody paid for.
+    pub credits: i64,
+    /// What is missing of the price, in the minor unit of the price's currency.
+    pub cents: i64,
+}
+
 /// The terms of one sale, copied from a [`Price`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
@@ -93,6 +102,24 @@ impl Terms {
         Some((bounded(self.amount_cents)?, bounded(self.credits)?))
     }
 
+    /// What they bring beyond a payment of this amount: credits in proportion to what it lacks. Amounts in different
+    /// currencies cannot be compared, and what costs nothing is not paid for by anything: then it is all of them.
+    #[must_use]
+    pub fn beyond(&self, paid_cents: i64, currency: &str) -> Excess {
+        let price = self.amount_cents.max(0);
+        let paid = match *currency == *self.currency {
+            true => paid_cents.clamp(0, price),
+            false => 0,
+        };
+        let product = i128::from(self.credits).checked_mul(i128::from(paid));
+        let paid_for = product.and_then(|product| product.checked_div(i128::from(price)));
+        let paid_for = paid_for.and_then(|credits| i64::try_from(credits).ok());
+        Excess {
+            credits: self.credits.saturating_sub(paid_for.unwrap_or(0)),
+            cents: price.saturating_sub(paid),
+        }
+    }
+
     /// A tier with a quantity, such as seats, as one tier that costs and brings all of it.
     #[must_use]
     pub fn many(self, quantity: Quantity) -> Self {
@@ -115,5 +142,51 @@ impl Terms {
     #[must_use]
     pub fn recurs(&self) -> bool {
         self.interval != Interval::OneTime
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_paid_for_is_beyond_it() {
+        let terms = |cents, credits| Terms {
+            price: PriceId(1),
+            product: ProductId(1),
+            fills: ProductId(1),
+            credits,
+            expire_after_days: None,
+            rollover: false,
+            features: BTreeSet::new(),
+            interval: Interval::OneTime,
+            trial_days: None,
+            trial_credits: 0,
+            repeatable: false,
+            label: None,
+            amount_cents: cents,
+            currency: "EUR".into(),
+        };
+        for (price, credits, paid, currency, expected) in [
+            (900, 100, 900, "EUR", (0, 0)),
+            (900, 100, 1000, "EUR", (0, 0)),
+            (900, 100, 450, "EUR", (50, 450)),
+            (900, 100, 899, "EUR", (1, 1)),
+            (900, 100, 900, "USD", (100, 900)),
+            (900, 100, -5, "EUR", (100, 900)),
+            (0, 100, 50, "EUR", (100, 0)),
+            (0, 0, 0, "EUR", (0, 0)),
+            (
+                MAX_CREDITS,
+                MAX_CREDITS,
+                1,
+                "EUR",
+                (MAX_CREDITS - 1, MAX_CREDITS - 1),
+            ),
+        ] {
+            let beyond = terms(price, credits).beyond(paid, currency);
+            let seen = (beyond.credits, beyond.cents);
+            assert_eq!(seen, expected, "{price} {credits} {paid} {currency}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use domain::{
 };
 use edge::{Support, permission::allow, refused};
 use maud::{Markup, html};
-use people::{Approval, Authority, Gift, Privilege};
+use people::{Approval, Authority, Gift, Privilege, Recipient};
 use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
@@ -23,6 +23,7 @@ use super::{
     money::{grouped, money},
     orders,
     page_request::{FormPost, PageFor, PageRequest},
+    prices::price_words,
     verbatim::verbatim,
     wallets,
 };
@@ -63,12 +64,15 @@ pub(super) async fn admit(
     let kept = people.ask_for_approval(who, gift.clone(), (reason, key), now);
     let kept = kept.await;
     let kept = kept.map_err(refused)?;
-    let what = format!("Asked for another person's yes to {}", words(&kept));
+    let what = format!(
+        "Asked for another person's yes to {}",
+        words(project, &kept)
+    );
     Ok(Some(request.done(&path(project), "asked", what)))
 }
 
 /// A gift in words for the audit log.
-fn words(approval: &Approval) -> String {
+fn words(project: &ProjectCatalog, approval: &Approval) -> String {
     let what = match &approval.gift {
         Gift::Grant {
             wallet,
@@ -87,6 +91,18 @@ fn words(approval: &Approval) -> String {
         }
         Gift::Reversal { deduction, credits } => {
             format!("give back {} of deduction {deduction}", grouped(*credits))
+        }
+        Gift::Assignment {
+            payment,
+            price,
+            credits,
+            cents,
+            ..
+        } => {
+            let (price, credits) = (price_words(project, *price), grouped(*credits));
+            format!(
+                "assign payment {payment} to {price}, which brings {credits} credits and {cents} cents beyond what was paid"
+            )
         }
     };
     match approval.reason.is_empty() {
@@ -129,6 +145,22 @@ async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Mark
         Gift::Reversal { deduction, credits } => html! {
             "Give back " (grouped(*credits)) " of deduction "
             a href=(deduction_path(project, *deduction)) { code { (deduction) } }
+        },
+        Gift::Assignment {
+            payment,
+            price,
+            credits,
+            cents,
+            to,
+        } => html! {
+            "Assign payment " a href={ (base) "/unfulfilled-payments/" (payment) } { code { (payment) } }
+            " to " (price_words(project, *price)) ": " (grouped(*credits)) " credits and "
+            (grouped(*cents)) " cents beyond what was paid, to "
+            @match to {
+                Recipient::New => "a new wallet",
+                Recipient::User(user) => (verbatim(user.as_str())),
+                Recipient::Wallet(key) => a href=(wallets::path(project, *key)) { "this wallet" },
+            }
         },
     }
 }
@@ -222,14 +254,14 @@ pub(super) async fn answer(
     }
     let asked = format!(
         "{}, which {} asked for",
-        words(&approval),
+        words(&project, &approval),
         approval.asker.name()
     );
     match answer.as_str() {
         "decline" => {
             people.forget_approval(&approval).await.map_err(refused)?;
             let what = match is_own {
-                true => format!("Withdrew the request to {}", words(&approval)),
+                true => format!("Withdrew the request to {}", words(&project, &approval)),
                 false => format!("Declined to {asked}"),
             };
             Ok(request.done(&path(&project), "declined", what))
@@ -325,6 +357,16 @@ async fn done(
                 .refund_unfulfilled(project.clone(), payment.clone())
                 .await;
             refund.map_err(|error| Error::from_instruction(error, project))?;
+            Ok(false)
+        }
+        Gift::Assignment {
+            payment, price, to, ..
+        } => {
+            let order = app
+                .payments
+                .assign(project.clone(), payment.clone(), *price, to.address());
+            let order = order.await;
+            order.map_err(|error| Error::from_instruction(error, project))?;
             Ok(false)
         }
         Gift::Reversal { deduction, credits } => {

@@ -9,6 +9,7 @@ mod actions;
 mod approvals;
 mod archive;
 mod assets;
+mod assignment;
 mod attention;
 mod audit;
 mod catalog;
@@ -190,7 +191,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             post(unfulfilled::reconcile),
         )
         .route(&of_payment(""), get(unfulfilled::show))
-        .route(&of_payment("/assign"), post(unfulfilled::assign))
+        .route(&of_payment("/assign"), post(assignment::assign))
         .route(&of_payment("/refund"), post(unfulfilled::refund))
         .route(&of_payment("/dismiss"), post(unfulfilled::dismiss))
         .route(

@@ -170,6 +170,24 @@ pub(super) async fn save(
     Ok(request.done(&path(&project, product), "saved", what))
 }
 
+/// A price in words: its identifier, what it costs, and whether it is off sale.
+pub(super) fn price_words(project: &ProjectCatalog, price: PriceId) -> String {
+    let Some(known) = project.any_price(&price) else {
+        return price.to_string();
+    };
+    let cost = money(known.amount_cents, &known.currency);
+    match is_on_sale(project, known) {
+        true => format!("{price} ({cost})"),
+        false => format!("{price} ({cost}, not on sale)"),
+    }
+}
+
+/// Whether a price can be bought.
+pub(super) fn is_on_sale(project: &ProjectCatalog, price: &Price) -> bool {
+    let product = project.product(&price.product);
+    price.active && product.is_some_and(|product| product.active)
+}
+
 /// What is not sold any more, and who keeps what.
 fn withdrawal(product: &Product, price: &Price) -> Markup {
     html! { dl {

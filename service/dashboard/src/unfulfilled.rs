@@ -1,15 +1,9 @@
 //! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
 //! with the orders.
 
-use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{
-    Timestamp,
-    code::RecoveryCode,
-    id::PriceId,
-    text::{ExternalUserId, PaymentId},
-};
+use domain::{Timestamp, text::PaymentId};
 use edge::Support;
 use maud::{Markup, html};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
@@ -22,8 +16,8 @@ use super::{
     form::{self, FieldLabel, Form},
     layout::{self, Tab, base},
     money::money,
-    orders,
     page_request::{FormPost, PageRequest},
+    prices::is_on_sale,
     verbatim::verbatim,
 };
 use crate::state::App;
@@ -44,7 +38,7 @@ const fn why(reason: NoOrderReason) -> &'static str {
     }
 }
 
-fn page_path(project: &ProjectCatalog) -> String {
+pub(super) fn page_path(project: &ProjectCatalog) -> String {
     format!("{}/unfulfilled-payments", base(project))
 }
 
@@ -157,7 +151,7 @@ pub(super) async fn reconcile(
     Ok(request.done(&page_path(&project), "reconciling", what.to_owned()))
 }
 
-fn payment(
+pub(super) fn payment(
     app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
@@ -176,7 +170,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     Ok(page(&request, &project, &known, &Fields::default(), None))
 }
 
-fn page(
+pub(super) fn page(
     request: &PageRequest,
     project: &ProjectCatalog,
     known: &UnfulfilledPayment,
@@ -233,7 +227,15 @@ fn decisions(
         })
         .map(|(product, price)| {
             let said = money(price.amount_cents, &price.currency);
-            (price.id.to_string(), format!("{}, {said}", product.name))
+            let off = if is_on_sale(project, price) {
+                ""
+            } else {
+                ", not on sale"
+            };
+            (
+                price.id.to_string(),
+                format!("{}, {said}{off}", product.name),
+            )
         })
         .collect();
     html! {
@@ -245,8 +247,7 @@ fn decisions(
                 (form.choice(&FieldLabel("priceId", "Price", "What it paid for. The order records the amount that was charged."), &prices))
                 (form.text(&FieldLabel("externalUserId", "User", "The user id of the wallet that gets the credits.")))
                 (form.text(&FieldLabel("code", "Recovery code", "Of an anonymous wallet. With neither, a new wallet is created.")))
-                (form.tick(&FieldLabel(CONFIRMED, "Yes, create an order for it", "")))
-                button.primary type="submit" { "Assign" }
+                button.primary type="submit" { "Assign…" }
             }
         }
         section.card {
@@ -270,49 +271,12 @@ fn decisions(
     }
 }
 
-/// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
-pub(super) async fn assign(
-    State(app): State<App>,
-    posted: FormPost<Support>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let known = payment(&app, &request, &project)?;
-    let done: Result<Response, Error> = async {
-        let (payments, id, (price, to)) = (&app.payments, &known.payment, assignment(&fields)?);
-        let order = payments
-            .assign(project.clone(), id.clone(), price, to)
-            .await;
-        let order = order.map_err(|error| Error::from_instruction(error, &project))?;
-        let path = orders::path(&project, order.id);
-        let what = format!("Assigned payment {id} to {price} as order {}", order.id);
-        Ok(request.done(&path, "assigned", what))
+/// Refuses to decide about a payment once more.
+pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
+    match known.is_open() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::PaymentSettled)),
     }
-    .await;
-    let again = |error| page(&request, &project, &known, &fields, Some(&error));
-    Ok(done.unwrap_or_else(again))
-}
-
-/// The price that was bought, and the wallet that gets the credits, if one is named.
-fn assignment(fields: &Fields) -> Result<(PriceId, Option<Address>), Error> {
-    fields.confirmed()?;
-    let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
-    let price = price.ok_or_else(|| Error::missing("priceId"))?;
-    let to = match (fields.some("externalUserId"), fields.some("code")) {
-        (Some(_), Some(_)) => return Err(Error::new(ErrorCode::ConflictingWallet)),
-        (Some(user), None) => {
-            let user = ExternalUserId::new(user);
-            let user = user.map_err(|error| Error::text("externalUserId", error))?;
-            Some(Address::External(user))
-        }
-        (None, Some(code)) => {
-            let code = RecoveryCode::parse(code).map(Address::Code);
-            let wrong = || Error::invalid("code", "This is not a recovery code.");
-            Some(code.ok_or_else(wrong)?)
-        }
-        (None, None) => None,
-    };
-    Ok((price, to))
 }
 
 /// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
@@ -324,6 +288,7 @@ pub(super) async fn refund(
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {
+        undecided(&known)?;
         fields.confirmed()?;
         let (payments, id) = (&app.payments, &known.payment);
         let gift = Gift::Payment {
@@ -355,6 +320,7 @@ pub(super) async fn dismiss(
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
     let done: Result<Response, Error> = async {
+        undecided(&known)?;
         fields.confirmed()?;
         let note = fields.line("note", LONGEST_NOTE, "Enter a reason of one line.")?;
         let (payments, id) = (&app.payments, &known.payment);

@@ -1,11 +1,36 @@
 //! What people give customers, of which one person may do so much in a day, or alone.
 
+use actors::Address;
 use domain::{
     catalog::ApprovalRules,
-    id::{LedgerId, OrderId, ProductId, WalletKey},
-    text::PaymentId,
+    id::{LedgerId, OrderId, PriceId, ProductId, WalletKey},
+    text::{ExternalUserId, PaymentId},
 };
 use serde::{Deserialize, Serialize};
+
+/// Whose wallet a payment is assigned to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recipient {
+    /// Nobody's: a new anonymous wallet.
+    New,
+    /// A user's, which may not exist yet.
+    User(ExternalUserId),
+    /// One that exists.
+    Wallet(WalletKey),
+}
+
+impl Recipient {
+    /// The address of the wallet; `None`: a new one.
+    #[must_use]
+    pub fn address(&self) -> Option<Address> {
+        match self {
+            Self::New => None,
+            Self::User(user) => Some(Address::External(user.clone())),
+            Self::Wallet(key) => Some(Address::Stored(*key)),
+        }
+    }
+}
 
 /// What somebody gives a customer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +68,19 @@ pub enum Gift {
         /// How many of its credits are given back.
         credits: i64,
     },
+    /// What a price brings beyond a payment that is assigned to it.
+    Assignment {
+        /// The payment at the provider.
+        payment: PaymentId,
+        /// What it is said to have bought.
+        price: PriceId,
+        /// Who gets it.
+        to: Recipient,
+        /// Credits that it did not pay for.
+        credits: i64,
+        /// What it lacks of the price, in the currency's minor unit.
+        cents: i64,
+    },
 }
 
 impl Gift {
@@ -50,7 +88,9 @@ impl Gift {
     #[must_use]
     pub const fn credits(&self) -> Option<i64> {
         match self {
-            Self::Grant { credits, .. } | Self::Reversal { credits, .. } => Some(*credits),
+            Self::Grant { credits, .. }
+            | Self::Reversal { credits, .. }
+            | Self::Assignment { credits, .. } => Some(*credits),
             Self::Refund { .. } | Self::Payment { .. } => None,
         }
     }
@@ -59,7 +99,9 @@ impl Gift {
     #[must_use]
     pub const fn cents(&self) -> Option<i64> {
         match self {
-            Self::Refund { cents, .. } | Self::Payment { cents, .. } => Some(*cents),
+            Self::Refund { cents, .. }
+            | Self::Payment { cents, .. }
+            | Self::Assignment { cents, .. } => Some(*cents),
             Self::Grant { .. } | Self::Reversal { .. } => None,
         }
     }

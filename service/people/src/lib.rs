@@ -21,7 +21,7 @@ pub use allowance::DayCountNote;
 pub use approval::{Approval, ApprovalNote};
 pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
 pub use error::Error;
-pub use gift::Gift;
+pub use gift::{Gift, Recipient};
 pub use identity::{BoundIdentity, ProviderSignIn};
 pub use password::{MIN_PASSWORD, Queued};
 pub use second_factor::{CODE_DIGITS, RecoveryCodes, TotpSecret};

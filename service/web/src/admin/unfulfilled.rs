@@ -182,10 +182,14 @@ pub(super) async fn assign(
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;
-    let paid = &order.order;
+    let (paid, known) = (&order.order, project.any_price(&price));
+    let known = known.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
+    let product = project.product(&known.product);
+    let is_on_sale = known.active && product.is_some_and(|product| product.active);
+    let off = if is_on_sale { "" } else { ", not on sale" };
     caller.did(format!(
-        "Assigned payment {id} of {} {} (minor unit) to {price} as order {}",
-        paid.amount_cents, paid.terms.currency, order.id
+        "Assigned payment {id} of {} {} (minor unit) to {price} ({} {}{off}) as order {}",
+        paid.amount_cents, paid.terms.currency, known.amount_cents, known.currency, order.id
     ));
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
