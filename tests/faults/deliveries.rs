@@ -6,7 +6,7 @@ use std::{
 };
 
 use kit::{
-    Launch, Server,
+    Launch, Server, deadline,
     receiver::{Receiver, Say},
 };
 use serde_json::{Value, json};
@@ -121,6 +121,59 @@ async fn a_killed_server_owes_nobody_an_event() {
     assert!(twice <= TWICE * KILLS as usize, "{twice} came twice");
     let status = server.terminate().await;
     assert!(status.success(), "{status}");
+    server.verify();
+}
+
+/// A wallet's events wait behind one that was refused; that is accepted at last, the next hangs, and the server dies.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_killed_after_a_late_acceptance_owes_what_waited_behind_it() {
+    let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
+    let mut server = Server::launch(launch).await;
+    let receiver = Receiver::start().await;
+    let path = format!("{}/webhooks", server.project_path());
+    let endpoint = json!({"url": receiver.url, "events": ["wallet.credited"]});
+    let made = server.admin().post(&path, &endpoint).await.expect(201);
+    let deliveries = format!("{path}/{}/deliveries", made["id"].as_str().unwrap());
+    receiver.of("ann", Some(Say::Status(500)));
+    for number in 0..11 {
+        server.grant("ann", 1, &format!("{number}")).await;
+    }
+    receiver.wait_for(1).await;
+    // Each that is accepted allows one more request at once, and the cursor passes ann's.
+    for number in 0..4 {
+        server.grant("bob", 1, &format!("{number}")).await;
+    }
+    receiver.wait_for(5).await;
+    receiver.of("cid", Some(Say::Silence));
+    server.grant("cid", 1, "hangs").await;
+    receiver.wait_for(6).await;
+    receiver.of("ann", None);
+    receiver.next(Say::Status(200));
+    receiver.always(Some(Say::Silence));
+    send_pending(&server, &deliveries).await;
+    receiver.wait_for(8).await;
+    let succeeded = format!("{deliveries}?status=succeeded");
+    let accepted = async || {
+        let page = server.admin().get(&succeeded).await.expect(200);
+        (page["deliveries"].as_array().map(Vec::len) == Some(5)).then_some(())
+    };
+    deadline::answered("ann's first is accepted", deadline::SOON, accepted).await;
+    server.crash().await;
+    receiver.of("cid", None);
+    receiver.always(None);
+    server.start_again().await;
+    let events: Vec<_> = events(&server).await;
+    let all = |received: &[kit::receiver::Received]| {
+        let ids = received.iter().map(|one| one.header("webhook-id"));
+        let ids: HashSet<_> = ids.collect();
+        // ann's eleven, bob's four, cid's one.
+        ids.len() == 16
+            && ids
+                .iter()
+                .all(|id| events.iter().any(|(event, _)| event == id))
+    };
+    receiver.until("each event at least once", all).await;
+    assert!(server.terminate().await.success());
     server.verify();
 }
 

@@ -80,6 +80,82 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
 }
 
 #[tokio::test]
+async fn what_waited_behind_an_event_that_was_accepted_just_now_is_sent_after_a_crash() {
+    let hooked = ServiceWithEndpoint::start().await;
+    hooked.receiver.of("ann", Some(Say::Status(500)));
+    for amount in [1, 2, 3] {
+        hooked.grant("ann", amount).await;
+    }
+    hooked.grant("bob", 5).await;
+    hooked.settled().await;
+    assert_eq!(hooked.summaries().len(), 3, "ann's first, and all of bob's");
+    // One that hangs: nothing is written for want of other work.
+    hooked.receiver.of("cid", Some(Say::Silence));
+    hooked.grant("cid", 1).await;
+    hooked.receiver.wait_for(4).await;
+    hooked.receiver.of("ann", None);
+    hooked.receiver.next(Say::Status(200));
+    hooked.receiver.always(Some(Say::Silence));
+    hooked.service.clock.advance_millis(6000);
+    hooked.receiver.wait_for(6).await;
+    kit::deadline::answered("the first is accepted", kit::deadline::SOON, async || {
+        let page = hooked.deliveries("status=succeeded").await;
+        let all = page["deliveries"].as_array().unwrap();
+        (all.len() == 3).then_some(())
+    })
+    .await;
+    drop(hooked.running);
+    hooked.receiver.of("cid", None);
+    hooked.receiver.always(None);
+    let again = hooked.service.again(near).await;
+    let _running = again.webhooks.start();
+    again.webhooks.settled().await;
+    let mut rest = hooked.receiver.summaries().split_off(6);
+    rest.sort();
+    let mut expected = [
+        credited("ann", 1),
+        credited("ann", 3),
+        credited("ann", 6),
+        created("cid"),
+        credited("cid", 1),
+    ];
+    expected.sort();
+    assert_eq!(rest, expected);
+}
+
+#[tokio::test]
+async fn what_was_asked_for_again_and_is_under_way_is_sent_after_a_crash() {
+    let hooked = ServiceWithEndpoint::start().await;
+    for user in ["ann", "bob", "cid"] {
+        hooked.grant(user, 1).await;
+    }
+    hooked.settled().await;
+    assert_eq!(hooked.summaries().len(), 6);
+    hooked.receiver.always(Some(Say::Silence));
+    assert_eq!(
+        replay_since(&hooked, "2020-01-01T00:00:00Z").await,
+        json!({"count": 6})
+    );
+    let sent = hooked.receiver.wait_for(7).await.len();
+    drop(hooked.running);
+    hooked.receiver.always(None);
+    let again = hooked.service.again(near).await;
+    let _running = again.webhooks.start();
+    again.webhooks.settled().await;
+    let mut rest = hooked.receiver.summaries();
+    assert!(rest.len() >= sent + 6, "{rest:?}");
+    let mut rest = rest.split_off(rest.len() - 6);
+    rest.sort();
+    let users = ["ann", "bob", "cid"];
+    let mut expected: Vec<_> = users
+        .iter()
+        .flat_map(|user| [created(user), credited(user, 1)])
+        .collect();
+    expected.sort();
+    assert_eq!(rest, expected);
+}
+
+#[tokio::test]
 async fn what_is_sent_again_goes_on_after_a_restart() {
     let hooked = ServiceWithEndpoint::start().await;
     for user in ["ann", "bob", "cid"] {

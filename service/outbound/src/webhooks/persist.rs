@@ -5,7 +5,7 @@ use domain::id::DeliveryId;
 
 use super::{
     Error,
-    delivery::Origin,
+    delivery::{Delivery, Origin, Status},
     note::{self, DeliveryNote, Progress, ProgressNote, Replay, ResponseNote},
     worker::{CommandReply, EndpointWorker},
 };
@@ -17,23 +17,32 @@ impl EndpointWorker {
     /// The cursor that may be written, once all in `fresh` is durable.
     fn progress(&self) -> Progress {
         let read = self.reader.progress();
-        let replay = read.replay.map(|replay| Replay {
-            cursor: self.queue.safe(Origin::Replay, replay.cursor),
-            ..replay
-        });
-        // The last events of a replay may still wait.
-        let waits = self.queue.safe(Origin::Replay, u64::MAX);
-        let replay = replay.or_else(|| {
-            let last = self.written.replay.filter(|_| waits < u64::MAX)?;
-            Some(Replay {
-                cursor: waits,
-                ..last
-            })
-        });
+        // The last events of a replay may still wait when all of it was read.
+        let unread = read.replay.map_or(u64::MAX, |replay| replay.cursor);
+        let waits = self.queue.safe(Origin::Replay, unread);
+        let replay = self.reader.replaying().filter(|_| waits < u64::MAX);
         Progress {
             cursor: self.queue.safe(Origin::Live, read.cursor),
             failing_since: self.failing_since.map(|since| since.0),
-            replay,
+            replay: replay.map(|replay| Replay {
+                cursor: waits,
+                ..replay
+            }),
+        }
+    }
+
+    /// Notes what the written cursor has passed and only the delivery before it would have found after a crash:
+    /// that one is over.
+    fn note_passed(&mut self) {
+        let now = self.context.handle.now();
+        for (wallet, entry) in self.queue.note_passed(self.written.cursor) {
+            let next_at = Some(now);
+            let delivery = entry.delivery(wallet);
+            let delivery = Delivery {
+                next_at,
+                ..delivery
+            };
+            self.fresh.insert(delivery.id, delivery);
         }
     }
 
@@ -42,8 +51,11 @@ impl EndpointWorker {
         if self.rests_until.is_some() {
             return false;
         }
+        self.note_passed();
         let progress = self.progress();
-        let is_news = progress.failing_since != self.written.failing_since
+        let goes_back = progress.cursor < self.written.cursor;
+        let is_news = goes_back
+            || progress.failing_since != self.written.failing_since
             || progress.replay != self.written.replay
             || (progress.cursor != self.written.cursor
                 && (self.unwritten >= NOTED_EVERY
@@ -52,17 +64,22 @@ impl EndpointWorker {
             return true;
         }
         let mut fresh: Vec<_> = self.fresh.values().collect();
-        fresh.sort_by_key(|delivery| delivery.id);
-        let mut append: Vec<_> = fresh
-            .into_iter()
-            .flat_map(|delivery| {
-                let summary = self.summary.get(&delivery.id);
-                let key = (self.id, delivery.id);
-                let summary = summary.map(|summary| notes::put::<ResponseNote>(&key, summary));
-                [Some(notes::put::<DeliveryNote>(&key, delivery)), summary]
-            })
-            .flatten()
-            .collect();
+        // What finds others after a crash is durable before what was found is over.
+        fresh.sort_by_key(|delivery| (delivery.status != Status::Pending, delivery.id));
+        let mut append = Vec::new();
+        if goes_back {
+            let back = Progress {
+                cursor: progress.cursor,
+                ..self.written.clone()
+            };
+            append.push(notes::put::<ProgressNote>(&self.id, &back));
+        }
+        append.extend(fresh.into_iter().flat_map(|delivery| {
+            let summary = self.summary.get(&delivery.id);
+            let key = (self.id, delivery.id);
+            let summary = summary.map(|summary| notes::put::<ResponseNote>(&key, summary));
+            std::iter::once(notes::put::<DeliveryNote>(&key, delivery)).chain(summary)
+        }));
         if is_news {
             append.push(notes::put::<ProgressNote>(&self.id, &progress));
         }
@@ -72,6 +89,9 @@ impl EndpointWorker {
             return false;
         }
         self.unwritten = self.unwritten.saturating_add(self.fresh.len());
+        if progress.replay.is_none() {
+            self.reader.replayed();
+        }
         if is_news {
             self.written = progress;
             self.unwritten = 0;

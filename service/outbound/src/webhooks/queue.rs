@@ -199,6 +199,28 @@ impl Queue {
         unsafe_ones.min().map_or(read, |least| least.min(read))
     }
 
+    /// The live entries that a written cursor has passed and that no note finds any more, as the one before them
+    /// is over: each gets a note now.
+    pub(super) fn note_passed(&mut self, cursor: EventNumber) -> Vec<(WalletKey, QueuedDelivery)> {
+        let passed = self.wallets.iter_mut().filter_map(|(key, wallet)| {
+            let mut entries = std::iter::once(&mut wallet.head).chain(&mut wallet.rest);
+            let first = entries.find(|entry| entry.origin == Origin::Live)?;
+            if first.noted || first.number() > cursor {
+                return None;
+            }
+            first.noted = true;
+            let record = None;
+            Some((
+                *key,
+                QueuedDelivery {
+                    record,
+                    ..first.clone()
+                },
+            ))
+        });
+        passed.collect()
+    }
+
     /// The wallets whose first live entry has a note, with that entry's number.
     pub(super) fn parked(&self) -> HashMap<WalletKey, EventNumber> {
         let parked = self.wallets.iter().filter_map(|(key, wallet)| {
@@ -300,6 +322,28 @@ mod tests {
             11,
             "the second is the first now"
         );
+    }
+
+    #[test]
+    fn what_a_cursor_passed_has_a_note_before_the_one_ahead_of_it_is_over() {
+        let mut queue = Queue::default();
+        for (wallet, number) in [(ANN, 10), (ANN, 12), (BOB, 20), (ANN, 30)] {
+            queue.push(wallet, entry(number), NOW);
+        }
+        queue.take(NOW);
+        queue.postpone(ANN, LATER, true);
+        let passed = |queue: &mut Queue, cursor| -> Vec<_> {
+            let passed = queue.note_passed(cursor);
+            passed.iter().map(|(_, entry)| entry.number()).collect()
+        };
+        assert!(passed(&mut queue, 19).is_empty(), "the first finds it");
+        queue.finish(ANN, LATER);
+        assert!(passed(&mut queue, 11).is_empty(), "the log is read again");
+        assert_eq!(passed(&mut queue, 19), [12]);
+        assert_eq!(queue.parked(), HashMap::from([(ANN, 12)]));
+        assert_eq!(queue.safe(Origin::Live, 50), 19);
+        queue.finish(ANN, LATER);
+        assert!(passed(&mut queue, 19).is_empty(), "it lies beyond");
     }
 
     #[test]

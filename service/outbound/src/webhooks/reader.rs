@@ -30,8 +30,11 @@ pub(super) struct Reader {
     cursor: EventNumber,
     /// Whether the log was read to its end, as far as is known.
     at_end: bool,
+    /// What is unread of the part that is to be sent again.
     replay: Option<Replay>,
-    /// Events beyond the cursor that an earlier process has dealt with.
+    /// All of that part, until each of its events was sent or has a note.
+    replaying: Option<Replay>,
+    /// Events that an earlier process has noted, from where this one reads.
     known: HashSet<EventId>,
     lost: Option<Lost>,
 }
@@ -58,6 +61,7 @@ impl Reader {
             cursor: progress.cursor,
             at_end: false,
             replay: progress.replay,
+            replaying: progress.replay,
             known,
             lost: lost.map(|from| Lost {
                 from,
@@ -79,12 +83,25 @@ impl Reader {
 
     /// Sends this part of the log again, merged with what is unread of an earlier such part.
     pub(super) fn replay(&mut self, more: Replay) {
-        let before = self.replay.unwrap_or(more);
-        self.replay = Some(Replay {
-            cursor: more.cursor.min(before.cursor),
+        let unread = self.replay.unwrap_or(more);
+        let before = self.replaying.unwrap_or(more);
+        let all = Replay {
+            cursor: more.cursor.min(unread.cursor),
             end: more.end.max(before.end),
             since: more.since.min(before.since),
-        });
+        };
+        self.replay = Some(all);
+        self.replaying = Some(all);
+    }
+
+    /// The part of the log that is being sent again, read or not.
+    pub(super) const fn replaying(&self) -> Option<Replay> {
+        self.replaying
+    }
+
+    /// Says that each event of that part was sent or has a note.
+    pub(super) const fn replayed(&mut self) {
+        self.replaying = None;
     }
 
     /// How far the log was read.
@@ -113,6 +130,7 @@ impl Reader {
             let kind = EventType::of(&record.project_event.data);
             endpoint.wants(kind.as_str())
         };
+        let known = &mut self.known;
         if let Some(lost) = &mut self.lost {
             let page = handle.events_from(&project.scope, lost.from, PAGE).await?;
             let is_over = page.len() < PAGE;
@@ -122,7 +140,8 @@ impl Reader {
             let found = page.into_iter().filter(|record| {
                 let number = event_number(record.id);
                 let behind = lost.behind.get(&record.project_event.key);
-                number <= lost.to && behind.is_some_and(|note| number > *note) && wanted(record)
+                let is_lost = number <= lost.to && behind.is_some_and(|note| number > *note);
+                is_lost && !known.remove(&record.id) && wanted(record)
             });
             let found = found.map(|record| entry(record, Origin::Live)).collect();
             lost.from = last;
@@ -139,7 +158,6 @@ impl Reader {
             if let Some(last) = page.last() {
                 self.cursor = event_number(last.id);
             }
-            let known = &mut self.known;
             let new = page.into_iter().filter(|record| !known.remove(&record.id));
             let found = new.filter(wanted);
             return Ok(Some(

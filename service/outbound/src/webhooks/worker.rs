@@ -120,9 +120,12 @@ impl EndpointWorker {
         }
         let live = record.deliveries.values();
         let live = live.filter(|delivery| delivery.origin == Origin::Live);
-        let known = live.filter(|delivery| delivery.number() > progress.cursor);
+        let parked = queue.parked();
+        let from = parked.values().copied().min();
+        let from = from.map_or(progress.cursor, |from| from.min(progress.cursor));
+        let known = live.filter(|delivery| delivery.number() > from);
         let known = known.map(|delivery| delivery.event).collect();
-        let reader = Reader::new(&progress, queue.parked(), known);
+        let reader = Reader::new(&progress, parked, known);
         *shared.recent.lock() = RecentAttempts::of(&record.deliveries);
         *shared.delivery_log.lock() = DeliveryLog::new(record.deliveries);
         Self {
