@@ -1,1 +1,2 @@
-export { metered, type Metering, type Usage } from './metered.js';
+export { metered, type Metering } from './metered.js';
+export { usageOf, usualTokens, type Unit, type Usage } from './usage.js';

@@ -2,10 +2,9 @@
 // what it cost. An answer that is cut off, and of whose end nobody is told, has been paid for as far as it came.
 import type { LanguageModelMiddleware } from 'ai';
 import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip/server';
-import { promptText, spoken, usageOf, usualTokens, type Usage } from './estimate.js';
+import { Counter, Spoken, answerText, promptText } from './estimate.js';
 import { Reply, type Told } from './reply.js';
-
-export type { Usage };
+import { usageOf, usualTokens, type Usage } from './usage.js';
 
 // As the version of the SDK has them that is installed where this is used.
 type Stream = NonNullable<LanguageModelMiddleware['wrapStream']>;
@@ -22,11 +21,14 @@ export interface Metering {
   wallet: Whose;
   /** How many are set aside for a call. What it costs beyond that is taken from the balance. */
   hold: number | ((params: CallOptions) => number);
-  /** What usage costs, in credits; part of one counts as one. While a model streams it is asked for what was used so far. */
+  /**
+   * What usage costs, in credits; part of one counts as one. While a model streams it is asked for what was used so far.
+   * Where it is no number from 0, what was held is charged.
+   */
   cost: (usage: Usage, model: Model) => number;
   /** How many credits an answer may be ahead of what was charged for it. Default: a tenth of the hold. */
   ahead?: number | undefined;
-  /** Tokens of a text, until the provider says how many they were. Default: a quarter of its length. */
+  /** Tokens of a text, until the provider says how many they were. Default: by its script, four Latin letters or one Chinese character each. */
   tokens?: ((text: string) => number) | undefined;
   /** Told what each call came to. */
   onSettled?: ((outcome: Outcome<Usage>) => void) | undefined;
@@ -36,10 +38,21 @@ export interface Metering {
 
 /** Meters a model: `wrapLanguageModel({ model, middleware: metered({ … }) })`. */
 export function metered(metering: Metering): LanguageModelMiddleware {
-  const { scrip, wallet, hold: reserve, tokens = usualTokens, onSettled, onUnsettled } = metering;
-  const price = (usage: Usage, model: Model) => Math.max(0, Math.ceil(metering.cost(usage, model)));
+  const { scrip, wallet, hold: reserve, onSettled, onUnsettled } = metering;
+  /** In whole credits; nothing where the function says none. The answer is there, and is not lost for that. */
+  const price = (usage: Usage, model: Model): number | undefined => {
+    try {
+      const amount = Math.ceil(metering.cost(usage, model));
+      return Number.isSafeInteger(amount) && amount >= 0 ? amount : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const tokens = (text: string): number => {
+    const count = Math.ceil(metering.tokens?.(text) ?? NaN);
+    return Number.isSafeInteger(count) && count >= 0 ? count : usualTokens(text);
+  };
   const held = (params: CallOptions) => (typeof reserve === 'number' ? reserve : reserve(params));
-  const begin = (params: CallOptions): Usage => ({ inputTokens: tokens(promptText(params)), outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 });
 
   /** Runs it against a hold, and says what it came to; nothing where that could not be settled, and somebody was told. */
   async function run(params: CallOptions, work: (hold: RunningHold) => Promise<Worked<Usage>>): Promise<Told | undefined> {
@@ -48,7 +61,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
       const outcome = await scrip.withHold(input, work, { signal: params.abortSignal });
       onSettled?.(outcome);
       const { charged, owed, uncovered, balance } = outcome;
-      return { scrip: { charged, owed, uncovered, balance } };
+      return { scrip: { charged, owed, uncovered, balance, ...(outcome.value.estimated && { estimated: true }) } };
     } catch (error) {
       if (!onUnsettled || !isScripError(error, 'settle_failed')) throw error;
       onUnsettled(error);
@@ -61,11 +74,10 @@ export function metered(metering: Metering): LanguageModelMiddleware {
 
     async wrapGenerate({ doGenerate, params, model }) {
       let result: Generated | undefined;
-      const told = await run(params, async () => {
+      const told = await run(params, async (hold) => {
         result = await doGenerate();
-        const said = result.content.map((part) => (part.type === 'text' || part.type === 'reasoning' ? part.text : '')).join('');
-        const usage = usageOf(result.usage, { ...begin(params), outputTokens: tokens(said) });
-        return { amount: price(usage, model), value: usage };
+        const usage = usageOf(result.usage, tokens(promptText(params)), tokens(answerText(result.content)));
+        return { amount: price(usage, model) ?? hold.amount, value: usage };
       });
       // It is there: `run` does not end well without it.
       const made = result as unknown as Generated;
@@ -83,17 +95,21 @@ export function metered(metering: Metering): LanguageModelMiddleware {
           if (hold.signal.aborted) cut();
           begun({ ...rest, stream: reply.stream });
           const ahead = metering.ahead ?? Math.ceil(hold.amount / 10);
-          let usage = begin(params);
-          let drawn = 0;
+          const asked = tokens(promptText(params));
+          const spoken = new Spoken();
+          const answered = new Counter(tokens);
+          let measured: unknown;
+          let [drawn, said] = [0, 0];
           await reply.pass(stream, async (part) => {
-            if (part.type === 'finish') return void (usage = usageOf(part.usage, usage));
-            const sofar = { ...usage, outputTokens: usage.outputTokens + tokens(spoken(part)) };
-            const amount = price(sofar, model);
+            if (part.type === 'finish') return void (measured = part.usage);
+            answered.add(spoken.text(part));
+            const amount = price(usageOf(undefined, asked, answered.total), model);
             // Charged before it is handed on: of what is cut off later nobody may be told.
-            if (amount - drawn > ahead) drawn = await draw(hold, amount, drawn);
-            usage = sofar;
+            if (amount !== undefined && amount - drawn > ahead) drawn = await draw(hold, amount, drawn);
+            said = answered.total;
           });
-          return { amount: price(usage, model), value: usage };
+          const usage = usageOf(measured, asked, said);
+          return { amount: price(usage, model) ?? Math.max(hold.amount, drawn), value: usage };
         });
         ended.then(
           (told) => reply.end(told),

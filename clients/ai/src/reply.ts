@@ -4,7 +4,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 type Part = LanguageModelV3StreamPart;
 
 /** What is said of the price, as a provider's word. */
-export type Told = Record<string, Record<string, number>>;
+export type Told = Record<string, Record<string, number | boolean>>;
 
 /** So long a reader may pause before they count as gone. */
 const PATIENCE_MS = 300_000;

@@ -70,6 +70,67 @@ describe('an answer in one piece', () => {
     expect(service.state().charged).toBe(Math.ceil(prompt.split(' ').length / 10) + 5);
   });
 
+  it.each([[0, 0], [NaN, NaN], [-10, -5], [10, 0], [NaN, 5]])('whose usage is %s and %s is charged by an estimate, and says so', async (input, output) => {
+    const service = books(100);
+    const result = await generateText({ model: model(generating(usage(input, output)), rules(service)), prompt });
+    expect(result.text).toBe(WORDS.join(''));
+    expect(result.providerMetadata?.['scrip']).toMatchObject({ estimated: true });
+    expect([6, 7]).toContain(service.state().charged);
+    const streamed = books(100);
+    const stream = streamText({ model: model(streaming(() => convertArrayToReadableStream(parts(usage(input, output)))), rules(streamed)), prompt, ...quiet });
+    expect((await read(stream.fullStream)).said).toEqual(WORDS);
+    expect((await stream.providerMetadata)?.['scrip']).toMatchObject({ estimated: true });
+    expect([6, 7]).toContain(streamed.state().charged);
+  });
+
+  it.each([
+    ['NaN', () => NaN],
+    ['negative', () => -1],
+    ['without end', () => Infinity],
+    ['an error', () => { throw new Error('no price'); }],
+  ])('whose cost is %s is delivered for what was held', async (_, unusable) => {
+    const service = books(100);
+    const result = await generateText({ model: model(generating(), rules(service, { cost: unusable })), prompt });
+    expect(result.text).toBe(WORDS.join(''));
+    expect(service.state()).toEqual({ balance: 80, held: 0, charged: 20 });
+    const streamed = books(100);
+    const stream = streamText({ model: model(streaming(() => convertArrayToReadableStream(parts())), rules(streamed, { cost: unusable })), prompt, ...quiet });
+    expect((await read(stream.fullStream)).said).toEqual(WORDS);
+    expect(streamed.state()).toEqual({ balance: 80, held: 0, charged: 20 });
+  });
+
+  it('of calls of tools, with results of tools in its prompt, is charged for them', async () => {
+    const input = JSON.stringify({ text: 'x'.repeat(3_980) });
+    const call = { type: 'tool-call' as const, toolCallId: 'c1', toolName: 'write', input };
+    const finish = { finishReason: { unified: 'tool-calls' as const, raw: 'tool_calls' }, usage: usage(undefined, undefined) };
+    const told = [
+      { role: 'assistant' as const, content: [{ type: 'tool-call' as const, toolCallId: 'c0', toolName: 'read', input: { path: 'y'.repeat(400) } }] },
+      { role: 'tool' as const, content: [{ type: 'tool-result' as const, toolCallId: 'c0', toolName: 'read', output: { type: 'text' as const, value: 'z'.repeat(4_000) } }] },
+    ];
+    const charged = async (inner: MockLanguageModelV3, stream: boolean) => {
+      const service = books(10_000);
+      const paid = model(inner, rules(service, { tokens: undefined, cost: ({ inputTokens, outputTokens }) => inputTokens + outputTokens }));
+      if (stream) {
+        const reader = (await paid.doStream({ prompt: told })).stream.getReader();
+        while (!(await reader.read()).done);
+      } else await paid.doGenerate({ prompt: told });
+      return service.state().charged;
+    };
+    const whole = new MockLanguageModelV3({ doGenerate: async () => ({ content: [call], ...finish, warnings: [] }) });
+    const pieces: LanguageModelV3StreamPart[] = [
+      { type: 'tool-input-start', id: 'c1', toolName: 'write' },
+      ...(input.match(/.{1,7}/g) ?? []).map((delta) => ({ type: 'tool-input-delta' as const, id: 'c1', delta })),
+      { type: 'tool-input-end', id: 'c1' },
+      call,
+      { type: 'finish', ...finish },
+    ];
+    const at_once: LanguageModelV3StreamPart[] = [call, { type: 'finish', ...finish }];
+    for (const came of [await charged(whole, false), await charged(streaming(() => convertArrayToReadableStream(pieces)), true), await charged(streaming(() => convertArrayToReadableStream(at_once)), true)]) {
+      expect(came).toBeGreaterThan(2_000);
+      expect(came).toBeLessThan(2_300);
+    }
+  });
+
   it('is not asked for where credits are missing', async () => {
     const service = books(5);
     const inner = generating();
@@ -111,9 +172,9 @@ describe('an answer that streams', () => {
 
   it('gives back what was charged too much on the way', async () => {
     const service = books(100);
-    const result = streamText({ model: model(streaming(() => convertArrayToReadableStream(parts(usage(0, 2)))), rules(service)), prompt, ...quiet });
+    const result = streamText({ model: model(streaming(() => convertArrayToReadableStream(parts(usage(10, 2)))), rules(service)), prompt, ...quiet });
     await read(result.fullStream);
-    expect(service.state()).toEqual({ balance: 98, held: 0, charged: 2 });
+    expect(service.state()).toEqual({ balance: 97, held: 0, charged: 3 });
   });
 
   it('may be ahead of what is charged for it, so that not every word is a call', async () => {
