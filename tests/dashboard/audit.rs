@@ -7,7 +7,7 @@ use kit::{
 };
 use persistence::AppendRefusal;
 use scrip::{
-    audit::{AuditEntry, AuditLog},
+    audit::{AuditEntry, AuditLog, ChangeOutcome},
     audit_search::AuditFilter,
 };
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn the_log_is_paged_and_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn what_was_begun_when_the_service_ended_is_said_to_be_interrupted() {
+async fn what_was_begun_when_the_service_ended_is_said_to_be_unknown() {
     let (service, stripe, browser, base) = open().await;
     sell(&service).await;
     let price = service.add_price(100).await;
@@ -111,14 +111,18 @@ async fn what_was_begun_when_the_service_ended_is_said_to_be_interrupted() {
     }
     let request = format!("POST {path}");
     let page = browser.get("/dashboard/audit").await;
-    page.shows(&request).shows("Under way").lacks("Interrupted");
+    page.shows(&request)
+        .shows("Under way")
+        .lacks("Outcome unknown");
     // The client disconnects; then the service stops.
     waits.abort();
     let base = stripe.base.parse().unwrap();
     let again = service.again(|config| config.stripe.api_base = base).await;
     let browser = Browser::signed_in(&again).await;
     let page = browser.get("/dashboard/audit").await;
-    page.shows(&request).shows("Interrupted").lacks("Under way");
+    page.shows(&request)
+        .shows("Outcome unknown")
+        .lacks("Under way");
 }
 
 #[tokio::test]
@@ -177,8 +181,11 @@ async fn entries_stay_in_order_however_their_ends_come() {
     // The newest first; every third failed, the last two never ended.
     for (number, intent) in begun.into_iter().enumerate().rev().skip(2) {
         let what = format!("did {number}");
-        let what = (number % 3 > 0).then_some(what.as_str());
-        log.end(intent, what).await.unwrap();
+        let outcome = match number % 3 {
+            0 => ChangeOutcome::Nothing,
+            _ => ChangeOutcome::Done(&what),
+        };
+        log.end(intent, outcome).await.unwrap();
     }
     let all = async |log: &AuditLog| {
         let (mut all, mut before) = (Vec::new(), None);

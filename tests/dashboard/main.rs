@@ -12,6 +12,7 @@
 mod address_bar;
 mod approvals;
 mod audit;
+mod audit_outcomes;
 mod browser;
 mod catalog;
 mod erase;

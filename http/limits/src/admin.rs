@@ -13,6 +13,9 @@ const WRONG_TOKENS: CreationLimit = CreationLimit {
     window_seconds: 900,
 };
 
+/// Buckets of people who are signed in: two each.
+pub(super) const MAX_SIGNED_IN: usize = 4096;
+
 /// Least time that the answer to a wrong token takes.
 const DELAY: Duration = Duration::from_millis(100);
 /// Most of these answers that wait at once.
@@ -30,13 +33,17 @@ pub enum TokenScope {
 }
 
 /// The rate of a client's requests: more than applying a large catalog needs.
-pub(super) const fn rate() -> Rate {
+const REQUESTS: Rate = rate(1000, 100);
+/// The rate of a person's forms: more than anybody sends by hand, and too few to fill the audit log.
+const FORMS: Rate = rate(300, 1);
+
+const fn rate(burst: u32, per_second: u32) -> Rate {
     Rate {
-        burst: match NonZeroU32::new(1000) {
+        burst: match NonZeroU32::new(burst) {
             Some(burst) => burst,
             None => NonZeroU32::MIN,
         },
-        per_second: match NonZeroU32::new(100) {
+        per_second: match NonZeroU32::new(per_second) {
             Some(per_second) => per_second,
             None => NonZeroU32::MIN,
         },
@@ -51,7 +58,28 @@ impl Limits {
     /// The client sent too many requests.
     pub fn count_admin_request(&self, client: Client, now: Timestamp) -> Result<(), LimitExceeded> {
         let bucket = found_or_new(&self.administration, client);
-        bucket.take(rate(), now).map(drop)
+        bucket.take(REQUESTS, now).map(drop)
+    }
+
+    /// Counts a request of somebody who is signed in, whose number is given, however many sessions they have; and one
+    /// that sends a form once more by itself.
+    ///
+    /// # Errors
+    ///
+    /// They sent too many requests, or forms.
+    pub fn count_signed_in(
+        &self,
+        person: u128,
+        is_form: bool,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
+        let bucket = found_or_new(&self.signed_in, (person, false));
+        bucket.take(REQUESTS, now)?;
+        if is_form {
+            let bucket = found_or_new(&self.signed_in, (person, true));
+            bucket.take(FORMS, now)?;
+        }
+        Ok(())
     }
 
     /// Counts a wrong token, or another attempt to sign in that failed, and delays the answer.

@@ -55,6 +55,8 @@ pub struct Limits {
     recovery_mails: Cache<Hash, Arc<Mutex<Window>>>,
     wrong_tokens: Cache<(TokenScope, Client), Arc<Mutex<Window>>>,
     administration: Cache<Client, Arc<Bucket>>,
+    /// By user, and whether it is for forms alone.
+    signed_in: Cache<(u128, bool), Arc<Bucket>>,
     /// Permits for answers to wrong tokens that are delayed.
     slowed: Semaphore,
     /// Peers that the log has named for sending `X-Forwarded-For` without being trusted.
@@ -80,6 +82,7 @@ impl Limits {
             recovery_mails: Cache::new(clients),
             wrong_tokens: Cache::new(clients),
             administration: Cache::new(clients),
+            signed_in: Cache::new(admin::MAX_SIGNED_IN),
             slowed: Semaphore::new(admin::MAX_DELAYED),
             unnamed_proxies: RwLock::default(),
             hash_key: hash::new_key(),

@@ -27,6 +27,8 @@ pub struct Error {
     message: Cow<'static, str>,
     param: Option<String>,
     detail: Option<Box<Detail>>,
+    /// Whether certainly nothing was done.
+    undone: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +123,22 @@ impl Error {
             message: Cow::Borrowed(code.message()),
             param: None,
             detail: None,
+            undone: matches!(code, ErrorCode::Overloaded),
         }
+    }
+
+    /// The refusal of what was certainly not done, although its code leaves that open.
+    #[must_use]
+    pub const fn undone(mut self) -> Self {
+        self.undone = true;
+        self
+    }
+
+    /// Whether certainly nothing was done, by its code or as whoever refused it knows. Only with a server error is this
+    /// a question.
+    #[must_use]
+    pub const fn nothing_was_done(&self) -> bool {
+        self.undone
     }
 
     /// A refusal of one input, named by its path.

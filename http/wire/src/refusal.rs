@@ -38,7 +38,11 @@ impl Error {
             payments::Error::Wallet(error) => Self::from_wallet(error, project),
             payments::Error::Provider(error) => {
                 tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
-                Self::new(ErrorCode::ProviderError)
+                let refusal = Self::new(ErrorCode::ProviderError);
+                match error.nothing_was_done() {
+                    true => refusal.undone(),
+                    false => refusal,
+                }
             }
             payments::Error::NoSuchPayment => Self::new(ErrorCode::PaymentNotFound),
             payments::Error::Decided => Self::new(ErrorCode::PaymentSettled),

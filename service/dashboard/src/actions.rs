@@ -1,7 +1,7 @@
 //! Manual changes of a wallet: grants and deducts credits, grants and revokes features, releases holds. Each
 //! needs a reason and a confirmation, and is applied once however often its form is sent.
 
-use actors::{Address, HoldAccess, WalletView};
+use actors::{Address, FeatureSource, HoldAccess, WalletView};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
@@ -19,12 +19,12 @@ use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
-    approvals,
+    admission,
     catalog::product_name,
     confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab},
+    layout::{At, Tab},
     money::grouped,
     page_request::{FormPost, PageRequest},
     verbatim::verbatim,
@@ -170,7 +170,7 @@ async fn move_credits(
         let view = app.handle.read(scope, &address).await;
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
         let title = format!("{verb} {credits} of {}?", product_name(&project, product));
-        let notice = gift.map(|gift| approvals::notice(&request, &project, &gift));
+        let notice = gift.map(|gift| admission::notice(&request, &project, &gift));
         let facts = html! { (about(&fields, &view)) (notice.unwrap_or_default()) };
         let at = At::Project(&project, Tab::Wallets);
         let paths = (&*format!("{page_path}/{action}"), &*page_path);
@@ -178,7 +178,7 @@ async fn move_credits(
     }
     if let Some(gift) = &gift {
         let why = (reason.as_str(), key.as_str());
-        match approvals::admit(&app, &request, &project, gift, why).await {
+        match admission::admit(&app, &request, &project, gift, why).await {
             Ok(None) => {}
             Ok(Some(waits)) => return Ok(waits),
             Err(error) => return Ok(again(error)),
@@ -211,7 +211,7 @@ async fn move_credits(
         }
     };
     match applied {
-        Ok(applied) if applied.replayed => Ok(layout::done(&page_path, "again")),
+        Ok(applied) if applied.replayed => Ok(request.done_before(&page_path)),
         Ok(_) => {
             let to = called(&app, &project, &address).await;
             let what = format!("{did} {credits} of {product} in {to}: {reason}");
@@ -297,6 +297,13 @@ pub(super) async fn feature(
     };
     let slug = feature.as_str().to_owned();
     let address = Address::Stored(wallet);
+    let detail = app.handle.inspect(scope, &address).await;
+    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
+    let sources = detail.access.get(&slug);
+    let is_granted = sources.is_some_and(|all| all.contains(&FeatureSource::Manual));
+    if is_granted == (action == FeatureAction::Grant) {
+        return Ok(request.done_before(&page_path));
+    }
     if !fields.is_on(CONFIRMED) {
         let view = app.handle.read(scope, &address).await;
         let view = view.map_err(|error| Error::from_wallet(error, &project))?;
@@ -343,7 +350,10 @@ pub(super) async fn release(
     }
     let access = HoldAccess::All;
     let released = app.handle.release(&project.scope, access, hold).await;
-    released.map_err(|error| Error::from_wallet(error, &project))?;
+    let released = released.map_err(|error| Error::from_wallet(error, &project))?;
+    if released.replayed {
+        return Ok(request.done_before(&page_path));
+    }
     let what = format!("Released hold {hold} of {}", view.id);
     Ok(request.done(&page_path, "released", what))
 }

@@ -1,6 +1,8 @@
 //! `…/approvals`: large grants and refunds that wait for another person's yes. Whoever asked cannot give it; with it the
 //! deed is done once, as if who asked did it now: with their role and their daily limit.
 
+use std::sync::Arc;
+
 use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
@@ -10,12 +12,19 @@ use domain::{
     text::{IdempotencyKey, Meta},
     wallet::{credit::Credit, reverse_deduction::ReverseDeduction},
 };
-use edge::{Support, permission::allow, refused};
+use edge::{
+    Support,
+    audit::{NothingDone, deed_of_approval},
+    permission::allow,
+    refused,
+};
 use maud::{Markup, html};
+use operations::audit::Proof;
 use people::{Approval, Authority, Gift, Privilege, Recipient};
 use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
+    admission::{path, refund_proof, words},
     catalog::product_name,
     elsewhere, form,
     give_back::deduction_path,
@@ -28,88 +37,6 @@ use super::{
     wallets,
 };
 use crate::state::App;
-
-/// Where a project's requests wait.
-pub(super) fn path(project: &ProjectCatalog) -> String {
-    format!("{}/approvals", base(project))
-}
-
-fn needed(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> bool {
-    request.authority.user().is_some() && gift.needs_approval(project.project.approval)
-}
-
-/// What a page says before somebody asks for what needs another person's yes.
-pub(super) fn notice(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> Markup {
-    html! { @if needed(request, project, gift) {
-        p.hint { "This is more than one person may do alone here: it waits for another person's yes, for seven days at most." }
-    } }
-}
-
-/// Before a gift: counts it towards what somebody may give today (`None`: it may be given now), or keeps it where it
-/// needs another person's yes, and leads to where it waits.
-pub(super) async fn admit(
-    app: &App,
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    gift: &Gift,
-    (reason, key): (&str, &str),
-) -> Result<Option<Response>, Error> {
-    let (id, now) = (project.project.id, app.edge.clock.now());
-    let people = &app.edge.people;
-    if !needed(request, project, gift) {
-        let counted = people.count_gift(&request.authority, gift, key, now).await;
-        return counted.map(|()| None).map_err(refused);
-    }
-    let who = (id, &request.authority);
-    let kept = people.ask_for_approval(who, gift.clone(), (reason, key), now);
-    let kept = kept.await;
-    let kept = kept.map_err(refused)?;
-    let what = format!(
-        "Asked for another person's yes to {}",
-        words(project, &kept)
-    );
-    Ok(Some(request.done(&path(project), "asked", what)))
-}
-
-/// A gift in words for the audit log.
-fn words(project: &ProjectCatalog, approval: &Approval) -> String {
-    let what = match &approval.gift {
-        Gift::Grant {
-            wallet,
-            product,
-            credits,
-            ..
-        } => {
-            format!(
-                "grant {} of {product} in wallet {wallet}",
-                grouped(*credits)
-            )
-        }
-        Gift::Refund { order, cents } => format!("refund {cents} cents of order {order}"),
-        Gift::Payment { payment, cents } => {
-            format!("refund payment {payment} of {cents} cents")
-        }
-        Gift::Reversal { deduction, credits } => {
-            format!("give back {} of deduction {deduction}", grouped(*credits))
-        }
-        Gift::Assignment {
-            payment,
-            price,
-            credits,
-            cents,
-            ..
-        } => {
-            let (price, credits) = (price_words(project, *price), grouped(*credits));
-            format!(
-                "assign payment {payment} to {price}, which brings {credits} credits and {cents} cents beyond what was paid"
-            )
-        }
-    };
-    match approval.reason.is_empty() {
-        true => format!("{what} ({})", approval.id),
-        false => format!("{what} ({}): {}", approval.id, approval.reason),
-    }
-}
 
 /// A gift on the page, with a link to what it is about.
 async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Markup {
@@ -230,6 +157,9 @@ async fn all(
     let mut page = Tab::Overview.page(request, project, "Approvals", &body);
     if let Some(error) = error {
         *page.status_mut() = error.code().status();
+        if error.nothing_was_done() {
+            page.extensions_mut().insert(NothingDone);
+        }
     }
     page
 }
@@ -259,10 +189,14 @@ pub(super) async fn answer(
     );
     match answer.as_str() {
         "decline" => {
+            let former = former_try(&app, &approval).await;
             people.forget_approval(&approval).await.map_err(refused)?;
             let what = match is_own {
-                true => format!("Withdrew the request to {}", words(&project, &approval)),
-                false => format!("Declined to {asked}"),
+                true => format!(
+                    "Withdrew the request to {}{former}",
+                    words(&project, &approval)
+                ),
+                false => format!("Declined to {asked}{former}"),
             };
             Ok(request.done(&path(&project), "declined", what))
         }
@@ -270,11 +204,11 @@ pub(super) async fn answer(
             let error = Error::new(ErrorCode::OwnApproval);
             Ok(all(&request, &app, &project, Some(&error)).await)
         }
-        "approve" => match done(&app, &project, &approval, now).await {
+        "approve" => match tried(&app, &request, (&project, &approval), &asked, now).await {
             Ok(replayed) => {
                 people.forget_approval(&approval).await.map_err(refused)?;
                 match replayed {
-                    true => Ok(layout::done(&path(&project), "again")),
+                    true => Ok(request.done_before(&path(&project))),
                     false => {
                         let what = format!("Approved to {asked}: it is done");
                         Ok(request.done(&path(&project), "approved", what))
@@ -285,6 +219,46 @@ pub(super) async fn answer(
         },
         _ => Err(Error::new(ErrorCode::RouteNotFound)),
     }
+}
+
+/// What became of a former try to do it, for the audit log.
+async fn former_try(app: &App, approval: &Approval) -> &'static str {
+    let (log, deed) = (&app.edge.audit, deed_of_approval(approval.id));
+    let was_unknown = log.is_unknown(&deed).await;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
+    match (was_unknown, log.is_unknown(&deed).await) {
+        (false, _) => "",
+        (true, true) => "; an earlier try may have done it: its outcome is unknown",
+        (true, false) => "; an earlier try had done it",
+    }
+}
+
+/// Says in the audit log what is about to be done, and does it; returns whether it was done before.
+async fn tried(
+    app: &App,
+    request: &PageRequest,
+    (project, approval): (&Arc<ProjectCatalog>, &Approval),
+    asked: &str,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let proof = match &approval.gift {
+        Gift::Refund { order, cents } => {
+            let known = app.handle.order(&project.scope, *order).await;
+            let known = known.map_err(|error| Error::from_wallet(error, project))?;
+            Some(refund_proof(&known, *cents))
+        }
+        Gift::Payment { payment, .. } => Some(Proof::Payment {
+            payment: payment.clone(),
+        }),
+        Gift::Assignment { payment, .. } => Some(Proof::Assignment {
+            payment: payment.clone(),
+        }),
+        Gift::Grant { .. } | Gift::Reversal { .. } => None,
+    };
+    request
+        .announce(app, &format!("Approve to {asked}"), proof)
+        .await?;
+    done(app, project, approval, now).await
 }
 
 /// Who asked, with what they may do now. Where another cell keeps the people, with what they might do then.
@@ -309,7 +283,7 @@ fn asker(app: &App, approval: &Approval) -> Result<Authority, Error> {
 /// Does what was asked for; returns whether it was done before.
 async fn done(
     app: &App,
-    project: &std::sync::Arc<ProjectCatalog>,
+    project: &Arc<ProjectCatalog>,
     approval: &Approval,
     now: Timestamp,
 ) -> Result<bool, Error> {

@@ -56,6 +56,9 @@ pub(super) async fn change(
     let id = project.project.id;
     let archived = fields.text("archived") == "true";
     let back = format!("{}/settings", base(&project));
+    if project.project.archived == archived {
+        return Ok(request.done_before(&back));
+    }
     if !fields.is_on(CONFIRMED) {
         let verb = if archived { "Archive" } else { "Unarchive" };
         let paths = (&*format!("{back}/archive"), &*back);

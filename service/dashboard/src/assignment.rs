@@ -12,12 +12,13 @@ use domain::{
 };
 use edge::Support;
 use maud::{Markup, html};
+use operations::audit::Proof;
 use payments::UnfulfilledPayment;
 use people::{Gift, Recipient};
 use wire::{Error, ErrorCode};
 
 use super::{
-    approvals,
+    admission,
     catalog::product_name,
     confirm::confirm,
     fields::{CONFIRMED, Fields},
@@ -54,7 +55,7 @@ pub(super) async fn assign(
         if !fields.is_on(CONFIRMED) {
             let facts = html! {
                 (assignment_facts(&project, &known, price, &fields))
-                (approvals::notice(&request, &project, &gift))
+                (admission::notice(&request, &project, &gift))
             };
             let back = format!("{}/{id}", page_path(&project));
             let paths = (&*format!("{back}/assign"), &*back);
@@ -63,21 +64,26 @@ pub(super) async fn assign(
             return Ok(confirm(&request, at, &fields, paths, title, &facts));
         }
         let why = ("", id.as_str());
-        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
+        let words = format!(
+            "payment {id} of {} to {}",
+            money(known.paid.amount_cents, &known.currency),
+            price_words(&project, price.id)
+        );
+        let proof = Proof::Assignment {
+            payment: id.clone(),
+        };
+        let tries = format!("Assign {words}");
+        request.announce(&app, &tries, Some(proof)).await?;
         let order = app
             .payments
             .assign(project.clone(), id.clone(), price.id, to.address())
             .await;
         let order = order.map_err(|error| Error::from_instruction(error, &project))?;
         let path = orders::path(&project, order.id);
-        let what = format!(
-            "Assigned payment {id} of {} to {} as order {}",
-            money(known.paid.amount_cents, &known.currency),
-            price_words(&project, price.id),
-            order.id
-        );
+        let what = format!("Assigned {words} as order {}", order.id);
         Ok(request.done(&path, "assigned", what))
     }
     .await;

@@ -8,7 +8,7 @@ use operations::backups::FinishedBackup;
 use people::Privilege;
 
 use super::{
-    approvals,
+    admission,
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
@@ -67,7 +67,7 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             .count();
         if others > 0 {
             let text = html! { (others) @if others == 1 { " grant or refund waits" } @else { " grants and refunds wait" } " for another person's yes" };
-            let path = approvals::path(project);
+            let path = admission::path(project);
             tasks.insert(0, Task { path, text });
         }
     }

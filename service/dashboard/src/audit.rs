@@ -85,7 +85,9 @@ async fn read(
     query: &Fields,
     before: Option<AuditCursor>,
 ) -> Result<AuditPage, Error> {
-    let found = app.edge.audit.search(filter(query)?, before, SHOWN).await;
+    let log = &app.edge.audit;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
+    let found = log.search(filter(query)?, before, SHOWN).await;
     let (entries, older) = found.map_err(unreadable)?;
     let older = older.map(|it| format!("{}.{}", it.page, it.place));
     Ok(AuditPage { entries, older })
@@ -163,7 +165,7 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
     let several = !numbers(&app).is_empty();
     let body = html! {
         h1 { "Audit log" }
-        p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 100,000 entries." }
+        p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 50,000 entries of one person." }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
         (filter_form(query, request.may(Privilege::Own)))
         (table(&read.entries))
@@ -211,7 +213,7 @@ fn table(entries: &[AuditEntry]) -> Markup {
                     td.wrap {
                         (verbatim(&entry.what))
                         @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
-                        @else if entry.open { " " span.badge.bad { "Interrupted" } br; span.hint { "The service stopped during this change: check whether it was made." } }
+                        @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or an answer was lost. Once that is known, it says so here." } }
                     }
                     td { (entry.from) }
                 } } }
@@ -225,6 +227,8 @@ pub(super) async fn export(page: PageFor<Own>, State(app): State<App>) -> Result
     let query = page.request.query();
     let filter = filter(query)?;
     let (mut all, mut before) = (Vec::new(), None);
+    let log = &app.edge.audit;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
     loop {
         let found = app.edge.audit.search(filter.clone(), before, STEP).await;
         let (entries, older) = found.map_err(unreadable)?;

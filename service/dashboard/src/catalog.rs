@@ -158,7 +158,8 @@ pub(super) async fn save(
         let after = app.catalog.update_product(id, product.id, change).await?;
         let changes = form::changes(&before, &current(&after));
         let what = format!("Changed product {} of {id}: {changes}", product.id);
-        Ok(request.done(&path(&project, product), "saved", what))
+        let is_done = changes != form::NOTHING;
+        Ok(request.done_if(is_done, &path(&project, product), "saved", what))
     }
     .await;
     match saved {

@@ -61,11 +61,14 @@ pub(super) async fn erase(
         let title = "Erase this customer?";
         return Ok(confirm(&request, at, &fields, paths, title, &facts()));
     }
+    let words = format!("Erase the customer of {}", view.id);
+    request.announce(&app, &words, None).await?;
     let orders = app.handle.erase(scope, &address).await.map_err(refused)?;
     let notes = remarks::remove_all(&app, key).await?;
     let what = format!(
         "Erased the customer of {}: {orders} orders, {notes} notes",
         view.id
     );
-    Ok(request.done(&page_path, "erased", what))
+    let is_done = orders > 0 || notes > 0;
+    Ok(request.done_if(is_done, &page_path, "erased", what))
 }

@@ -1,6 +1,7 @@
 //! Renders forms. A form that was refused keeps its values and shows the error beside the field.
 
 use axum::response::Response;
+use edge::audit::NothingDone;
 use maud::{Markup, html};
 use wire::{Error, ErrorCode};
 
@@ -63,6 +64,9 @@ pub(super) fn guarded(request: &PageRequest, may: bool, action: &str, inputs: &M
     }
 }
 
+/// What [`changes`] says of fields that are the same.
+pub(super) const NOTHING: &str = "nothing";
+
 /// What changed from some fields to others, in a sentence's words.
 pub(super) fn changes(old: &Fields, new: &Fields) -> String {
     let changes = old.changes(new).into_iter();
@@ -72,7 +76,7 @@ pub(super) fn changes(old: &Fields, new: &Fields) -> String {
     });
     let said: Vec<_> = said.collect();
     match said.is_empty() {
-        true => "nothing".into(),
+        true => NOTHING.into(),
         false => said.join(", "),
     }
 }
@@ -98,6 +102,9 @@ impl<'a> Form<'a> {
     pub(super) fn response(&self, mut page: Response) -> Response {
         if let Some(error) = self.error {
             *page.status_mut() = error.code().status();
+            if error.nothing_was_done() {
+                page.extensions_mut().insert(NothingDone);
+            }
         }
         page
     }

@@ -95,7 +95,7 @@ pub(super) async fn change(
         SetFrozen::Thaw => ("thawed", false),
     };
     if view.frozen.is_some() == is_frozen {
-        return Ok(layout::done(&page_path, "again"));
+        return Ok(request.done_before(&page_path));
     }
     if !fields.is_on(CONFIRMED) {
         let title = if is_frozen { "Freeze" } else { "Thaw" };

@@ -12,7 +12,7 @@ use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
     actions::called,
-    approvals,
+    admission,
     catalog::product_name,
     fields::{Fields, KEY},
     form::{self, FieldLabel, Form},
@@ -123,7 +123,7 @@ pub(super) async fn give(
             credits,
         };
         let why = (note.as_str(), key.as_str());
-        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
         let given = app.handle.reverse_deduction(&project.scope, id, |meta| {
@@ -131,7 +131,7 @@ pub(super) async fn give(
             ReverseDeduction { amount, key, meta }
         });
         if given.await.map_err(wallet_error)?.replayed {
-            return Ok(layout::done(&page_path, "again"));
+            return Ok(request.done_before(&page_path));
         }
         let of = called(&app, &project, &Address::Stored(id.wallet)).await;
         let credits = grouped(credits);

@@ -207,7 +207,8 @@ pub(super) async fn update(
         Ok(after) => {
             let changes = form::changes(&before, &stored(&after));
             let what = format!("Changed key {}: {changes}", after.title());
-            Ok(request.done(&path(&project), "saved", what))
+            let is_done = changes != form::NOTHING;
+            Ok(request.done_if(is_done, &path(&project), "saved", what))
         }
         Err(error) => {
             let form = Form::new(&fields, Some(&error));
@@ -261,6 +262,9 @@ pub(super) async fn revoke(
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let key = named(&request, &project)?;
+    if key.revoked_at.is_some() {
+        return Ok(request.done_before(&path(&project)));
+    }
     if !fields.is_on(CONFIRMED) {
         let page_path = path(&project);
         let paths = (&*format!("{page_path}/{}/revoke", key.id), &*page_path);

@@ -6,6 +6,7 @@
 
 mod account;
 mod actions;
+mod admission;
 mod approvals;
 mod archive;
 mod assets;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
-    approvals,
+    admission,
     confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form::{self, FieldLabel, Form},
@@ -298,22 +298,25 @@ pub(super) async fn refund(
             let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
             let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
             let title = format!("Refund {}?", money(cents, currency));
-            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (approvals::notice(&request, &project, &gift)) };
+            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (admission::notice(&request, &project, &gift)) };
             let paths = (&*format!("{page_path}/refund"), &*page_path);
             let at = At::Project(&project, Tab::Orders);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
         }
         let why = ("", key.as_str());
-        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
+        let words = format!("Refund {} of order {id}", money(cents, currency));
+        let proof = admission::refund_proof(&shown.0, cents);
+        request.announce(&app, &words, Some(proof)).await?;
         let refund = app
             .payments
             .refund(project.clone(), id, Some(cents), key)
             .await;
         let refund = refund.map_err(|error| Error::from_instruction(error, &project))?;
         if refund.replayed {
-            return Ok(layout::done(&page_path, "again"));
+            return Ok(request.done_before(&page_path));
         }
         let what = format!("Refunded {} of order {id}", money(cents, currency));
         Ok(request.done(&page_path, "refunded", what))

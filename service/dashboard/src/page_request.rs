@@ -13,19 +13,20 @@ use catalog::ProjectCatalog;
 use domain::{Timestamp, id::ProjectId};
 use edge::{
     Read, audit,
-    audit::AuditedAction,
+    audit::{AuditedAction, DoneBefore, PendingAction},
     body::FormBody,
     context::Context,
     permission::{Needs, allow},
 };
 use limits::Client;
+use operations::audit::Proof;
 use people::{Authority, Privilege, ValidSession};
 use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
     cookies, elsewhere,
-    fields::Fields,
+    fields::{Fields, KEY},
     layout,
     next_page::{NEXT, own_page},
 };
@@ -47,6 +48,7 @@ pub(super) struct PageRequest {
     pub(super) offline: bool,
     segments: Vec<(String, String)>,
     query: Fields,
+    pending: Option<PendingAction>,
 }
 
 /// A request of somebody who may do what needs the permission `P`.
@@ -92,6 +94,41 @@ impl PageRequest {
         self.audited(layout::done(path, message), change)
     }
 
+    /// Redirects after a form that changed something, or had nothing to change.
+    pub(super) fn done_if(
+        &self,
+        is_done: bool,
+        path: &str,
+        message: &str,
+        change: String,
+    ) -> Response {
+        match is_done {
+            true => self.done(path, message, change),
+            false => layout::done(path, message),
+        }
+    }
+
+    /// Redirects after a form that had been sent before, and did nothing now.
+    pub(super) fn done_before(&self, path: &str) -> Response {
+        let mut response = layout::done(path, "again");
+        response.extensions_mut().insert(DoneBefore);
+        response
+    }
+
+    /// Writes for the audit log in words what is about to be done, and what shows later that it was: before something
+    /// whose outcome may stay unknown.
+    pub(super) async fn announce(
+        &self,
+        app: &App,
+        what: &str,
+        proof: Option<Proof>,
+    ) -> Result<(), Error> {
+        match &self.pending {
+            Some(pending) => pending.announce(&app.edge, what, proof).await,
+            None => Ok(()),
+        }
+    }
+
     /// Adds an entry for the audit log to the response of a form that changed something.
     pub(super) fn audited(&self, response: Response, what: impl Into<String>) -> Response {
         audited(&self.authority, response, what)
@@ -130,11 +167,17 @@ impl PageRequest {
             authority,
             client,
             offline: app.accounts.place().offline,
+            pending: parts.extensions.get().cloned(),
             segments: params.iter().map(owned).collect(),
             query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
         };
         let project = request.named("project", ErrorCode::ProjectNotFound).ok();
         allow::<P>(&request.authority, project).map_err(IntoResponse::into_response)?;
+        let person = request.authority.user().map_or(0, |user| user.0);
+        let is_form = parts.method == Method::POST;
+        let counted = app.edge.limits.count_signed_in(person, is_form, now);
+        let limited = |refusal| Error::limited(ErrorCode::RateLimited, refusal).into_response();
+        counted.map_err(limited)?;
         Ok(request)
     }
 }
@@ -237,7 +280,7 @@ where
             return Err(foreign());
         }
         let who = request.authority.name();
-        let written = audit::begin_entry(&parts, &app.edge, &who).await;
+        let written = audit::begin_entry(&parts, &app.edge, &who, fields.some(KEY)).await;
         written.map_err(IntoResponse::into_response)?;
         Ok(Self {
             request,

@@ -59,6 +59,9 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
             })
         }
     };
+    if identity == user.identity {
+        return Ok(request.done_before(&page_path));
+    }
     if !fields.is_on(CONFIRMED) {
         let (title, what) = match &identity {
             Some(_) => (

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
-use domain::id::{ProjectId, UserId};
+use domain::id::{ProjectId, SessionId, UserId};
 use edge::{Own, refused};
 use maud::{Markup, html};
 use people::{NewUser, ProjectScope, Role, User, UserChange, UserState};
@@ -264,7 +264,8 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
         Ok(changed) => {
             let changes = form::changes(&current(&user), &current(&changed));
             let what = format!("Changed user {} ({}): {changes}", changed.name, changed.id);
-            Ok(request.done(&path(&user), "saved", what))
+            let is_done = changes != form::NOTHING;
+            Ok(request.done_if(is_done, &path(&user), "saved", what))
         }
         Err(error) => {
             let user = named(&request, &app)?;
@@ -316,6 +317,10 @@ pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result
         ..UserChange::default()
     };
     let who = format!("{} ({})", user.name, user.id);
+    if (&*deed, user.disabled) == ("disable", true) || (&*deed, user.disabled) == ("enable", false)
+    {
+        return Ok(request.done_before(&path(&user)));
+    }
     if !fields.is_on(CONFIRMED)
         && let Some((title, facts)) = before(&app, &user, &deed, &fields)?
     {
@@ -347,7 +352,13 @@ pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result
             (format!("Removed user {who}"), PEOPLE.to_owned())
         }
         "end" => {
-            let did = match fields.parsed("session", "a session")? {
+            let ends: Option<SessionId> = fields.parsed("session", "a session")?;
+            let open = people.sessions.list(now).into_iter();
+            let mut open = open.filter(|it| it.user == Some(user.id));
+            if !open.any(|it| ends.is_none_or(|ends| it.id == ends)) {
+                return Ok(request.done_before(&path(&user)));
+            }
+            let did = match ends {
                 Some(session) => {
                     people.sessions.end(&[session]).await.map_err(refused)?;
                     format!("Ended session {session} of {who}")

@@ -144,6 +144,10 @@ pub(super) async fn save(
     let product = product(&request, &project)?;
     let price: PriceId = request.named("price", ErrorCode::PriceNotFound)?;
     let active = fields.is_on("active");
+    let known = project.any_price(&price).map(|known| known.active);
+    if known == Some(active) {
+        return Ok(request.done_before(&path(&project, product)));
+    }
     if !active && !fields.is_on(CONFIRMED) {
         let mut prices = project.prices(&product.id);
         let known = prices.find(|known| known.id == price);

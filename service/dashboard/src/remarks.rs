@@ -139,7 +139,7 @@ pub(super) async fn delete(
         let known = of(&app, key).await?;
         let page_path = path(&project, key);
         let Some(known) = known.iter().find(|known| known.at == at) else {
-            return Ok(layout::done(&page_path, "again"));
+            return Ok(request.done_before(&page_path));
         };
         let facts = html! { div.remark { (text(known)) } p { "Nobody can bring it back." } };
         let paths = (&*format!("{page_path}/notes/delete"), &*page_path);
@@ -153,7 +153,10 @@ pub(super) async fn delete(
             &facts,
         ));
     }
-    app.wallet_notes.remove(key, at).await.map_err(refused)?;
+    let removed = app.wallet_notes.remove(key, at).await;
+    if !removed.map_err(refused)? {
+        return Ok(request.done_before(&path(&project, key)));
+    }
     let what = format!("Deleted a note about {}", view.id);
     Ok(request.done(&path(&project, key), "deleted", what))
 }

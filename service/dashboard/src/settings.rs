@@ -69,11 +69,10 @@ pub(super) async fn save(
         }
         app.catalog.update_project(id, change, None).await?;
         let after = current(&*app.catalog.project(id)?);
-        let what = format!(
-            "Changed the settings of {id}: {}",
-            form::changes(&before, &after)
-        );
-        Ok(request.done(&page_path(&project), "saved", what))
+        let changes = form::changes(&before, &after);
+        let what = format!("Changed the settings of {id}: {changes}");
+        let is_done = changes != form::NOTHING;
+        Ok(request.done_if(is_done, &page_path(&project), "saved", what))
     }
     .await;
     match saved {

@@ -9,6 +9,7 @@ use domain::{
 };
 use edge::Support;
 use maud::{Markup, html};
+use operations::audit::Proof;
 use payments::SubscriptionInstruction;
 use people::Privilege;
 use uuid::Uuid;
@@ -163,16 +164,25 @@ pub(super) async fn change(
         }
         _ => return Err(Error::missing("action")),
     };
+    let proof = Proof::Subscription {
+        wallet,
+        product,
+        at_once: action == "now",
+        ends,
+    };
+    let of = called(&app, &project, &address).await;
+    let name = product_name(&project, product);
+    let verb = if ends { "Cancel" } else { "Resume" };
+    let words = format!("{verb} the subscription of {of} to {name}");
+    request.announce(&app, &words, Some(proof)).await?;
     let done = app
         .payments
         .instruct(project.clone(), address.clone(), instruction)
         .await;
     let done = done.map_err(|error| Error::from_instruction(error, &project))?;
     if done.replayed {
-        return Ok(layout::done(&page_path, "again"));
+        return Ok(request.done_before(&page_path));
     }
-    let of = called(&app, &project, &address).await;
-    let product = product_name(&project, product);
-    let what = format!("{did}: the subscription of {of} to {product}");
+    let what = format!("{did}: the subscription of {of} to {name}");
     Ok(request.done(&page_path, message, what))
 }

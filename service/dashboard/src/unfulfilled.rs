@@ -3,15 +3,16 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{Timestamp, text::PaymentId};
+use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
 use edge::Support;
 use maud::{Markup, html};
+use operations::audit::Proof;
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
 use people::{Gift, Privilege};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
-    approvals,
+    admission,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{self, Tab, base},
@@ -167,7 +168,19 @@ pub(super) fn payment(
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    Ok(page(&request, &project, &known, &Fields::default(), None))
+    let fields = Fields::default().with_some("priceId", likely(&project, &known));
+    Ok(page(&request, &project, &known, &fields, None))
+}
+
+/// A price that costs what was paid; else any.
+fn likely(project: &ProjectCatalog, known: &UnfulfilledPayment) -> Option<PriceId> {
+    let products = project.products();
+    let prices = products.flat_map(|product| project.prices(&product.id));
+    let paid = (known.paid.amount_cents, &*known.currency);
+    let fits = |price: &&Price| (price.amount_cents, &*price.currency) == paid;
+    let mut prices: Vec<_> = prices.collect();
+    prices.sort_by_key(|price| (!fits(price), !price.active));
+    prices.first().map(|price| price.id)
 }
 
 pub(super) fn page(
@@ -296,13 +309,18 @@ pub(super) async fn refund(
             cents: known.paid.amount_cents,
         };
         let why = ("", id.as_str());
-        if let Some(waits) = approvals::admit(&app, &request, &project, &gift, why).await? {
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
             return Ok(waits);
         }
+        let amount = money(known.paid.amount_cents, &known.currency);
+        let words = format!("Refund unfulfilled payment {id} of {amount}");
+        let proof = Proof::Payment {
+            payment: id.clone(),
+        };
+        request.announce(&app, &words, Some(proof)).await?;
         let refund = payments.refund_unfulfilled(project.clone(), id.clone());
         let refund = refund.await;
         refund.map_err(|error| Error::from_instruction(error, &project))?;
-        let amount = money(known.paid.amount_cents, &known.currency);
         let what = format!("Refunded unfulfilled payment {id} of {amount}");
         Ok(request.done(&page_path(&project), "refunded", what))
     }

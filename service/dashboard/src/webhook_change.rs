@@ -159,6 +159,11 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
     let before = current(endpoint);
     form::refuse_stale(fields, &before)?;
     let action = fields.text("action");
+    if (action, endpoint.is_active()) == ("on", true)
+        || (action, endpoint.is_active()) == ("off", false)
+    {
+        return Ok(request.done_before(&page_path));
+    }
     let waiting = app.webhooks.health(endpoint.id).waiting;
     if let Some((title, facts)) = question(action, endpoint, waiting)
         && !fields.is_on(CONFIRMED)
@@ -185,7 +190,8 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
                 "Changed webhook endpoint {} of {id}: {changes}",
                 endpoint.id
             );
-            return Ok(request.done(&page_path, "saved", what));
+            let is_done = changes != form::NOTHING;
+            return Ok(request.done_if(is_done, &page_path, "saved", what));
         }
         "on" => {
             let change = switched(true);

@@ -271,6 +271,9 @@ pub(super) async fn replay(
                 .webhooks
                 .again_since(&project, endpoint.id, since)
                 .await?;
+            if again == 0 {
+                return Ok(layout::done(&page_path, "sent"));
+            }
             format!("Sent {again} events again to {}", endpoint.id)
         }
     };

@@ -10,9 +10,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use domain::id::ProjectId;
-use operations::audit::{AuditEntry, PendingEntry};
+use domain::id::{ApprovalId, ProjectId};
+use operations::audit::{AuditEntry, ChangeOutcome, PendingEntry, Proof};
 use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
 use wire::{Error, ErrorCode};
 
 use crate::{EdgeState, context::Context, layer::ADMIN_PREFIX};
@@ -26,18 +27,99 @@ pub struct AuditedAction {
     pub what: String,
 }
 
+/// What a response carries for which nothing was done: the same had been done before.
+#[derive(Debug, Clone, Copy)]
+pub struct DoneBefore;
+
+/// What a response with a server error carries if certainly nothing was done.
+#[derive(Debug, Clone, Copy)]
+pub struct NothingDone;
+
 /// Travels with a request that may change something, and takes its entry in the log.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PendingAction {
+pub struct PendingAction {
     entry: Arc<Mutex<Option<PendingEntry>>>,
-    said: Arc<Mutex<Option<String>>>,
+    said: Arc<Mutex<Statement>>,
+}
+
+/// What a handler says of its change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Statement {
+    /// Nothing yet: what was asked for was done if it succeeds.
+    #[default]
+    Nothing,
+    /// It was done, in these words.
+    Did(String),
+    /// It had been done before.
+    DoneBefore,
+    /// There was nothing to do.
+    DidNothing,
 }
 
 impl PendingAction {
     /// Says in words what was done, without secrets.
     pub(crate) fn say(&self, what: String) {
-        *self.said.lock() = Some(what);
+        *self.said.lock() = Statement::Did(what);
     }
+
+    /// Says that the same had been done before, and nothing now.
+    pub(crate) fn was_done_before(&self) {
+        *self.said.lock() = Statement::DoneBefore;
+    }
+
+    /// Says that there was nothing to do.
+    pub(crate) fn did_nothing(&self) {
+        *self.said.lock() = Statement::DidNothing;
+    }
+
+    /// Writes in words what is about to be done, without secrets, and what shows later that it was: before something
+    /// whose outcome may stay unknown.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written, or may not have been: then it must not be done.
+    pub async fn announce(
+        &self,
+        edge: &EdgeState,
+        what: &str,
+        proof: Option<Proof>,
+    ) -> Result<(), Error> {
+        let entry = self.entry.lock().take();
+        let Some(entry) = entry else { return Ok(()) };
+        let written = edge.audit.announce(&entry, what, proof).await;
+        *self.entry.lock() = Some(entry);
+        written.map_err(unwritten)
+    }
+}
+
+fn unwritten(error: actors::Error) -> Error {
+    tracing::error!(%error, "A change that was requested could not be written into the audit log");
+    Error::new(match error {
+        actors::Error::Overloaded => ErrorCode::Overloaded,
+        _ => ErrorCode::Unavailable,
+    })
+}
+
+/// What is the same if a request is made again: what is decided once about a payment without an order or an approval; else
+/// that under one key of the caller's.
+fn deed(path: &str, key: Option<&str>) -> Option<String> {
+    const ONCE: [&str; 2] = ["unfulfilled-payments", "approvals"];
+    let segments: Vec<_> = path.split('/').collect();
+    let once = segments.iter().position(|segment| ONCE.contains(segment));
+    let once = once.and_then(|place| segments.get(place..place.saturating_add(3)));
+    if let Some([kind, id, verb]) = once {
+        return Some(format!("{kind}/{id}/{verb}"));
+    }
+    let key = key.filter(|key| !key.is_empty())?;
+    let hash: [u8; 32] = Sha256::digest(format!("{path}\0{key}")).into();
+    let half = hash.first_chunk::<16>().copied().unwrap_or_default();
+    Some(format!("{:032x}", u128::from_be_bytes(half)))
+}
+
+/// The deed that the entry of a yes has.
+#[must_use]
+pub fn deed_of_approval(approval: ApprovalId) -> String {
+    format!("approvals/{approval}/approve")
 }
 
 /// The project and the kind of deed that a path is about.
@@ -69,12 +151,18 @@ fn subject(path: &str) -> (Option<ProjectId>, &'static str) {
     (project, kind)
 }
 
-/// Writes into the log that `who` is about to make this request. Does nothing for one that only reads.
+/// Writes into the log that `who` is about to make this request, under the key of a form that has one. Does nothing for
+/// one that only reads.
 ///
 /// # Errors
 ///
 /// The entry could not be written, or may not have been: then the request must not be answered.
-pub async fn begin_entry(parts: &Parts, edge: &EdgeState, who: &str) -> Result<(), Error> {
+pub async fn begin_entry(
+    parts: &Parts,
+    edge: &EdgeState,
+    who: &str,
+    key: Option<&str>,
+) -> Result<(), Error> {
     let Some(pending) = parts.extensions.get::<PendingAction>() else {
         return Ok(());
     };
@@ -83,15 +171,10 @@ pub async fn begin_entry(parts: &Parts, edge: &EdgeState, who: &str) -> Result<(
     let what = request_line(&parts.method, parts.uri.path());
     let from = context.client.to_string();
     let (project, kind) = subject(parts.uri.path());
-    let entry = AuditEntry::done(edge.clock.now(), who.into(), &what, from).about(project, kind);
-    let begun = edge.audit.begin(entry).await;
-    let intent = begun.map_err(|error| {
-        tracing::error!(%error, "A change that was requested could not be written into the audit log");
-        Error::new(match error {
-            actors::Error::Overloaded => ErrorCode::Overloaded,
-            _ => ErrorCode::Unavailable,
-        })
-    })?;
+    let entry = AuditEntry::done(edge.clock.now(), who.into(), &what, from)
+        .about(project, kind)
+        .with_deed(deed(parts.uri.path(), key));
+    let intent = edge.audit.begin(entry).await.map_err(unwritten)?;
     *pending.entry.lock() = Some(intent);
     Ok(())
 }
@@ -111,7 +194,15 @@ pub async fn audit_pages(
     next: Next,
 ) -> Response {
     middleware(edge, request, next, |response, _| {
-        response.extensions_mut().remove::<AuditedAction>()
+        let extensions = response.extensions_mut();
+        let audited = extensions.remove::<AuditedAction>();
+        match audited {
+            Some(AuditedAction { who, what }) => (who, Statement::Did(what)),
+            None if extensions.remove::<DoneBefore>().is_some() => {
+                (String::new(), Statement::DoneBefore)
+            }
+            None => (String::new(), Statement::DidNothing),
+        }
     })
     .await
 }
@@ -124,19 +215,32 @@ pub async fn audit_admin_api(
 ) -> Response {
     let what = request_line(request.method(), request.uri().path());
     middleware(edge, request, next, move |response, said| {
-        let did = response.status().is_success();
+        let said = match (response.status().is_success(), said) {
+            (false, _) => Statement::DidNothing,
+            (true, Statement::Nothing) => Statement::Did(what),
+            (true, said) => said,
+        };
         // Who it was stands in the entry already.
-        let (who, what) = (String::new(), said.unwrap_or(what));
-        did.then_some(AuditedAction { who, what })
+        (String::new(), said)
     })
     .await
+}
+
+/// Whether a response leaves open what was done.
+fn is_unknown(response: &Response) -> bool {
+    let extensions = response.extensions();
+    let is_certain = extensions.get::<NothingDone>().is_some()
+        || extensions
+            .get::<Error>()
+            .is_some_and(Error::nothing_was_done);
+    response.status().is_server_error() && !is_certain
 }
 
 async fn middleware(
     edge: Arc<EdgeState>,
     mut request: Request,
     next: Next,
-    audited: impl FnOnce(&mut Response, Option<String>) -> Option<AuditedAction> + Send + 'static,
+    audited: impl FnOnce(&mut Response, Statement) -> (String, Statement) + Send + 'static,
 ) -> Response {
     let context = request.extensions().get::<Context>().cloned();
     let Some(context) = context.filter(|_| !is_read(request.method())) else {
@@ -149,22 +253,32 @@ async fn middleware(
     let at_work = pending.clone();
     let work = async move {
         let mut response = next.run(request).await;
-        let said = at_work.said.lock().take();
-        let audited = audited(&mut response, said);
+        let said = std::mem::take(&mut *at_work.said.lock());
+        let (who, said) = audited(&mut response, said);
         let intent = at_work.entry.lock().take();
-        let noted = match (intent, audited) {
-            (Some(intent), audited) => {
-                let what = audited.as_ref().map(|audited| audited.what.as_str());
-                log.audit.end(intent, what).await
+        let noted = match (intent, said) {
+            (Some(intent), Statement::Did(what)) => {
+                log.audit.end(intent, ChangeOutcome::Done(&what)).await
+            }
+            (Some(intent), Statement::DoneBefore) => {
+                log.audit.end(intent, ChangeOutcome::DoneBefore).await
+            }
+            (Some(intent), Statement::Nothing | Statement::DidNothing) => {
+                let outcome = match is_unknown(&response) {
+                    true => ChangeOutcome::Unknown,
+                    false => ChangeOutcome::Nothing,
+                };
+                log.audit.end(intent, outcome).await
             }
             // The caller was not signed in before this request: it is a sign-in.
-            (None, Some(AuditedAction { who, what })) => {
+            (None, Statement::Did(what)) => {
                 let from = context.client.to_string();
                 let entry = AuditEntry::done(log.clock.now(), who, &what, from);
                 log.audit.add(entry.about(project, kind)).await
             }
-            (None, None) => Ok(()),
+            (None, _) => Ok(()),
         };
+        response.extensions_mut().remove::<NothingDone>();
         if let Err(error) = noted {
             tracing::error!(%error, "A change that was made could not be written into the audit log");
         }
@@ -176,7 +290,8 @@ async fn middleware(
             tracing::error!(%error, "A change failed through a defect of this service");
             let intent = pending.entry.lock().take();
             if let Some(intent) = intent {
-                edge.audit.interrupted(intent).await;
+                // The stored entry says already that its result is not known.
+                let _ = edge.audit.end(intent, ChangeOutcome::Unknown).await;
             }
             Error::new(ErrorCode::InternalError).into_response()
         }

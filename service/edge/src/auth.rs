@@ -14,6 +14,7 @@ use domain::{
     id::{KeyId, ProjectId},
 };
 use limits::TokenScope;
+use operations::audit::Proof;
 use people::Authority;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
@@ -45,6 +46,39 @@ impl<P> Authorized<P> {
             pending.say(what.into());
         }
     }
+
+    /// Says for the audit log that the same had been done before, and nothing now.
+    pub fn was_done_before(&self) {
+        if let Some(pending) = &self.pending {
+            pending.was_done_before();
+        }
+    }
+
+    /// Says for the audit log what was done, or that there was nothing to do.
+    pub fn did_if(&self, is_done: bool, what: impl Into<String>) {
+        match (is_done, &self.pending) {
+            (true, _) => self.did(what),
+            (false, Some(pending)) => pending.did_nothing(),
+            (false, None) => {}
+        }
+    }
+
+    /// Writes for the audit log in words what is about to be done, and what shows later that it was.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written, or may not have been: then it must not be done.
+    pub async fn announce(
+        &self,
+        edge: &EdgeState,
+        what: &str,
+        proof: Option<Proof>,
+    ) -> Result<(), Error> {
+        match &self.pending {
+            Some(pending) => pending.announce(edge, what, proof).await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// A caller who may read the metrics: with the administrator's token, or with the one that is only
@@ -61,7 +95,7 @@ impl<S: BehindEdge, P: Needs> FromRequestParts<S> for Authorized<P> {
         open(TokenScope::Administration, parts, edge, &expected).await?;
         let authority = Authority::administrator();
         allow::<P>(&authority, project(parts).await)?;
-        audit::begin_entry(parts, edge, &authority.name()).await?;
+        audit::begin_entry(parts, edge, &authority.name(), None).await?;
         Ok(Self {
             authority,
             pending: parts.extensions.get().cloned(),

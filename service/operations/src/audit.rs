@@ -1,87 +1,28 @@
 //! The audit log: who changed what, when and from where, by the admin API and the dashboard. Notes in the journal hold
 //! a page of entries each. A change is written before it is made, and its result afterwards; if the second step is
-//! missing, the result is unknown. The log must never hold a secret, nor grow without end.
+//! missing, the result is unknown, until a later try of the same or a proof tells it. The log must never hold a secret,
+//! nor grow without end; what one person writes takes no place of another's.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use actors::Handle;
-use domain::{Timestamp, id::ProjectId};
-use notes::NoteKind;
-use serde::{Deserialize, Serialize};
+use domain::Timestamp;
 use tokio::sync::Mutex;
 
-use crate::audit_failures::Failures;
+use crate::{
+    audit_entry::short,
+    audit_failures::Failures,
+    audit_pages::{PER_PAGE, Pages, last},
+};
+pub use crate::{
+    audit_entry::{AuditEntry, ChangeOutcome, Proof},
+    audit_pages::PageNote,
+};
 
-/// Entries of a page; each new one writes its page again, which has to fit one append.
-const PER_PAGE: usize = 20;
-/// Pages that are kept: 100,000 entries.
-const PAGES: usize = 5000;
+/// Entries of one person that are kept: more replace the oldest of their own, and nobody else's.
+const PER_PERSON: usize = 50_000;
 /// Seconds for which a page is kept after its last entry.
 const KEPT_SECONDS: i64 = 366 * 24 * 3600;
-/// The longest text of an entry, in characters; a longer one is cut.
-const LONGEST: usize = 600;
-
-/// A change that was done, or was about to be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditEntry {
-    /// When, in milliseconds.
-    pub at: i64,
-    /// Who: a session of the dashboard, or the administrator's token.
-    pub who: String,
-    /// What was done; before that, the request.
-    pub what: String,
-    /// The client's address.
-    pub from: String,
-    /// The project that it was about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<ProjectId>,
-    /// The kind of deed, such as `keys` or `people`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub kind: String,
-    /// Whether the result is not known yet. It never will be if the process ended meanwhile.
-    #[serde(default, skip_serializing_if = "is_done")]
-    pub open: bool,
-    /// The number of the change while it is being done.
-    #[serde(skip)]
-    pub under_way: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-const fn is_done(open: &bool) -> bool {
-    !*open
-}
-
-impl AuditEntry {
-    /// The entry of a change that was done.
-    #[must_use]
-    pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
-        Self {
-            at: at.0,
-            who,
-            what: short(what),
-            from,
-            project: None,
-            kind: String::new(),
-            open: false,
-            under_way: None,
-        }
-    }
-
-    /// The entry with the project and the kind of deed that it is about.
-    #[must_use]
-    pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
-        Self {
-            project,
-            kind: kind.to_owned(),
-            ..self
-        }
-    }
-}
-
-fn short(what: &str) -> String {
-    what.chars().take(LONGEST).collect()
-}
-
 /// A change that is being done.
 #[derive(Debug)]
 #[must_use = "the result has to be written"]
@@ -90,34 +31,12 @@ pub struct PendingEntry {
     id: u64,
 }
 
-/// A page of the log, by its number.
-#[derive(Debug)]
-pub struct PageNote;
-
-impl NoteKind for PageNote {
-    const NUMBER: u8 = 16;
-    const NAME: &'static str = "page of the audit log";
-    type Key = u64;
-    type Body = Vec<AuditEntry>;
-}
-
 /// The log, with what is known of its pages.
 pub struct AuditLog {
     handle: Handle,
     pages: Mutex<Pages>,
     failures: Failures,
-}
-
-/// The pages that there are, with the entries of those that are written to.
-#[derive(Default)]
-struct Pages {
-    /// Full pages, oldest first, with the instants of their last entries.
-    full: VecDeque<(u64, Timestamp)>,
-    current: u64,
-    entries: Vec<AuditEntry>,
-    /// Full pages with a change that is being done.
-    beside: BTreeMap<u64, Vec<AuditEntry>>,
-    last_id: u64,
+    per_person: usize,
 }
 
 impl std::fmt::Debug for AuditLog {
@@ -136,10 +55,13 @@ impl AuditLog {
         let mut pages = Pages::default();
         let mut before = None;
         for (number, entries) in notes::all::<PageNote>(&handle)? {
-            // A page that another one follows was full, even if entries of changes that were not made were removed
-            // from it since.
+            // A page that another one follows was full, even if entries were removed from it since.
             if let Some(full) = before.replace(number) {
-                pages.full.push_back((full, last(&pages.entries)));
+                pages.full.insert(full, last(&pages.entries));
+            }
+            for entry in &entries {
+                pages.count(number, entry);
+                pages.remember(number, entry);
             }
             (pages.current, pages.entries) = (number, entries);
         }
@@ -148,7 +70,14 @@ impl AuditLog {
             handle,
             pages: Mutex::new(pages),
             failures: Failures::default(),
+            per_person: PER_PERSON,
         })
+    }
+
+    /// The log with another number of entries of one person that are kept.
+    #[must_use]
+    pub fn keeping(self, per_person: usize) -> Self {
+        Self { per_person, ..self }
     }
 
     /// Adds an entry, and removes pages that are too old; returns once it is durable.
@@ -162,28 +91,67 @@ impl AuditLog {
     }
 
     async fn push(&self, pages: &mut Pages, entry: AuditEntry) -> Result<(), actors::Error> {
+        self.make_room(pages, &entry).await?;
         let now = Timestamp(entry.at);
         let mut entries = pages.entries.clone();
-        entries.push(entry);
+        entries.push(entry.clone());
         let mut append = vec![notes::put::<PageNote>(&pages.current, &entries)];
         let full = entries.len() >= PER_PAGE;
         let old = now.plus_seconds(-KEPT_SECONDS);
-        let excess = pages.full.len().saturating_add(1).saturating_sub(PAGES);
-        let gone = pages
-            .full
-            .iter()
-            .enumerate()
-            .take_while(|(place, (_, last))| full && (*place < excess || *last < old))
-            .count();
-        let old = pages.full.iter().take(gone);
-        append.extend(old.map(|(number, _)| notes::forget::<PageNote>(number)));
-        self.handle.put_notes(append).await?;
-        for (number, _) in pages.full.drain(..gone).collect::<Vec<_>>() {
-            pages.beside.remove(&number);
-        }
+        let gone = pages.full.iter().take_while(|(_, last)| **last < old);
+        let gone: Vec<_> = gone.map(|(number, _)| *number).collect();
+        let gone = if full { gone } else { Vec::new() };
+        append.extend(gone.iter().map(notes::forget::<PageNote>));
+        notes::put_all(&self.handle, append).await?;
+        gone.iter().for_each(|number| pages.forget(*number));
+        pages.count(pages.current, &entry);
         pages.entries = entries;
         pages.turn();
         Ok(())
+    }
+
+    /// Removes the oldest entries of a person who has too many.
+    async fn make_room(&self, pages: &mut Pages, next: &AuditEntry) -> Result<(), actors::Error> {
+        let person = next.person();
+        let excess = pages.excess(person, self.per_person);
+        if excess.is_empty() {
+            return Ok(());
+        }
+        // The books have all entries once they are folded.
+        self.handle.fold_all().await?;
+        for number in excess {
+            let mut entries = match pages.beside.get(&number) {
+                Some(entries) => entries.clone(),
+                None => self.stored(number).await?,
+            };
+            entries.retain(|entry| entry.person() != person || entry.under_way.is_some());
+            let note = match entries.is_empty() {
+                true => notes::forget::<PageNote>(&number),
+                false => notes::put::<PageNote>(&number, &entries),
+            };
+            self.handle.put_notes(vec![note]).await?;
+            pages.leave(number, person);
+            match entries.is_empty() {
+                true => pages.forget(number),
+                false => pages.keep(number, entries),
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a page as the books have them.
+    async fn stored(&self, number: u64) -> Result<Vec<AuditEntry>, actors::Error> {
+        let handle = self.handle.clone();
+        let read = move || notes::one::<PageNote>(&handle, &number);
+        let read = tokio::task::spawn_blocking(read).await;
+        match read {
+            Ok(Ok(entries)) => Ok(entries.unwrap_or_default()),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "A page of the audit log cannot be read");
+                Err(actors::Error::Unavailable)
+            }
+            Err(_) => Err(actors::Error::Unavailable),
+        }
     }
 
     /// Writes that a change is about to be made; returns once that is durable.
@@ -204,66 +172,158 @@ impl AuditLog {
         Ok(PendingEntry { page, id })
     }
 
-    /// Writes the result of a change; `None`: it was not made, and the entry is removed.
+    /// Writes in words what is about to be done, and what shows later that it was; returns once that is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error`] when it was not written, or may not have been: the change must not be made then.
+    pub async fn announce(
+        &self,
+        intent: &PendingEntry,
+        what: &str,
+        proof: Option<Proof>,
+    ) -> Result<(), actors::Error> {
+        let mut pages = self.pages.lock().await;
+        let said = |entry| AuditEntry {
+            what: short(what),
+            proof,
+            ..entry
+        };
+        self.change(&mut pages, intent, true, |entry| Some(said(entry)))
+            .await
+            .map(drop)
+    }
+
+    /// Writes what became of a change. If it was done, by now or before, so were the earlier tries of the same whose
+    /// outcome was unknown.
     ///
     /// # Errors
     ///
     /// [`actors::Error`] when it was not written, or may not have been: the result stays unknown then.
-    pub async fn end(&self, intent: PendingEntry, what: Option<&str>) -> Result<(), actors::Error> {
-        self.change(intent, true, |entry| {
-            let what = what?;
-            Some(AuditEntry {
-                what: short(what),
-                open: false,
-                under_way: None,
-                ..entry
-            })
-        })
-        .await
-    }
-
-    /// Notes that the result of a change will never be known, because its handler panicked.
-    pub async fn interrupted(&self, intent: PendingEntry) {
-        let stays = |entry| {
-            Some(AuditEntry {
-                under_way: None,
-                ..entry
-            })
-        };
-        // The stored entry says already that its result is not known.
-        let _ = self.change(intent, false, stays).await;
-    }
-
-    async fn change(
+    pub async fn end(
         &self,
-        PendingEntry { page: number, id }: PendingEntry,
-        writes: bool,
-        change: impl FnOnce(AuditEntry) -> Option<AuditEntry>,
+        intent: PendingEntry,
+        outcome: ChangeOutcome<'_>,
     ) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
-        let mut entries = match number == pages.current {
-            true => pages.entries.clone(),
-            false => pages.beside.get(&number).cloned().unwrap_or_default(),
+        let is_unknown = outcome == ChangeOutcome::Unknown;
+        let ended = |entry| match outcome {
+            ChangeOutcome::Done(what) => Some(AuditEntry {
+                what: short(what),
+                open: false,
+                proof: None,
+                under_way: None,
+                ..entry
+            }),
+            ChangeOutcome::DoneBefore | ChangeOutcome::Nothing => None,
+            ChangeOutcome::Unknown => Some(AuditEntry {
+                under_way: None,
+                ..entry
+            }),
         };
-        let known = entries.iter().position(|it| it.under_way == Some(id));
+        // Of one whose outcome is unknown the stored entry says so already.
+        let ended = self.change(&mut pages, &intent, !is_unknown, ended).await?;
+        let Some(ended) = ended else { return Ok(()) };
+        match outcome {
+            ChangeOutcome::Unknown => pages.remember(
+                intent.page,
+                &AuditEntry {
+                    under_way: None,
+                    ..ended
+                },
+            ),
+            ChangeOutcome::Done(_) | ChangeOutcome::DoneBefore => {
+                if let Some(deed) = &ended.deed {
+                    self.found_done(&mut pages, deed).await?;
+                }
+            }
+            ChangeOutcome::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Whether an earlier try of a deed has an unknown outcome.
+    pub async fn is_unknown(&self, deed: &str) -> bool {
+        let pages = self.pages.lock().await;
+        let mut unknown = pages.unknown.iter();
+        unknown.any(|(_, entry)| entry.deed.as_deref() == Some(deed))
+    }
+
+    /// The changes of unknown outcome that can be proved to have been done.
+    pub(crate) async fn unproved(&self) -> Vec<AuditEntry> {
+        let pages = self.pages.lock().await;
+        let unknown = pages.unknown.iter().map(|(_, entry)| entry);
+        unknown
+            .filter(|entry| entry.proof.is_some())
+            .cloned()
+            .collect()
+    }
+
+    /// Writes that a change whose outcome was unknown was done, as turned out.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error`] when it was not written, or may not have been.
+    pub(crate) async fn proved(&self, deed: &str) -> Result<(), actors::Error> {
+        let mut pages = self.pages.lock().await;
+        self.found_done(&mut pages, deed).await
+    }
+
+    async fn found_done(&self, pages: &mut Pages, deed: &str) -> Result<(), actors::Error> {
+        let is_same = |entry: &AuditEntry| {
+            entry.open && entry.under_way.is_none() && entry.deed.as_deref() == Some(deed)
+        };
+        let same = pages.unknown.iter().filter(|(_, entry)| is_same(entry));
+        let numbers: BTreeSet<u64> = same.map(|(number, _)| *number).collect();
+        for number in numbers {
+            let mut entries = match pages.known(number) {
+                Some(entries) => entries.clone(),
+                None => {
+                    self.handle.fold_all().await?;
+                    self.stored(number).await?
+                }
+            };
+            for entry in entries.iter_mut().filter(|entry| is_same(entry)) {
+                let what = std::mem::take(&mut entry.what);
+                entry.what = short(&format!("{what}: done, which was not known at first"));
+                (entry.open, entry.proof) = (false, None);
+            }
+            let note = notes::put::<PageNote>(&number, &entries);
+            self.handle.put_notes(vec![note]).await?;
+            pages.keep(number, entries);
+            let is_told = |(page, entry): &(u64, AuditEntry)| *page == number && is_same(entry);
+            pages.unknown.retain(|it| !is_told(it));
+        }
+        Ok(())
+    }
+
+    /// Changes an entry that is under way, or removes it; returns it as it was before.
+    async fn change(
+        &self,
+        pages: &mut Pages,
+        PendingEntry { page: number, id }: &PendingEntry,
+        writes: bool,
+        change: impl FnOnce(AuditEntry) -> Option<AuditEntry>,
+    ) -> Result<Option<AuditEntry>, actors::Error> {
+        let mut entries = pages.known(*number).cloned().unwrap_or_default();
+        let known = entries.iter().position(|it| it.under_way == Some(*id));
         // The page was removed meanwhile.
-        let Some(place) = known else { return Ok(()) };
-        let changed = change(entries.remove(place));
+        let Some(place) = known else { return Ok(None) };
+        let before = entries.remove(place);
+        let changed = change(before.clone());
+        let is_removed = changed.is_none();
         changed
             .into_iter()
             .for_each(|entry| entries.insert(place, entry));
         if writes {
-            let note = notes::put::<PageNote>(&number, &entries);
+            let note = notes::put::<PageNote>(number, &entries);
             self.handle.put_notes(vec![note]).await?;
         }
-        if number == pages.current {
-            pages.entries = entries;
-        } else if entries.iter().any(|entry| entry.under_way.is_some()) {
-            pages.beside.insert(number, entries);
-        } else {
-            pages.beside.remove(&number);
+        if is_removed {
+            pages.uncount(*number, before.person());
         }
-        Ok(())
+        pages.keep(*number, entries);
+        Ok(Some(before))
     }
 
     pub(crate) const fn handle(&self) -> &Handle {
@@ -292,24 +352,4 @@ impl AuditLog {
         known.insert(pages.current, pages.entries.clone());
         (numbers, known)
     }
-}
-
-impl Pages {
-    /// Begins another page where this one is full.
-    fn turn(&mut self) {
-        if self.entries.len() < PER_PAGE {
-            return;
-        }
-        let entries = std::mem::take(&mut self.entries);
-        self.full.push_back((self.current, last(&entries)));
-        if entries.iter().any(|entry| entry.under_way.is_some()) {
-            self.beside.insert(self.current, entries);
-        }
-        self.current = self.current.saturating_add(1);
-    }
-}
-
-/// When a page's last entry was made; the epoch if it has none.
-fn last(entries: &[AuditEntry]) -> Timestamp {
-    Timestamp(entries.last().map_or(0, |last| last.at))
 }

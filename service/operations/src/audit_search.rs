@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use actors::Handle;
 use domain::{Timestamp, id::ProjectId};
 
-use crate::audit::{AuditEntry, AuditLog, PageNote};
+use crate::{
+    audit::{AuditEntry, AuditLog},
+    audit_pages::PageNote,
+};
 
 /// Which entries to find: all that agree with everything that is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

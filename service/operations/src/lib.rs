@@ -3,7 +3,10 @@
 
 pub mod audit;
 pub mod audit_csv;
+mod audit_entry;
 mod audit_failures;
+mod audit_pages;
+mod audit_proofs;
 pub mod audit_search;
 pub mod backups;
 pub mod cells;

@@ -113,20 +113,23 @@ impl WalletNotes {
         .await
     }
 
-    /// Removes the remark of an instant, if there is one.
+    /// Removes the remark of an instant; returns whether there was one.
     ///
     /// # Errors
     ///
     /// [`Error::Unreadable`], [`Error::Log`].
-    pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<(), Error> {
+    pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<bool, Error> {
+        let mut is_removed = false;
         self.change(wallet, |remarks| {
             let before = remarks.len();
             remarks.retain(|remark| remark.at != at);
-            let gone = (remarks.len() < before).then_some(at);
+            is_removed = remarks.len() < before;
+            let gone = is_removed.then_some(at);
             let gone = gone.map(|at| notes::forget::<RemarkNote>(&(wallet.0, at)));
             Ok(gone.into_iter().collect())
         })
-        .await
+        .await?;
+        Ok(is_removed)
     }
 
     /// Removes all remarks about a wallet; returns how many there were.

@@ -198,12 +198,8 @@ pub(super) async fn adopt(
         .adopt(std::sync::Arc::clone(&project), subscription, price, user)
         .await;
     let (order, adopted) = adopted.map_err(|error| Error::from_payments(error, &project))?;
-    let did = if adopted {
-        "Adopted"
-    } else {
-        "Found adopted before:"
-    };
-    caller.did(format!("{did} {asked} at {price} as order {order}"));
+    let what = format!("Adopted {asked} at {price} as order {order}");
+    caller.did_if(adopted, what);
     Ok(Json(Adopted {
         order_id: order.to_string(),
         adopted,

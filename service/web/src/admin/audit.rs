@@ -89,7 +89,7 @@ pub(super) struct AuditLogEntry {
     project_id: Option<String>,
     /// The kind of deed.
     kind: String,
-    /// `done`, or `unknown`: it was begun, and its result is not known.
+    /// `done`, or `unknown`: it may have been done. Once that is known, it becomes `done`.
     state: &'static str,
 }
 
@@ -118,7 +118,8 @@ impl From<&AuditEntry> for AuditLogEntry {
 }
 
 /// List what was changed, by whom and from where, also failed sign-ins; with `Accept: text/csv` as comma-separated
-/// values. Kept for a year, at most 100,000 entries.
+/// values. Kept for a year, at most 50,000 entries of one
+/// person: more replace that person's oldest.
 #[utoipa::path(
     get,
     path = "/audit",
@@ -145,7 +146,9 @@ pub(super) async fn list(
     };
     let limit = asked.limit.map_or_else(Default::default, |limit| limit.0).0;
     let before = asked.cursor.map(|Text(Cursor(cursor))| cursor);
-    let found = app.edge.audit.search(filter, before, limit).await;
+    let log = &app.edge.audit;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
+    let found = log.search(filter, before, limit).await;
     let (entries, older) = found.map_err(|error| {
         tracing::error!(%error, "The audit log cannot be read");
         Error::new(ErrorCode::Unavailable)

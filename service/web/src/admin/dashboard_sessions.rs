@@ -116,10 +116,12 @@ pub(super) async fn end_all(
     let user = people.user(path.user()?).map_err(refused)?;
     let who = format!("{} ({})", user.name, user.id);
     let user = user.id;
+    let sessions = people.sessions.list(context.now);
+    let is_one = sessions.iter().any(|it| it.user == Some(user));
     people
         .end_sessions_of(Some(user), context.now)
         .await
         .map_err(refused)?;
-    caller.did(format!("Ended all sessions of {who}"));
+    caller.did_if(is_one, format!("Ended all sessions of {who}"));
     Ok(StatusCode::NO_CONTENT)
 }

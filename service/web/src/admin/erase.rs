@@ -62,13 +62,16 @@ pub(super) async fn erase(
     let refused = |error| Error::from_wallet(error, &project);
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
+    let words = format!("Erase the customer of {}", view.id);
+    caller.announce(&app.edge, &words, None).await?;
     let orders = app.handle.erase(&project.scope, &address).await;
     let orders = orders.map_err(refused)?;
     let notes = forget(&app, view.key).await?;
-    caller.did(format!(
+    let what = format!(
         "Erased the customer of {}: {orders} orders, {notes} notes",
         view.id
-    ));
+    );
+    caller.did_if(orders > 0 || notes > 0, what);
     Ok(Json(ErasedWallet {
         wallet_id: view.id.to_string(),
         orders,

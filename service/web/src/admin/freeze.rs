@@ -46,14 +46,17 @@ pub(super) async fn freeze(
     let command = command(frozen, reason)?;
     let project = app.catalog.project(path.project()?)?;
     let address = path.wallet_of(&app, &project)?;
+    let refused = |error| Error::from_wallet(error, &project);
+    let before = app.handle.read(&project.scope, &address).await;
+    let before = before.map_err(refused)?.frozen;
     let view = app.handle.set_frozen(&project.scope, &address, command);
-    let view = view.await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    let view = view.await.map_err(refused)?;
     let reason = view.frozen.as_ref().map(|freeze| freeze.reason.as_ref());
-    caller.did(match reason {
+    let what = match reason {
         Some(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
         Some(None) => format!("Froze {}", view.id),
         None => format!("Thawed {}", view.id),
-    });
+    };
+    caller.did_if(before != view.frozen, what);
     Ok(Json(FrozenWallet::of(&view)))
 }

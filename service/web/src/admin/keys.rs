@@ -19,7 +19,7 @@ use super::{
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged_as},
+        etag::{IfMatch, NOTHING, changes, tagged_as},
         patch::Field,
     },
 };
@@ -159,7 +159,8 @@ pub(super) async fn update(
     let update = app.catalog.update_key(path.project()?, before.id, change);
     let after = update.await?;
     let changed = changes(&Key::from(&before), &Key::from(&after));
-    caller.did(format!("Changed key {}: {changed}", after.title()));
+    let what = format!("Changed key {}: {changed}", after.title());
+    caller.did_if(changed != NOTHING, what);
     shown(&app, &path, &after)
 }
 
@@ -193,8 +194,10 @@ pub(super) async fn revoke(
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
+    let _saving = app.edge.saving.lock().await;
+    let is_active = known(&app, &path)?.revoked_at.is_none();
     let revoke = app.catalog.revoke_key(path.project()?, path.key()?);
     let key = revoke.await?;
-    caller.did(format!("Revoked key {}", key.title()));
+    caller.did_if(is_active, format!("Revoked key {}", key.title()));
     Ok(StatusCode::NO_CONTENT)
 }

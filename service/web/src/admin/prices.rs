@@ -21,7 +21,7 @@ use super::{
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged},
+        etag::{IfMatch, NOTHING, changes, tagged},
         patch::Field,
     },
 };
@@ -201,7 +201,8 @@ pub(super) async fn update(
     let (project, product, id) = (path.project()?, path.product()?, path.price()?);
     let changed = app.catalog.update_price(project, product, id, change);
     let after = Price::from(&changed.await?);
-    caller.did(format!("Changed price {id}: {}", changes(&before, &after)));
+    let changed = changes(&before, &after);
+    caller.did_if(changed != NOTHING, format!("Changed price {id}: {changed}"));
     Ok(tagged(&after))
 }
 

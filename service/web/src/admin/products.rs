@@ -18,7 +18,7 @@ use super::{
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged},
+        etag::{IfMatch, NOTHING, changes, tagged},
         patch::Field,
     },
 };
@@ -220,10 +220,11 @@ pub(super) async fn update(
     let (project, id) = (path.project()?, path.product()?);
     app.catalog.update_product(project, id, change).await?;
     let after = current(&app, &path)?;
-    caller.did(format!(
-        "Changed product {id}: {}",
-        changes(&before, &after)
-    ));
+    let changed = changes(&before, &after);
+    caller.did_if(
+        changed != NOTHING,
+        format!("Changed product {id}: {changed}"),
+    );
     Ok(tagged(&after))
 }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     admin::{AdminState, App},
     http::{
-        etag::{IfMatch, changes, tagged},
+        etag::{IfMatch, NOTHING, changes, tagged},
         patch::Field,
     },
 };
@@ -269,6 +269,8 @@ pub(super) async fn update(
     if provider.is_some() || decides.is_some() {
         allow::<Own>(&caller.authority, Some(id))?;
     }
+    // Secrets of a provider are not shown.
+    let is_provider_named = provider.is_some();
     let _saving = app.edge.saving.lock().await;
     let before = view(&app, &*app.catalog.project(id)?);
     if_match.check(&before)?;
@@ -280,10 +282,9 @@ pub(super) async fn update(
         }
     }
     let after = view(&app, &*app.catalog.project(id)?);
-    caller.did(format!(
-        "Changed project {id}: {}",
-        changes(&before, &after)
-    ));
+    let changed = changes(&before, &after);
+    let what = format!("Changed project {id}: {changed}");
+    caller.did_if(is_provider_named || changed != NOTHING, what);
     Ok(tagged(&after))
 }
 

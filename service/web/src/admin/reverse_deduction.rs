@@ -45,10 +45,7 @@ pub(super) async fn reverse_deduction(
     let of = deduction.to_string();
     let done = request.carry_out(&app.handle, &project, deduction, &header);
     let (answer, response) = done.await?;
-    let again = if answer.replayed { ", as before" } else { "" };
-    caller.did(format!(
-        "Gave back {} of deduction {of}{again}: {note}",
-        answer.amount
-    ));
+    let what = format!("Gave back {} of deduction {of}: {note}", answer.amount);
+    caller.did_if(!answer.replayed, what);
     Ok(response)
 }

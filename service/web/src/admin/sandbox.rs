@@ -135,10 +135,9 @@ pub(super) async fn update(
     ];
     let set: Vec<_> = set.into_iter().flatten().collect();
     app.catalog.update_sandbox(project, change).await?;
-    let set = set.join(", ");
-    caller.did(format!(
-        "Changed how the sandbox of {project} delivers webhooks: {set}"
-    ));
+    let words = set.join(", ");
+    let what = format!("Changed how the sandbox of {project} delivers webhooks: {words}");
+    caller.did_if(!set.is_empty(), what);
     let project = app.catalog.project(project)?;
     view(&app, &project)
 }

@@ -3,6 +3,7 @@
 use axum::{Json, extract::State, response::Response};
 use domain::catalog::KeyKind;
 use edge::{Authorized, Read, Support, body::Body};
+use operations::audit::Proof;
 use payments::{NoOrderReason, UnfulfilledPayment as Kept};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -178,6 +179,11 @@ pub(super) async fn assign(
     let to = wallet.map(NamedWallet::address).transpose()?;
     let payments = &app.payments;
     let id = payment.clone();
+    let proof = Proof::Assignment {
+        payment: id.clone(),
+    };
+    let words = format!("Assign payment {id} to {price}");
+    caller.announce(&app.edge, &words, Some(proof)).await?;
     let order = payments.assign(project.clone(), payment, price, to);
     let order = order
         .await
@@ -215,12 +221,19 @@ pub(super) async fn refund(
     path: Segments,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let payments = &app.payments;
-    let kept = payments
-        .refund_unfulfilled(project.clone(), path.payment()?)
-        .await;
+    let (payments, id) = (&app.payments, path.payment()?);
+    let before = payments.unfulfilled().get(project.project.id, &id);
+    let proof = Proof::Payment {
+        payment: id.clone(),
+    };
+    let words = format!("Refund unfulfilled payment {id}");
+    caller.announce(&app.edge, &words, Some(proof)).await?;
+    let kept = payments.refund_unfulfilled(project.clone(), id).await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
-    caller.did(format!("Refunded unfulfilled payment {}", cost(&kept)));
+    match before.is_some_and(|before| before.state == kept.state) {
+        true => caller.was_done_before(),
+        false => caller.did(format!("Refunded unfulfilled payment {}", cost(&kept))),
+    }
     Ok(Json(kept.into()))
 }
 
@@ -252,14 +265,16 @@ pub(super) async fn dismiss(
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let Dismiss { note } = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let (payments, note) = (&app.payments, line(note));
-    let kept = payments
-        .dismiss(&project, &path.payment()?, note.clone())
-        .await;
+    let (payments, note, id) = (&app.payments, line(note), path.payment()?);
+    let before = payments.unfulfilled().get(project.project.id, &id);
+    let kept = payments.dismiss(&project, &id, note.clone()).await;
     let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
-    caller.did(format!(
-        "Dismissed unfulfilled payment {}: {note}",
-        cost(&kept)
-    ));
+    match before.is_some_and(|before| before.state == kept.state) {
+        true => caller.was_done_before(),
+        false => caller.did(format!(
+            "Dismissed unfulfilled payment {}: {note}",
+            cost(&kept)
+        )),
+    }
     Ok(Json(kept.into()))
 }

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged},
+        etag::{IfMatch, NOTHING, changes, tagged},
         patch::Field,
     },
 };
@@ -315,7 +315,8 @@ pub(super) async fn update(
     let changed = people.change(user.id, change, version).await;
     let (before, after) = (User::of(&user), User::of(&*changed.map_err(refused)?));
     let who = format!("{} ({})", before.name, before.id);
-    caller.did(format!("Changed user {who}: {}", changes(&before, &after)));
+    let changed = changes(&before, &after);
+    caller.did_if(changed != NOTHING, format!("Changed user {who}: {changed}"));
     Ok(tagged(&after))
 }
 

@@ -248,6 +248,6 @@ pub(super) async fn credit(
     );
     let applied = app.handle.credit(&project.scope, &address, command).await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
-    caller.did(what);
+    caller.did_if(!applied.replayed, what);
     Credited::answer(&applied)
 }

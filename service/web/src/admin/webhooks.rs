@@ -19,7 +19,7 @@ use super::{
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, changes, tagged, tagged_as},
+        etag::{IfMatch, NOTHING, changes, tagged, tagged_as},
         patch::Field,
     },
 };
@@ -189,10 +189,11 @@ pub(super) async fn update(
     let (project, id) = (path.project()?, path.webhook()?);
     let endpoint = app.catalog.update_endpoint(project, id, change).await?;
     let after = (&endpoint).into();
-    caller.did(format!(
-        "Changed webhook endpoint {id}: {}",
-        changes(&before, &after)
-    ));
+    let changed = changes(&before, &after);
+    caller.did_if(
+        changed != NOTHING,
+        format!("Changed webhook endpoint {id}: {changed}"),
+    );
     Ok(tagged(&after))
 }
 

@@ -61,6 +61,9 @@ pub(crate) fn tagged_as<T: Serialize>(view: &T, version: &T) -> Response {
     response
 }
 
+/// What [`changes`] says of two views that are the same.
+pub(crate) const NOTHING: &str = "nothing";
+
 /// What changed from one view to another, in a sentence's words.
 pub(crate) fn changes<T: Serialize>(old: &T, new: &T) -> String {
     let fields = |view: &T| match serde_json::to_value(view) {
@@ -77,7 +80,7 @@ pub(crate) fn changes<T: Serialize>(old: &T, new: &T) -> String {
     });
     let said: Vec<_> = said.collect();
     match said.is_empty() {
-        true => "nothing".into(),
+        true => NOTHING.into(),
         false => said.join(", "),
     }
 }

@@ -1,0 +1,139 @@
+//! An entry of the audit log: what it says of a change, and what shows later that it was done.
+
+use domain::{
+    Timestamp,
+    id::{OrderId, ProductId, ProjectId, WalletKey},
+    text::PaymentId,
+};
+use serde::{Deserialize, Serialize};
+
+/// The longest text of an entry, in characters; a longer one is cut.
+const LONGEST: usize = 600;
+
+/// A change that was done, or was about to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// When, in milliseconds.
+    pub at: i64,
+    /// Who: a session of the dashboard, or the administrator's token.
+    pub who: String,
+    /// What was done; before that, the request.
+    pub what: String,
+    /// The client's address.
+    pub from: String,
+    /// The project that it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectId>,
+    /// The kind of deed, such as `keys` or `people`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// Whether the result is not known, or not known yet.
+    #[serde(default, skip_serializing_if = "is_done")]
+    pub open: bool,
+    /// What is the same if it is tried again, so that the result of a later try tells that of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<String>,
+    /// What shows that it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// The number of the change while it is being done.
+    #[serde(skip)]
+    pub under_way: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+const fn is_done(open: &bool) -> bool {
+    !*open
+}
+
+impl AuditEntry {
+    /// The entry of a change that was done.
+    #[must_use]
+    pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
+        Self {
+            at: at.0,
+            who,
+            what: short(what),
+            from,
+            project: None,
+            kind: String::new(),
+            open: false,
+            deed: None,
+            proof: None,
+            under_way: None,
+        }
+    }
+
+    /// Whose entry it is, by what does not change with their name.
+    pub(crate) fn person(&self) -> &str {
+        let id = self.who.rsplit_once('(').map(|(_, id)| id);
+        id.unwrap_or(&self.who)
+    }
+
+    /// The entry with what is the same if the change is tried again.
+    #[must_use]
+    pub fn with_deed(self, deed: Option<String>) -> Self {
+        Self { deed, ..self }
+    }
+
+    /// The entry with the project and the kind of deed that it is about.
+    #[must_use]
+    pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
+        Self {
+            project,
+            kind: kind.to_owned(),
+            ..self
+        }
+    }
+}
+
+pub(crate) fn short(what: &str) -> String {
+    what.chars().take(LONGEST).collect()
+}
+
+/// What shows later that a change was done whose outcome is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Proof {
+    /// So much of an order is refunded.
+    Refund {
+        /// The order's identifier.
+        order: OrderId,
+        /// All that was refunded of it, in the currency's minor unit.
+        cents: i64,
+    },
+    /// A payment that led to no order is refunded.
+    Payment {
+        /// The payment at the provider.
+        payment: PaymentId,
+    },
+    /// A payment has an order.
+    Assignment {
+        /// The payment at the provider.
+        payment: PaymentId,
+    },
+    /// A wallet's subscription to a product ends, or goes on.
+    Subscription {
+        /// The wallet's key.
+        wallet: WalletKey,
+        /// What is subscribed to.
+        product: ProductId,
+        /// Whether it is to end at once, which one that ends with its period does not show.
+        at_once: bool,
+        /// Whether it ends, at once or with its period.
+        ends: bool,
+    },
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeOutcome<'a> {
+    /// It was done, in these words.
+    Done(&'a str),
+    /// It had been done before, by an earlier try of the same.
+    DoneBefore,
+    /// Nothing was done.
+    Nothing,
+    /// It may have been done.
+    Unknown,
+}

@@ -1,0 +1,70 @@
+//! Finds out what became of changes whose outcome was unknown, when the audit log is read: orders, payments and
+//! subscriptions tell it once the provider has reported it.
+
+use actors::{Address, Handle};
+use catalog::{CatalogStore, ProjectCatalog};
+use payments::{Payments, UnfulfilledState};
+
+use crate::audit::{AuditEntry, AuditLog, Proof};
+
+impl AuditLog {
+    /// Writes of each change of unknown outcome that it was done, where that shows by now.
+    pub async fn look_for_proofs(&self, catalog: &CatalogStore, payments: &Payments) {
+        for AuditEntry {
+            project,
+            deed,
+            proof,
+            ..
+        } in self.unproved().await
+        {
+            let project = project.and_then(|project| catalog.project(project).ok());
+            let (Some(project), Some(deed), Some(proof)) = (project, deed, proof) else {
+                continue;
+            };
+            if !is_proved(self.handle(), &project, payments, &proof).await {
+                continue;
+            }
+            if let Err(error) = self.proved(&deed).await {
+                tracing::warn!(%error, "What became of a change could not be written into the audit log");
+            }
+        }
+    }
+}
+
+async fn is_proved(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    payments: &Payments,
+    proof: &Proof,
+) -> bool {
+    let (scope, id) = (&project.scope, project.project.id);
+    match proof {
+        Proof::Refund { order, cents } => {
+            let known = handle.order(scope, *order).await;
+            known.is_ok_and(|known| known.order.reversal.refunded_cents >= *cents)
+        }
+        Proof::Payment { payment } => {
+            let known = payments.unfulfilled().get(id, payment);
+            known.is_some_and(|known| known.state == UnfulfilledState::Refunded)
+        }
+        Proof::Assignment { payment } => {
+            let order = handle.order_of_payment(scope, payment);
+            order.is_ok_and(|order| order.is_some())
+        }
+        Proof::Subscription {
+            wallet,
+            product,
+            at_once,
+            ends,
+        } => {
+            let detail = handle.inspect(scope, &Address::Stored(*wallet)).await;
+            let Ok(detail) = detail else { return false };
+            let mut current = detail.subscriptions.iter();
+            let known = current.find(|known| known.subscription.product == *product);
+            let goes_on = known.is_some_and(|known| {
+                known.ended_at.is_none() && (*at_once || !known.subscription.cancel_at_period_end)
+            });
+            goes_on != *ends
+        }
+    }
+}
