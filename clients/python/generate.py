@@ -1,9 +1,11 @@
-"""Writes what is not written by hand: `models.py` from the API's description, and `_sync/` from `_async/`.
+"""Writes what is not written by hand: `models.py` from the API's description, `_table.py` from the table of usage that
+all clients share, and `_sync/` from `_async/`.
 
 `python generate.py` writes, `python generate.py --check` only says whether something is stale.
 """
 
 import json
+import pprint
 import re
 import sys
 import textwrap
@@ -13,6 +15,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 API = HERE / "../../docs/openapi/api.json"
+USAGE = HERE / "../usage.json"
 SOURCE = HERE / "src/scrip"
 HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 
@@ -180,8 +183,17 @@ def unasync(text: str) -> str:
     return text
 
 
+def table() -> str:
+    """The table of usage as Python."""
+    shown = pprint.pformat(json.loads(USAGE.read_text("utf-8")), width=116, sort_dicts=False)
+    return HEADER.format("clients/usage.json") + f"from typing import Any\n\nTABLE: dict[str, Any] = {shown}\n"
+
+
 def files() -> dict[Path, str]:
-    found = {SOURCE / "models.py": Models(json.loads(API.read_text("utf-8"))).text()}
+    found = {
+        SOURCE / "models.py": Models(json.loads(API.read_text("utf-8"))).text(),
+        SOURCE / "_table.py": table(),
+    }
     for path in sorted((SOURCE / "_async").glob("*.py")):
         found[SOURCE / "_sync" / path.name] = HEADER.format(f"_async/{path.name}") + unasync(path.read_text("utf-8"))
     return found

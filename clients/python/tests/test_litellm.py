@@ -26,6 +26,13 @@ from scrip.litellm import CreditMeter, Usage  # noqa: E402
 pytestmark = pytest.mark.usefixtures("draws")
 
 ANSWER = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+CACHED = {
+    "input_tokens": 10,
+    "cache_creation_input_tokens": 2000,
+    "cache_read_input_tokens": 10000,
+    "output_tokens": 140,
+}
+CALL = {"type": "function", "function": {"name": "write", "arguments": '{"path":"a/b.txt","lines":[1,2,3]}' * 112}}
 KEY = "sk-litellm-master"
 PROMPT = 10
 """What every prompt costs here, so that figures are round."""
@@ -496,6 +503,56 @@ class TestHooks:
             await meter.async_post_call_success_hook(other, None, answer)
             assert state(name) == {"balance": 183, "held": 0}
             assert not [record for record in caplog.records if record.name == "scrip.litellm"]
+
+        within(work)
+
+    @pytest.mark.parametrize(
+        ("answer", "least", "most"),
+        [
+            ({"type": "message", "content": [{"type": "text", "text": ANSWER}], "usage": CACHED}, 12_150, 12_150),
+            ({"choices": [{"message": {"content": ANSWER}}]}, 17, 40),
+            (
+                {"choices": [{"message": {"content": ANSWER}}], "usage": {"prompt_tokens": 0, "completion_tokens": 0}},
+                17,
+                40,
+            ),
+            ({"choices": [{"message": {"tool_calls": [CALL]}}], "usage": {"prompt_tokens": 100}}, 600, 2_200),
+            ({"output": [{"type": "message", "content": [{"type": "output_text", "text": ANSWER}]}]}, 17, 40),
+        ],
+    )
+    def test_charge_what_was_measured_and_estimate_what_was_not(
+        self, within: Within, user: MakeUser, state: State, answer: dict[str, Any], least: int, most: int
+    ) -> None:
+        name = user(20_000)
+
+        async def work(gateway: Gateway) -> None:
+            told: list[Usage] = []
+
+            def total(usage: Usage) -> int:
+                told.append(usage)
+                return usage.total_tokens
+
+            gateway.meter.cost = total
+            data = await begin(gateway.meter, name)
+            await gateway.meter.async_post_call_success_hook(data, None, answer)
+            assert least <= 20_000 - state(name)["balance"] <= most
+            assert state(name)["held"] == 0
+            assert told[-1].estimated == (least != most) and sum(told[-1].units.values()) == told[-1].total_tokens
+
+        within(work)
+
+    @pytest.mark.parametrize("unusable", [float("nan"), float("inf"), -1])
+    def test_charge_what_was_held_where_the_cost_is_no_number(
+        self, within: Within, user: MakeUser, state: State, unusable: float
+    ) -> None:
+        name = user(100)
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.estimate = lambda data: 30
+            data = await begin(gateway.meter, name)
+            gateway.meter.cost = lambda usage: unusable
+            await gateway.meter.async_post_call_success_hook(data, None, {"choices": []})
+            assert state(name) == {"balance": 70, "held": 0}
 
         within(work)
 

@@ -3,14 +3,21 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Optional
+from dataclasses import field as default
+from typing import Any
 
 from litellm import token_counter
+
+from ._table import TABLE
+from .usage import Measured, plain, usage_of
 
 REPLY_TOKENS = 1024
 """What an answer is taken to be at most, where the request does not say."""
 WORDLESS = ("embedding", "moderation", "rerank")
 """Kinds of calls that say nothing."""
+
+
+SIDES = TABLE["units"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,11 @@ class Usage:
     completion_tokens: int
     response: Any = None
     """LiteLLM's answer, where there is a whole one; its `_hidden_params["response_cost"]` is the provider's price."""
+    units: dict[str, int] = default(default_factory=dict)
+    """The same tokens by kind, without overlap: `input`, `cachedInput`, `cacheWrite`, `cacheWrite1h`, `output`,
+    `reasoning`, and audio and images where there are any; none that is zero."""
+    estimated: bool = False
+    """Whether some of it was estimated from text, as nobody measured it."""
 
     @property
     def total_tokens(self) -> int:
@@ -33,8 +45,8 @@ class Stream:
 
     def __init__(self, prompt: Usage) -> None:
         self.prompt = prompt
-        self.prompt_tokens: Optional[int] = None
-        self.completion_tokens: Optional[int] = None
+        self.usages: list[Any] = []
+        """The usage objects that were seen."""
         self.texts: list[str] = []
         self.passed_on = 0
         """How many of the chunks went out."""
@@ -46,9 +58,7 @@ class Stream:
 
     def see(self, chunk: Any) -> None:
         for part in self.parts(chunk):
-            prompt, completion = tokens_of(part)
-            self.prompt_tokens = prompt or self.prompt_tokens
-            self.completion_tokens = completion or self.completion_tokens
+            self.usages.extend(usages_of(part))
             for text in texts_of(part):
                 self.texts.append(text)
                 self.about += count(self.prompt.model, text)
@@ -83,32 +93,70 @@ class Stream:
 
     def running(self) -> Usage:
         """What was seen used so far: a provider tells that at the end only."""
-        return self.usage(self.about)
+        return self.said(self.about)
 
     def passed(self) -> Usage:
         """What went out used."""
-        return self.usage(self.counted(self.out))
+        return self.said(self.counted(self.out))
 
-    def whole(self) -> Usage:
+    def whole(self, response: Any = None) -> Usage:
         """What all of it used."""
-        return self.usage(self.counted(self.seen) if self.completion_tokens is None else self.completion_tokens)
+        found = usage_of(self.usages, self.prompt.prompt_tokens, self.counted(self.seen))
+        return usage(self.prompt.model, found, response)
 
-    def usage(self, completion: int) -> Usage:
-        prompt = self.prompt.prompt_tokens if self.prompt_tokens is None else self.prompt_tokens
-        return Usage(self.prompt.model, prompt, completion)
+    def said(self, completion: int) -> Usage:
+        """The prompt as it was measured, and so much of an answer."""
+        found = usage_of(self.usages, self.prompt.prompt_tokens, 0)
+        units = {unit: count for unit, count in found.units.items() if unit in SIDES["input"]}
+        return usage(self.prompt.model, Measured({**units, **({"output": completion} if completion else {})}, True))
+
+
+def usage(model: str, found: Measured, response: Any = None) -> Usage:
+    return Usage(model, found.input_tokens, found.output_tokens, response, found.units, found.estimated)
+
+
+def about(model: str, prompt: int, completion: int) -> Usage:
+    """An estimate."""
+    units = {unit: count for unit, count in (("input", prompt), ("output", completion)) if count}
+    return Usage(model, prompt, completion, None, units, True)
 
 
 def prompt_tokens(data: dict[str, Any]) -> int:
+    """All that a request says, calls of tools and their results included, and the tools themselves."""
+    model = str(data.get("model") or "")
+    beside = sum(count(model, written(data.get(name))) for name in ("system", "instructions", "tools"))
     messages = data.get("messages")
-    if isinstance(messages, list):
-        try:
-            return int(token_counter(model=str(data.get("model") or ""), messages=messages))
-        except Exception:
-            return count("", json.dumps(messages, default=str))
-    asked = data.get("input", data.get("prompt"))
-    if asked is None:
-        return 0
-    return count(str(data.get("model") or ""), asked if isinstance(asked, str) else json.dumps(asked, default=str))
+    if not isinstance(messages, list):
+        return beside + count(model, written(data.get("input", data.get("prompt"))))
+    try:
+        found = int(token_counter(model=model, messages=messages))
+    except Exception:
+        return beside + count(model, written(messages))
+    # Where it knows a part of a message, it counts it. What lies deeper it passes over.
+    return beside + max(found, count(model, "\n".join(texts_in(messages))))
+
+
+def written(value: Any) -> str:
+    """A value as a model reads it."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def texts_in(value: Any, name: str = "content") -> Iterator[str]:
+    """The texts of messages, wherever they lie in them; addresses and data of files are none."""
+    if isinstance(value, str):
+        if name in ("content", "text", "arguments", "name", "thinking", "reasoning_content", "output"):
+            yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each, name)
+    elif isinstance(value, dict):
+        for inner, each in value.items():
+            if inner == "input":
+                yield written(each)
+            else:
+                yield from texts_in(each, inner)
 
 
 def expected(prompt: Usage, data: dict[str, Any], call_type: str) -> Usage:
@@ -118,7 +166,7 @@ def expected(prompt: Usage, data: dict[str, Any], call_type: str) -> Usage:
     asked = (data.get(name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens"))
     reply = next((value for value in asked if isinstance(value, int) and value > 0), REPLY_TOKENS)
     answers = data.get("n")
-    return Usage(prompt.model, prompt.prompt_tokens, reply * (answers if isinstance(answers, int) else 1))
+    return about(prompt.model, prompt.prompt_tokens, reply * (answers if isinstance(answers, int) else 1))
 
 
 def count(model: str, text: str) -> int:
@@ -129,37 +177,63 @@ def field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def tokens_of(part: Any) -> tuple[Optional[int], Optional[int]]:
-    """The tokens of prompt and answer that an object names, in any of the providers' words."""
+def usages_of(part: Any) -> Iterator[Any]:
+    """The usage objects that an answer has, or a piece of one, in any of the providers' forms."""
     for of in (part, field(part, "message"), field(part, "response")):
-        usage = field(of, "usage") if of is not None else None
-        if usage is None:
-            continue
-        found = [
-            next((value for value in (field(usage, name) for name in names) if isinstance(value, int)), None)
-            for names in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
-        ]
-        if found != [None, None]:
-            return found[0], found[1]
-    return None, None
+        for name in ("usage", "usageMetadata", "usage_metadata"):
+            usage = field(of, name) if of is not None else None
+            if usage is not None:
+                yield plain(usage)
 
 
 def texts_of(part: Any) -> Iterator[str]:
     """The words that an object says, in any of the providers' forms: an answer's, or a piece's."""
-    for choice in field(part, "choices") or []:
+    for choice in listed(part, "choices"):
         yield from said(field(choice, "text"))
         for said_by in (field(choice, "delta"), field(choice, "message")):
             if said_by is None:
                 continue
             for name in ("content", "reasoning_content"):
                 yield from said(field(said_by, name))
-            for call in field(said_by, "tool_calls") or []:
-                yield from said(field(field(call, "function"), "name"))
-                yield from said(field(field(call, "function"), "arguments"))
+                for block in listed(said_by, name):
+                    yield from said(field(block, "text"))
+            for call in listed(said_by, "tool_calls"):
+                yield from called(field(call, "function"))
+            yield from called(field(said_by, "function_call"))
     delta = field(part, "delta")
     yield from said(delta)
     for name in ("text", "partial_json", "thinking"):
-        yield from said(field(delta, name) if isinstance(delta, dict) else None)
+        yield from said(field(delta, name) if delta is not None and not isinstance(delta, str) else None)
+    # A whole answer of Anthropic's, of OpenAI's responses, or a piece of Gemini's.
+    for block in [*listed(part, "content"), *listed(part, "output")]:
+        yield from block_texts(block)
+    for candidate in listed(part, "candidates"):
+        for block in listed(field(candidate, "content"), "parts"):
+            yield from said(field(block, "text"))
+            call = field(block, "functionCall") or field(block, "function_call")
+            if call is not None:
+                yield written(plain(call))
+
+
+def block_texts(block: Any) -> Iterator[str]:
+    for name in ("text", "thinking", "name", "arguments"):
+        yield from said(field(block, name))
+    if field(block, "input") is not None:
+        yield written(plain(field(block, "input")))
+    for name in ("content", "summary"):
+        for inner in listed(block, name):
+            yield from said(field(inner, "text"))
+
+
+def called(function: Any) -> Iterator[str]:
+    if function is not None:
+        yield from said(field(function, "name"))
+        yield from said(field(function, "arguments"))
+
+
+def listed(value: Any, name: str) -> list[Any]:
+    found = field(value, name) if value is not None else None
+    return found if isinstance(found, list) else []
 
 
 def said(value: Any) -> Iterator[str]:

@@ -9,6 +9,7 @@ latest when the hold expires.
 
 import asyncio
 import logging
+import math
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -21,7 +22,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from ._async.client import AsyncScrip
 from ._async.hold import AsyncRunningHold
 from ._keeper import async_to_end
-from ._tokens import Stream, Usage, expected, prompt_tokens, tokens_of
+from ._tokens import Stream, Usage, about, expected, prompt_tokens
 from .errors import InsufficientCreditsError, ScripError
 
 __all__ = ["CreditMeter", "OutOfCreditsError", "Usage", "payer_of"]
@@ -71,7 +72,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         self,
         scrip: AsyncScrip,
         *,
-        cost: Callable[[Usage], int] = lambda usage: usage.total_tokens,
+        cost: Callable[[Usage], float] = lambda usage: usage.total_tokens,
         estimate: Optional[Callable[[dict[str, Any]], int]] = None,
         payer: Callable[[dict[str, Any], Any], Optional[str]] = payer_of,
         product_id: Optional[str] = None,
@@ -97,8 +98,8 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
             if self.payer is payer_of:
                 raise HTTPException(400, {"error": "Say whose credits pay: `user`, or a key that belongs to one."})
             return None
-        prompt = Usage(str(data.get("model") or ""), prompt_tokens(data), 0)
-        amount = self.estimate(data) if self.estimate else self.cost(expected(prompt, data, str(call_type)))
+        prompt = about(str(data.get("model") or ""), prompt_tokens(data), 0)
+        amount = self.estimate(data) if self.estimate else math.ceil(self.cost(expected(prompt, data, str(call_type))))
         hold = self.scrip.hold(
             external_user_id=payer,
             amount=max(amount, 1),
@@ -203,24 +204,22 @@ class Metered:
 
     def answered(self, response: Any) -> Usage:
         """The usage of a whole answer."""
-        prompt, completion = tokens_of(response)
-        if completion is None and prompt is None:
-            self.stream.see(response)
-            completion = self.stream.counted(self.stream.seen)
-        return Usage(
-            self.prompt.model,
-            self.prompt.prompt_tokens if prompt is None else prompt,
-            completion or 0,
-            response,
-        )
+        # A stream that it is told as a whole was seen already.
+        stream = Stream(self.prompt)
+        stream.see(response)
+        return stream.whole(response)
 
     def cost_of(self, usage: Usage) -> int:
         try:
-            return max(int(self.meter.cost(usage)), 0)
+            # Part of a credit counts as one.
+            cost = math.ceil(self.meter.cost(usage))
+            if cost >= 0:
+                return cost
+            log.error("The cost of a call is negative: what was held is charged.")
         except Exception:
             # Neither free nor the client's trouble.
             log.exception("The cost of a call cannot be told: what was held is charged.")
-            return self.hold.amount
+        return self.hold.amount
 
     def streamed(self) -> int:
         """What has been passed on so far costs so many credits."""
