@@ -266,3 +266,24 @@ class TestLists:
             scrip._http.sleep = nap
             assert next(events).type == "wallet.created"
             assert naps == [3]
+
+
+def test_a_user_without_a_wallet_gets_one_whatever_is_asked_first(service: Service) -> None:
+    with Scrip(service.secret_key, base_url=service.base_url) as scrip:
+        verbs: list[Callable[[str], Any]] = [
+            lambda user: scrip.deduct(external_user_id=user, amount=1),
+            lambda user: scrip.hold(external_user_id=user, amount=1).__enter__(),
+            lambda user: scrip.place_hold(external_user_id=user, amount=1),
+        ]
+        for ask in verbs:
+            user = uuid.uuid4().hex
+            with pytest.raises(ScripError) as refused:
+                ask(user)
+            assert refused.value.code == "insufficient_credits"
+            assert scrip.wallet(user).wallet_id is not None
+        user = uuid.uuid4().hex
+        results = scrip.deduct_batch([{"external_user_id": user, "amount": 1}, {"external_user_id": user, "amount": 2}])
+        assert [isinstance(each, ScripError) and each.code for each in results] == ["insufficient_credits"] * 2
+        with pytest.raises(ScripError) as refused:
+            scrip.deduct_batch([{"externalUserId": user, "amount": 1}])
+        assert refused.value.code == "invalid_request"

@@ -150,10 +150,22 @@ export class ScripServer {
     return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
   }
 
-  /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Results are in the items' order. */
+  /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Users without a wallet get one. Results are in the items' order. */
   async deductBatch(items: readonly BatchItem[], options?: CallOptions): Promise<BatchResult[]> {
     // Every item has a key of its own: sent twice it is applied once.
-    const { results } = await this.#http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items }, repeatable: true });
+    const ask = async (some: readonly BatchItem[]) =>
+      (await this.#http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items: some }, repeatable: true })).results;
+    const results = await ask(items);
+    const lacking = results.flatMap((result, at) => {
+      const item = items[at];
+      return 'error' in result && result.error.code === 'wallet_not_found' && item?.externalUserId != null ? [{ at, item }] : [];
+    });
+    if (lacking.length > 0) {
+      for (const user of new Set(lacking.map(({ item }) => item.externalUserId as string))) await this.ensureWallet(user, options);
+      (await ask(lacking.map(({ item }) => item))).forEach((result, n) => {
+        results[lacking[n]?.at ?? -1] = result;
+      });
+    }
     return results.map((result, at) => {
       if (!('error' in result)) return result;
       const { error } = result;

@@ -225,8 +225,10 @@ describe('credits', () => {
     const [, short, unknown] = results;
     if (!isScripError(short?.error, 'insufficient_credits')) throw new Error('not short');
     expect([short.error.shortfall, short.error.idempotencyKey]).toEqual([3, 'b']);
-    expect([short.error.status, unknown?.error?.status]).toEqual([402, 404]);
-    expect(unknown?.error).toMatchObject({ code: 'wallet_not_found' });
+    expect([short.error.status, unknown?.error?.status]).toEqual([402, 402]);
+    // Who has no wallet gets one, as with a single deduction.
+    expect(unknown?.error).toMatchObject({ code: 'insufficient_credits', idempotencyKey: 'c' });
+    expect((await scrip.wallet({ externalUserId: 'nobody' })).walletId).not.toBeNull();
     expect(await refusal(scrip.deductBatch([{ externalUserId, amount: 0, idempotencyKey: 'd' }]))).toMatchObject({ param: 'items[0].amount' });
   });
 });

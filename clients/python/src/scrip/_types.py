@@ -41,6 +41,16 @@ class BatchItem:
     meta: Optional[Mapping[str, Any]] = None
     on_shortfall: Optional[OnShortfall] = None
 
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> "BatchItem":
+        """The same from a dictionary. A misspelled field is refused: of a misspelled key each run would be a new
+        deduction.
+        """
+        try:
+            return cls(**item)
+        except TypeError as error:
+            raise ScripError("invalid_request", f"This is no item of a batch: {error}.", param="items") from error
+
     def body(self, key: str) -> dict[str, Any]:
         wallet_path(self.external_user_id, self.code)
         return given(

@@ -22,6 +22,12 @@ def wallet_path(external_user_id: Optional[str], code: Optional[str]) -> tuple[s
     return "/wallets/code", code_header(code)
 
 
+def making(external_user_id: str) -> "Call[None]":
+    """A user's wallet to be made, if there is none."""
+    body = {"externalUserId": external_user_id}
+    return Call("POST", "/wallets/external", lambda answer: None, body=body, repeatable=True)
+
+
 def placing(
     *,
     amount: int,

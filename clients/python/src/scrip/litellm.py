@@ -114,8 +114,6 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
             told = {"error": error.message, "code": error.code, "balance": error.balance, "shortfall": error.shortfall}
             raise HTTPException(402, told) from error
         except ScripError as error:
-            if error.code == "wallet_not_found":
-                raise HTTPException(402, {"error": "No credits.", "code": error.code, "balance": 0}) from error
             log.error("No hold could be placed for a call of %s: %s", payer, error)
             raise HTTPException(503, {"error": "Credits cannot be asked for now.", "code": error.code}) from error
         metered = Metered(self, hold, prompt)

@@ -32,7 +32,7 @@ class Measured:
 
 def estimate_tokens(text: str) -> int:
     """Tokens of a text, where nothing better is known: by the script that it is written in."""
-    hundredths = sum(next(weight for last, weight in TABLE["text"] if ord(letter) <= last) for letter in text)
+    hundredths: int = sum(next(weight for last, weight in TABLE["text"] if ord(letter) <= last) for letter in text)
     return -(-hundredths // 100)
 
 
@@ -64,7 +64,8 @@ def plain(value: Any) -> Any:
         return plain(dump())
     if value is None or isinstance(value, (str, int, float)):
         # A modality is an enumeration of words.
-        return value.value if isinstance(getattr(value, "value", None), str) else value
+        word = getattr(value, "value", None)
+        return word if isinstance(word, str) else value
     fields = getattr(value, "__dict__", None)
     return plain(fields) if isinstance(fields, dict) else None
 

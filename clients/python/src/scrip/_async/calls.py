@@ -5,7 +5,8 @@ from typing import Any, Optional, TypeVar
 from .._call import Answer, Call
 from .._read import read, rows
 from .._types import Page
-from .._wallets import anything
+from .._wallets import anything, making
+from ..errors import ScripError
 from .http import AsyncHttp
 
 T = TypeVar("T")
@@ -18,6 +19,17 @@ class AsyncCalls:
 
     async def _do(self, call: Call[T]) -> T:
         return await self._http.call(call)
+
+    async def _spend(self, call: Call[T]) -> T:
+        """Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits."""
+        try:
+            return await self._do(call)
+        except ScripError as error:
+            user = (call.body or {}).get("externalUserId")
+            if user is None or error.code != "wallet_not_found":
+                raise
+        await self._do(making(user))
+        return await self._do(call)
 
     async def _get(
         self,
@@ -56,20 +68,14 @@ class AsyncCalls:
         key: Optional[str] = None,
         own: Any = None,
         repeatable: bool = False,
+        spends: bool = False,
     ) -> T:
         def answered(answer: Answer) -> T:
             # A key of this call's own: whoever did it, it was one of its attempts.
             done = {own: anything(answer.body)} if own and answer.replayed else {}
             return read(kind, {**answer.body, **done})
 
-        return await self._do(
-            Call(
-                "POST",
-                path,
-                answered,
-                body=body,
-                headers=headers,
-                key=key,
-                repeatable=repeatable or key is not None,
-            )
+        call = Call(
+            "POST", path, answered, body=body, headers=headers, key=key, repeatable=repeatable or key is not None
         )
+        return await (self._spend(call) if spends else self._do(call))

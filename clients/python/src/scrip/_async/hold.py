@@ -83,7 +83,7 @@ class AsyncRunningHold:
             raise ScripError("invalid_options", "A hold is for one run of work.")
         self._begun = True
         # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
-        placed, replayed = await async_to_end(self._scrip._do(self._call), self._abandon, self._scrip._http.pending)
+        placed, replayed = await async_to_end(self._scrip._spend(self._call), self._abandon, self._scrip._http.pending)
         # A key that the caller gave and that was used before: work for which another run is charged, or was. With
         # a key of our own it is our own retry.
         if replayed and not self._own_key:

@@ -83,7 +83,7 @@ class AsyncHolds(AsyncCalls):
             max_overrun=max_overrun,
             meta=meta,
         )
-        return (await self._do(call))[0]
+        return (await self._spend(call))[0]
 
     async def get_hold(self, hold_id: str) -> Hold:
         """How a hold stands."""

@@ -3,12 +3,13 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from .._call import Answer, Call, given, new_key, refusal, segment
 from .._read import Unreadable, instant_text, read
 from .._types import BatchItem, BatchResult, OnShortfall
-from .._wallets import anything, wallet_path
+from .._wallets import anything, making, wallet_path
+from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import Calls
 
@@ -55,7 +56,9 @@ class Credits(Calls):
         meta: Optional[Mapping[str, Any]] = None,
         on_shortfall: Optional[OnShortfall] = None,
     ) -> Deduction:
-        """Takes credits, once for each key: all of them or none, unless `on_shortfall` says otherwise."""
+        """Takes credits, once for each key: all of them or none, unless `on_shortfall` says otherwise. A user without
+        a wallet gets one.
+        """
         path, headers = wallet_path(external_user_id, code)
         key = idempotency_key or new_key()
         body = given(
@@ -67,7 +70,7 @@ class Credits(Calls):
             onShortfall=on_shortfall,
         )
         own = idempotency_key is None and "deducted"
-        return self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own)
+        return self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own, spends=True)
 
     def reverse_deduction(
         self, ledger_id: str, *, idempotency_key: str, amount: Optional[int] = None, note: Optional[str] = None
@@ -77,11 +80,28 @@ class Credits(Calls):
         path = f"/deductions/{segment(ledger_id, 'ledger')}/reverse"
         return self._post(path, Reversal, body, key=idempotency_key)
 
-    def deduct_batch(self, items: Iterable[BatchItem]) -> list[BatchResult]:
+    def deduct_batch(self, items: Iterable[Union[BatchItem, Mapping[str, Any]]]) -> list[BatchResult]:
         """Takes credits from up to 1,000 wallets; each item is applied or refused on its own. The results are in
-        the items' order: deductions, and errors for what was refused.
+        the items' order: deductions, and errors for what was refused. Users without a wallet get one. A dictionary
+        with a `BatchItem`'s fields does as well.
         """
-        keyed = [(item, item.idempotency_key or new_key()) for item in items]
+        whole = [item if isinstance(item, BatchItem) else BatchItem.of(item) for item in items]
+        keyed = [(item, item.idempotency_key or new_key()) for item in whole]
+        results = self._batch(keyed)
+        lacking = [
+            at
+            for at, result in enumerate(results)
+            if isinstance(result, ScripError) and result.code == "wallet_not_found" and whole[at].external_user_id
+        ]
+        for user in dict.fromkeys(str(whole[at].external_user_id) for at in lacking):
+            self._do(making(user))
+        # They have keys: what was applied is not sent again, and could not be applied twice.
+        again = self._batch([keyed[at] for at in lacking]) if lacking else []
+        for at, result in zip(lacking, again):
+            results[at] = result
+        return results
+
+    def _batch(self, keyed: list[tuple[BatchItem, str]]) -> list[BatchResult]:
         body = {"items": [item.body(key) for item, key in keyed]}
 
         def results(answer: Answer) -> list[BatchResult]:

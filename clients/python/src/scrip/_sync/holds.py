@@ -84,7 +84,7 @@ class Holds(Calls):
             max_overrun=max_overrun,
             meta=meta,
         )
-        return (self._do(call))[0]
+        return (self._spend(call))[0]
 
     def get_hold(self, hold_id: str) -> Hold:
         """How a hold stands."""
