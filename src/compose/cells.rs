@@ -132,6 +132,7 @@ pub(super) fn internal(app: &AppState) -> Router {
         .route("/cluster/lines", get(lines))
         .route("/cluster/audit", get(audit))
         .route("/cluster/session", get(session))
+        .route("/cluster/authority", get(authority))
         .with_state(Arc::new(asked))
 }
 
@@ -178,6 +179,14 @@ async fn session(
     signed_in
         .map(Json)
         .ok_or(Error::new(ErrorCode::MissingApiKey))
+}
+
+/// What the user may do now whom the query names; null: nothing any more.
+async fn authority(State(asked): State<Arc<InternalState>>, uri: Uri) -> Json<Option<Authority>> {
+    let pairs = uri.query().unwrap_or_default().split('&');
+    let user = pairs.filter_map(|pair| pair.strip_prefix("user=")).next();
+    let user = user.unwrap_or_default();
+    Json(dashboard::authority_here(&asked.dashboard, user))
 }
 
 #[cfg(test)]

@@ -538,3 +538,21 @@ async fn settings_that_a_colleague_saved_meanwhile_are_not_lost() {
         .await
         .shows("name “Demo” -&gt; “Renamed”");
 }
+
+#[tokio::test]
+async fn whoever_works_with_some_projects_sees_no_figures_of_all() {
+    let service = Service::start().await;
+    let limited = |name, projects| NewUser {
+        projects,
+        ..new(name, Role::Viewer)
+    };
+    let of_one = person(&service, limited("Vera", Some(vec![service.project.id]))).await;
+    let of_all = person(&service, limited("Otto", None)).await;
+    let of_one = signed_in(&service, &of_one).await;
+    let of_all = signed_in(&service, &of_all).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    for path in ["/dashboard/live", &base] {
+        of_all.get(path).await.shows("in all projects");
+        of_one.get(path).await.lacks("in all projects");
+    }
+}

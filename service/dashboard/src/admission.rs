@@ -6,8 +6,8 @@ use catalog::ProjectCatalog;
 use edge::refused;
 use maud::{Markup, html};
 use operations::audit::Proof;
-use people::{Approval, Gift};
-use wire::Error;
+use people::{Approval, Gift, Privilege};
+use wire::{Error, ErrorCode};
 
 use super::{layout::base, money::grouped, page_request::PageRequest, prices::price_words};
 use crate::state::App;
@@ -19,6 +19,22 @@ pub(super) fn path(project: &ProjectCatalog) -> String {
 
 fn needed(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> bool {
     request.authority.user().is_some() && gift.needs_approval(project.project.approval)
+}
+
+/// Refuses an operator what brings credits or money around another person's yes, where the project asks for one: secret
+/// keys, prices and free credits. Owners, who decide what needs it, and the administrator's token may.
+pub(super) fn allow_unlimited(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+) -> Result<(), Error> {
+    let rules = project.project.approval;
+    let is_asked = rules.above_credits.is_some() || rules.above_cents.is_some();
+    match is_asked && !request.may(Privilege::Own) {
+        true => Err(Error::new(ErrorCode::RoleForbidden).saying(
+            "Grants and refunds need another person's yes here, so only an owner makes secret keys, prices and free credits.",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// What a page says before somebody asks for what needs another person's yes.

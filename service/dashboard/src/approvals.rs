@@ -258,19 +258,14 @@ async fn tried(
     request
         .announce(app, &format!("Approve to {asked}"), proof)
         .await?;
-    done(app, project, approval, now).await
+    done(app, request, (project, approval), now).await
 }
 
-/// Who asked, with what they may do now. Where another cell keeps the people, with what they might do then.
-fn asker(app: &App, approval: &Approval) -> Result<Authority, Error> {
-    let authority = match (elsewhere::keeps_sessions(app), approval.asker.user()) {
-        (true, Some(user)) => app
-            .edge
-            .people
-            .user(user)
-            .ok()
-            .and_then(|user| user.authority()),
-        _ => Some(approval.asker.clone()),
+/// Who asked, with what they may do now.
+async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<Authority, Error> {
+    let authority = match approval.asker.user() {
+        Some(user) => elsewhere::authority_of(app, user, request.client()).await?,
+        None => Some(approval.asker.clone()),
     };
     let gone = || {
         Error::new(ErrorCode::RoleForbidden).saying("Whoever asked for it may not do it any more.")
@@ -283,11 +278,11 @@ fn asker(app: &App, approval: &Approval) -> Result<Authority, Error> {
 /// Does what was asked for; returns whether it was done before.
 async fn done(
     app: &App,
-    project: &Arc<ProjectCatalog>,
-    approval: &Approval,
+    request: &PageRequest,
+    (project, approval): (&Arc<ProjectCatalog>, &Approval),
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let asker = asker(app, approval)?;
+    let asker = asker(app, request, approval).await?;
     let key =
         IdempotencyKey::new(approval.key.as_str()).map_err(|error| Error::text("key", error))?;
     let counted = app

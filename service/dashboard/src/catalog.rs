@@ -14,6 +14,7 @@ use people::Privilege;
 use wire::{Error, ErrorCode};
 
 use super::{
+    admission::allow_unlimited,
     confirm::confirm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -106,7 +107,11 @@ pub(super) async fn create(
     let project = request.project(&app)?;
     let id = project.project.id;
     let made: Result<Response, Error> = async {
-        let product = app.catalog.create_product(id, new(&fields)?).await?;
+        let new = new(&fields)?;
+        if new.free_grant.is_some() {
+            allow_unlimited(&request, &project)?;
+        }
+        let product = app.catalog.create_product(id, new).await?;
         let what = format!("Created product {} “{}” of {id}", product.id, product.name);
         Ok(request.done(&path(&project, &product), "made", what))
     }
@@ -137,6 +142,10 @@ pub(super) async fn save(
         let product = product(&request, &stored)?;
         let before = current(product);
         form::refuse_stale(&fields, &before)?;
+        let is_free = new.free_grant.is_some() && new.free_grant != product.free_grant;
+        if is_free || (new.active && !product.active) {
+            allow_unlimited(&request, &stored)?;
+        }
         if product.active && !new.active && !fields.is_on(CONFIRMED) {
             let page_path = path(&project, product);
             let paths = (&*page_path, &*page_path);

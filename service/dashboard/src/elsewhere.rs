@@ -1,11 +1,12 @@
 //! Other cells of a cluster: an operator signs in at the lowest one, and sees the projects of all.
 
 use axum::http::{HeaderMap, header};
-use domain::Timestamp;
+use domain::{Timestamp, id::UserId};
 use limits::Client;
 use operations::cells::Question;
 use people::{Authority, ValidSession};
 use serde::de::DeserializeOwned;
+use wire::{Error, ErrorCode};
 
 use super::cookies;
 use crate::{DashboardState, state::App};
@@ -17,6 +18,46 @@ pub fn signed_in(app: &DashboardState, headers: &HeaderMap) -> Option<Authority>
     let name = cookies::session_name(headers, &app.site)?;
     let now = app.edge.clock.now();
     people.authority(&people.sessions.find(name, cookies::host(headers), now)?)
+}
+
+/// What a user may do now, as the cell that keeps users knows, asked by another; `None`: nothing any more.
+#[must_use]
+pub fn authority_here(app: &DashboardState, user: &str) -> Option<Authority> {
+    let user: UserId = user.parse().ok()?;
+    app.edge.people.user(user).ok()?.authority()
+}
+
+/// What a user may do now, here or as the cell that keeps users says; `None`: nothing any more.
+///
+/// # Errors
+///
+/// `unavailable`: that cell does not answer.
+pub(super) async fn authority_of(
+    app: &App,
+    user: UserId,
+    client: Client,
+) -> Result<Option<Authority>, Error> {
+    if keeps_sessions(app) {
+        let user = app.edge.people.user(user);
+        return Ok(user.ok().and_then(|user| user.authority()));
+    }
+    let silent = || {
+        let message = "The cell that knows the users does not answer. Nothing was done; try again.";
+        Error::new(ErrorCode::Unavailable).undone().saying(message)
+    };
+    let part = app.cluster.as_ref().ok_or_else(silent)?;
+    let lowest = part.others().numbers().first().copied();
+    let lowest = lowest.filter(|lowest| *lowest < part.cell());
+    let question = Question {
+        path: format!("authority?user={user}"),
+        headers: HeaderMap::new(),
+        client: client.address(),
+    };
+    let answer = part
+        .others()
+        .ask(lowest.ok_or_else(silent)?, question)
+        .await;
+    serde_json::from_slice(&answer.ok_or_else(silent)?).map_err(|_| silent())
 }
 
 /// Whether this process' cell is the one that keeps users and sessions: the lowest.

@@ -12,6 +12,7 @@ use people::{NewKey as ShownKey, Privilege};
 use wire::{Error, ErrorCode, view::Day};
 
 use super::{
+    admission::allow_unlimited,
     confirm::confirm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -117,7 +118,13 @@ pub(super) async fn create(
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
-    let made = match new(&fields) {
+    let allowed = new(&fields).and_then(|new| {
+        if new.kind == KeyKind::Secret {
+            allow_unlimited(&request, &project)?;
+        }
+        Ok(new)
+    });
+    let made = match allowed {
         Ok(new) => app.catalog.create_key(id, new).await.map_err(Error::from),
         Err(error) => Err(error),
     };
@@ -196,7 +203,18 @@ pub(super) async fn update(
     let project = request.project(&app)?;
     let key = named(&request, &project)?;
     let before = stored(key);
-    let changed = match change(&before, &fields) {
+    let allowed = change(&before, &fields).and_then(|change| {
+        // A secret key that works for longer than it was made for is as good as another.
+        let ends = change
+            .expires_at
+            .map(|end| end.map_or(i64::MAX, |end| end.0));
+        let is_longer = ends.is_some_and(|ends| key.expires_at.is_some_and(|end| ends > end.0));
+        if key.kind == KeyKind::Secret && is_longer {
+            allow_unlimited(&request, &project)?;
+        }
+        Ok(change)
+    });
+    let changed = match allowed {
         Ok(change) => {
             let update = app.catalog.update_key(project.project.id, key.id, change);
             update.await.map_err(Error::from)

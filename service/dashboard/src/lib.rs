@@ -75,7 +75,7 @@ use wire::fallback::{method_not_allowed, route_not_found};
 
 pub use audit::{AuditPage, newest as newest_changes};
 pub use cookies::Site;
-pub use elsewhere::signed_in;
+pub use elsewhere::{authority_here, signed_in};
 pub use oidc_sign_in::OIDC_CALLBACK;
 pub use page_request::SIGN_IN;
 pub use projects::{ProjectLine, project_lines};

@@ -10,6 +10,7 @@ use axum::{
 use domain::{Timestamp, catalog::Product, time::Span, wallet::OrderStatus};
 use edge::Support;
 use maud::{Markup, html};
+use people::ProjectScope;
 use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
 use wire::Error;
 
@@ -94,7 +95,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         (revenue::best(&project, &best, &names))
         (orders_card(&revenue::total(&sales, &period.starts)))
         (revenue::outstanding(&request, &project, outstanding.as_ref()))
-        (live(&app, None))
+        (live(&app, &request, None))
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {
                 a href={ (path) "?" (period.query(query)) "productId=" (one.id) }
@@ -240,12 +241,16 @@ pub(super) async fn live_part(
     let query = request.query();
     let count: Option<u64> = query.parsed("count", "a number")?;
     let at: Option<i64> = query.parsed("at", "an instant")?;
-    let part = live(&app, count.zip(at));
+    let part = live(&app, &request, count.zip(at));
     Ok(Html(part.into_string()).into_response())
 }
 
 /// The rate of deductions since the previous fragment; the fragment's own URL carries the count and instant.
-fn live(app: &App, before: Option<(u64, i64)>) -> Markup {
+/// It counts all projects together: whoever works with some of them is shown nothing of it.
+fn live(app: &App, request: &PageRequest, before: Option<(u64, i64)>) -> Markup {
+    if request.authority.projects != ProjectScope::All {
+        return Markup::default();
+    }
     let (count, now) = (app.edge.metrics.deductions(), app.edge.clock.now().0);
     let rate = before.and_then(|(before, at)| {
         let more = count.checked_sub(before)?.checked_mul(1000)?;

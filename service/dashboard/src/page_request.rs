@@ -194,7 +194,10 @@ async fn session(
     let people = &app.edge.people;
     // Where another cell keeps the sessions, what a split left here is out of date.
     let known = people.sessions.find(name, host, now);
-    let known = known.filter(|it| it.borrowed().is_some() || elsewhere::keeps_sessions(app));
+    // Before something is changed, that cell is asked anew.
+    let reads = parts.method == Method::GET;
+    let is_lent = |it: &ValidSession| it.borrowed().is_some() && reads;
+    let known = known.filter(|it| is_lent(it) || elsewhere::keeps_sessions(app));
     let signed = match known {
         None => elsewhere::find(app, &parts.headers, name, client, now).await,
         signed => signed,

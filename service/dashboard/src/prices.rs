@@ -12,6 +12,7 @@ use people::Privilege;
 use wire::{Error, ErrorCode};
 
 use super::{
+    admission::allow_unlimited,
     catalog::{path, product, state},
     confirm::confirm,
     fields::{CONFIRMED, Fields},
@@ -123,6 +124,7 @@ pub(super) async fn create(
     let product = product(&request, &project)?;
     let id = project.project.id;
     let made: Result<Response, Error> = async {
+        allow_unlimited(&request, &project)?;
         let create = app.catalog.create_price(id, product.id, new(&fields)?);
         let price = create.await?;
         let cost = money(price.amount_cents, &price.currency);
@@ -147,6 +149,9 @@ pub(super) async fn save(
     let known = project.any_price(&price).map(|known| known.active);
     if known == Some(active) {
         return Ok(request.done_before(&path(&project, product)));
+    }
+    if active {
+        allow_unlimited(&request, &project)?;
     }
     if !active && !fields.is_on(CONFIRMED) {
         let mut prices = project.prices(&product.id);

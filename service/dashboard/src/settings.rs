@@ -11,6 +11,7 @@ use stripe::permissions;
 use wire::{Error, ErrorCode};
 
 use super::{
+    admission::allow_unlimited,
     archive,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -66,6 +67,10 @@ pub(super) async fn save(
         if decides && !request.may(Privilege::Own) {
             let message = "Only an owner decides what needs another person's yes.";
             return Err(Error::about(CENTS, ErrorCode::RoleForbidden).saying(message));
+        }
+        const FREE: &str = "freeGrantsForCodeWallets";
+        if fields.is_on(FREE) && !before.is_on(FREE) {
+            allow_unlimited(&request, &project)?;
         }
         app.catalog.update_project(id, change, None).await?;
         let after = current(&*app.catalog.project(id)?);
