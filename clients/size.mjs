@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const LIMITS = [
   { name: '@scrip/browser', entry: 'browser/dist/index.js', limit: 5_000, later: 2_500 },
-  { name: '@scrip/react', entry: 'react/dist/index.js', limit: 10_000, external: ['@scrip/browser'] },
+  { name: '@scrip/react', entry: 'react/dist/index.js', limit: 10_200, external: ['@scrip/browser'] },
   { name: '@scrip/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
   { name: '@scrip/ai', entry: 'ai/dist/index.js', limit: 4_000, external: ['ai', '@scrip/server'] },
   { name: '@scrip/server', entry: 'server/dist/index.js', limit: 12_000 },

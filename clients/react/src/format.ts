@@ -66,9 +66,9 @@ export function formatFeature(slug: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** `2026-11-20T21:33:08.271Z` as a date and a time of the reader's. */
-export function formatInstant(instant: string, locale?: string): string {
+/** `2026-11-20T21:33:08.271Z` as a date and a time, where the reader is unless a zone is named. */
+export function formatInstant(instant: string, locale?: string, timeZone?: string): string {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return instant;
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(date);
 }

@@ -1,6 +1,6 @@
 // Everything but markup. What the components are built of, so that a copy of one needs nothing that is not
 // exported here.
-export { ScripProvider, useLocale, useMessages, useScrip, type ScripProviderProps } from './provider';
+export { ScripProvider, useLocale, useMessages, useScrip, useTimeZone, type ScripProviderProps } from './provider';
 export { useWallet, type WalletState } from './hooks/use-wallet';
 export { useProducts, type ProductsState } from './hooks/use-products';
 export { useBalance, type BalanceState } from './hooks/use-balance';

@@ -20,6 +20,7 @@ export {
   useFeature,
   useLedger,
   useLocale,
+  useTimeZone,
   useMessages,
   useProducts,
   useScrip,

@@ -6,6 +6,7 @@ import { ScripStore } from './store/store';
 interface Shared {
   readonly store: ScripStore;
   readonly locale: string | undefined;
+  readonly timeZone: string | undefined;
   readonly messages: Messages;
 }
 
@@ -26,14 +27,17 @@ export interface ScripProviderProps {
   client?: Scrip | undefined;
   /** What a server knew when it rendered the page: shown at once, and read anew where it may have changed. */
   initial?: { products?: readonly Product[]; wallet?: OpenWallet | null } | undefined;
-  /** How amounts and times are written, such as `de-AT`; as the browser does when left out. */
+  /** How amounts and times are written, such as `de-AT`; as the browser does when left out, and with `initial`, which is
+   * rendered twice and has to come out the same, `en`. */
   locale?: string | undefined;
+  /** The zone of times, such as `Europe/Vienna`; the browser's when left out, and with `initial` `UTC`. */
+  timeZone?: string | undefined;
   /** Words in place of the English ones: `de` or `fr` of `@scrip/react/messages`, or some of your own. */
   messages?: Partial<Messages> | undefined;
 }
 
 /** Gives what is inside one client and one wallet, which is made only once it is needed. */
-export function ScripProvider({ children, baseUrl, publishableKey, session, storage, client, initial, locale, messages }: ScripProviderProps) {
+export function ScripProvider({ children, baseUrl, publishableKey, session, storage, client, initial, locale, timeZone, messages }: ScripProviderProps) {
   // Written where they are used, these are new at each render; the client is not.
   const latest = useRef({ session, storage });
   useEffect(() => {
@@ -53,7 +57,11 @@ export function ScripProvider({ children, baseUrl, publishableKey, session, stor
     return ScripStore.of(new Scrip({ baseUrl, publishableKey, session: asked, storage: kept }), first.current);
   }, [client, baseUrl, publishableKey, source, isStored]);
   useEffect(() => store.connect(), [store]);
-  const shared = useMemo(() => ({ store, locale, messages: messages ? ({ ...en, ...messages } as Messages) : en }), [store, locale, messages]);
+  const isTwice = first.current !== undefined;
+  const shared = useMemo(
+    () => ({ store, locale: locale ?? (isTwice ? 'en' : undefined), timeZone: timeZone ?? (isTwice ? 'UTC' : undefined), messages: messages ? ({ ...en, ...messages } as Messages) : en }),
+    [store, locale, timeZone, messages, isTwice],
+  );
   return <Context.Provider value={shared}>{children}</Context.Provider>;
 }
 
@@ -71,6 +79,11 @@ export function useScrip(): Scrip {
 /** How amounts and times are written here. */
 export function useLocale(): string | undefined {
   return useShared().locale;
+}
+
+/** The zone of times here. */
+export function useTimeZone(): string | undefined {
+  return useShared().timeZone;
 }
 
 /** The words of the provider, and what fills their gaps. */

@@ -62,3 +62,36 @@ it('a server renders it all, asking nothing, and the browser takes it over as it
   expect(complaints).toEqual([]);
   expect(asked).toHaveBeenCalled();
 });
+
+it('what a server knew is written the same in another locale and another time zone', async () => {
+  const subscription = {
+    productId: 'prod_1', priceId: 'price_1', label: 'Plan', status: 'past_due', cancelAtPeriodEnd: false, currentPeriodEnd: '2026-12-01T00:00:00.000Z',
+    openInvoice: { amountCents: 123450, currency: 'EUR', url: 'https://pay.example/bill', nextAttemptAt: '2026-11-28T20:30:00.000Z' },
+  }; // prettier-ignore
+  const wallet = { walletId: 'wal_1', balances: [{ productId: 'prod_1', creditUnit: 'images', balance: 12345 }], features: [], subscriptions: [subscription] };
+  const page = (more: object = {}) => (
+    <ScripProvider baseUrl="http://127.0.0.1:1" session={() => null} initial={{ wallet: wallet as never }} {...more}>
+      <BalanceBadge />
+      <OpenInvoice />
+    </ScripProvider>
+  );
+  const zone = process.env['TZ'];
+  const html = (where: string, locale: string, more?: object) => {
+    process.env['TZ'] = where;
+    const { NumberFormat, DateTimeFormat } = Intl;
+    vi.spyOn(Intl, 'NumberFormat').mockImplementation(function (named, options) { return new NumberFormat(named ?? locale, options); } as never);
+    vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function (named, options) { return new DateTimeFormat(named ?? locale, options); } as never);
+    try {
+      return renderToString(page(more));
+    } finally {
+      vi.restoreAllMocks();
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  };
+  const there = html('Asia/Tokyo', 'en-US');
+  expect(there).toContain('12,345');
+  expect(there).toContain('Nov 28, 2026');
+  expect(html('America/New_York', 'de-AT')).toBe(there);
+  expect(html('America/New_York', 'de-AT', { timeZone: 'Asia/Tokyo' })).toContain('Nov 29, 2026');
+});

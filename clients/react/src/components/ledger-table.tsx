@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, useMessages, type LedgerEntry, type LedgerFilter, type Messages } from '@scrip/react';
+import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, useMessages, useTimeZone, type LedgerEntry, type LedgerFilter, type Messages } from '@scrip/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -16,6 +16,7 @@ export interface LedgerTableProps extends LedgerFilter {
 export function LedgerTable({ caption: given, renderReason, className, ...filter }: LedgerTableProps) {
   const { entries, loading, error, refresh, hasOlder, loadOlder, loadingOlder, olderError } = useLedger(filter);
   const locale = useLocale();
+  const timeZone = useTimeZone();
   const { messages, say } = useMessages();
   const caption = given ?? say('ledger');
   const classes = `scrip scrip-ledger ${className ?? ''}`;
@@ -47,7 +48,7 @@ export function LedgerTable({ caption: given, renderReason, className, ...filter
             {entries.map((entry) => (
               <tr key={entry.id}>
                 <td>
-                  <time dateTime={entry.createdAt}>{formatInstant(entry.createdAt, locale)}</time>
+                  <time dateTime={entry.createdAt}>{formatInstant(entry.createdAt, locale, timeZone)}</time>
                 </td>
                 <td>{renderReason?.(entry) ?? words(entry, messages, say)}</td>
                 <td className={`scrip-number ${entry.delta < 0 ? '' : 'scrip-more'}`}>{formatDelta(entry.delta, locale)}</td>

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatInstant, formatMoney, useLocale, useMessages, useWallet, type Subscription } from '@scrip/react';
+import { formatInstant, formatMoney, useLocale, useMessages, useTimeZone, useWallet, type Subscription } from '@scrip/react';
 import type { ReactNode } from 'react';
 
 type Bill = NonNullable<Subscription['openInvoice']>;
@@ -16,6 +16,7 @@ export interface OpenInvoiceProps {
 /** Bills of subscriptions that wait for the buyer: a card was declined, or its bank asks them to confirm. Else nothing. */
 export function OpenInvoice({ children, render, className }: OpenInvoiceProps) {
   const locale = useLocale();
+  const timeZone = useTimeZone();
   const { say } = useMessages();
   const { wallet } = useWallet();
   const open = wallet?.subscriptions.filter(({ openInvoice }) => openInvoice) ?? [];
@@ -28,7 +29,7 @@ export function OpenInvoice({ children, render, className }: OpenInvoiceProps) {
       <div key={key} role="status" className={`scrip scrip-notice ${className ?? ''}`}>
         <p>
           {say('invoice', { amount: formatMoney(bill.amountCents, bill.currency, locale), plan: subscription.label ?? say('yourSubscription') })}
-          {bill.nextAttemptAt && ` ${say('invoiceAgain', { when: formatInstant(bill.nextAttemptAt, locale) })}`}
+          {bill.nextAttemptAt && ` ${say('invoiceAgain', { when: formatInstant(bill.nextAttemptAt, locale, timeZone) })}`}
         </p>
         <a className="scrip-button" href={bill.url} rel="noreferrer">
           {children ?? say('payNow')}
