@@ -11,10 +11,10 @@ mod purchase;
 mod purse;
 mod till;
 
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::TestRunner};
 
 use self::{
-    command::{Command, QUARTER, command, of_debts},
+    command::{Command, QUARTER, command, of_debts, of_lots},
     model::{Model, Outcome},
     purchase::Purchase,
 };
@@ -46,6 +46,8 @@ struct Run {
     model: Model,
     tried_holds: u128,
     commands: Vec<Command>,
+    /// Whether the wallet is stored and read back after each command.
+    sleeps: bool,
 }
 
 impl Run {
@@ -58,6 +60,7 @@ impl Run {
             model,
             tried_holds: 0,
             commands: Vec::new(),
+            sleeps: false,
         }
     }
 
@@ -67,6 +70,9 @@ impl Run {
             other => Some(other.clone()),
         };
         let Some(command) = command else { return };
+        if self.sleeps {
+            self.teller.sleep();
+        }
         let before: Vec<_> = self.exposures();
         let (real, model) = self.both(&command);
         self.teller.touch();
@@ -480,7 +486,10 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
 }
 
 fn play(worth: i64, products: u128, commands: &[Command]) {
-    let mut run = Run::new(worth, products);
+    run(Run::new(worth, products), commands);
+}
+
+fn run(mut run: Run, commands: &[Command]) {
     for command in commands {
         run.step(command);
     }
@@ -587,4 +596,30 @@ proptest! {
         assert_eq!(MAX_CREDITS % COINS_IN_MAX, 0);
         play(MAX_CREDITS / COINS_IN_MAX, products, &commands);
     }
+}
+
+/// How many commands [`a_wallet_that_sleeps_all_the_time_burns_its_lots_in_order`] gives, instead of [`STEPS`].
+const STEPS_VARIABLE: &str = "SCRIP_MODEL_STEPS";
+const STEPS: u32 = 12_000;
+/// Commands for one wallet: so many that orders, holds and lots of all ages meet.
+const STEPS_OF_ONE: u32 = 150;
+
+/// Soonest to expire, then oldest; a refund takes only what its order's own lot has.
+#[test]
+fn a_wallet_that_sleeps_all_the_time_burns_its_lots_in_order() {
+    let given = std::env::var(STEPS_VARIABLE);
+    let steps = given.map_or(STEPS, |text| text.parse().expect(STEPS_VARIABLE));
+    let mut config = ProptestConfig::with_cases(steps.div_ceil(STEPS_OF_ONE));
+    config.source_file = Some(file!());
+    let most = STEPS_OF_ONE as usize;
+    let commands = prop::collection::vec(of_lots(), most..=most);
+    let tried = TestRunner::new(config).run(&commands, |commands| {
+        let sleeper = Run {
+            sleeps: true,
+            ..Run::new(1, 1)
+        };
+        run(sleeper, &commands);
+        Ok(())
+    });
+    tried.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -104,6 +104,19 @@ impl Teller {
         self.touch();
     }
 
+    /// Stores the wallet and reads it back: all that is derived is made anew.
+    pub(super) fn sleep(&mut self) {
+        let mut wallet = self.wallet.clone();
+        for account in &mut wallet.accounts {
+            let lots: Vec<_> = account.lots().into_iter().cloned().collect();
+            account.lots = lots.into();
+        }
+        wallet.holds = wallet.holds().clone().into();
+        let wallet = wallet.recovered().unwrap();
+        assert_eq!(wallet, self.wallet);
+        self.wallet = wallet;
+    }
+
     /// A read of the wallet, which applies what is due.
     pub(super) fn touch(&mut self) {
         let mut steps = 0;

@@ -195,3 +195,47 @@ pub(super) fn of_debts() -> impl Strategy<Value = Command> {
         2 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }
+
+/// Commands about one product's lots: credits and orders of many ends, refunds in between, holds that end late, days
+/// that pass at once.
+pub(super) fn of_lots() -> impl Strategy<Value = Command> {
+    let (product, named) = (0, Some(0));
+    let (coins, hold) = (1..=9_i64, 0..24_u128);
+    // Few orders, so that most reports are about one that there is.
+    let order = 0..30_u128;
+    let days = proptest::option::weighted(0.8, 1..12_i64);
+    let away = prop_oneof![Just(0), 1..=9_i64];
+    prop_oneof![
+        4 => (coins.clone(), proptest::option::weighted(0.8, 1..30_i64), any::<u16>()).prop_map(
+            move |(coins, lifetime, key)| Command::Credit { product, coins, lifetime, key }
+        ),
+        6 => (order.clone(), coins.clone(), days).prop_map(move |(order, coins, days)| {
+            Command::Buy(Purchase::Order { order, product, coins, days, feature: false })
+        }),
+        8 => (order.clone(), coins.clone())
+            .prop_map(|(order, cents)| Command::Buy(Purchase::Pay { order, cents })),
+        5 => (order, away.clone(), away).prop_map(|(order, refunded, disputed)| {
+            Command::Buy(Purchase::Reverse { order, refunded, disputed, age: 0 })
+        }),
+        8 => (coins.clone(), any::<u16>(), shortfall()).prop_map(move |(coins, key, short)| {
+            Command::Deduct { product: named, coins, key, short }
+        }),
+        6 => (coins.clone(), 1..60_i64, any::<u16>(), 0..3_i64).prop_map(
+            move |(coins, lifetime, key, overrun)| {
+                Command::Place { product: named, coins, lifetime, key, overrun }
+            }
+        ),
+        4 => (hold.clone(), coins.clone(), any::<u16>())
+            .prop_map(|(hold, coins, key)| Command::Draw { hold, coins, key }),
+        5 => (hold.clone(), 0..=12_i64, shortfall())
+            .prop_map(|(hold, coins, short)| Command::Settle { hold, coins, short }),
+        2 => hold.prop_map(|hold| Command::Release { hold }),
+        3 => reversal(9),
+        1 => (proptest::option::of(coins), any::<u16>())
+            .prop_map(move |(coins, key)| Command::Forgive { product, coins, key }),
+        1 => (proptest::option::weighted(0.8, 0..=12_i64), any::<bool>())
+            .prop_map(move |(coins, own)| Command::Limit { product, coins, own }),
+        6 => prop_oneof![8 => 0..16_i64, 1 => -4..0_i64, 1 => 16..80_i64]
+            .prop_map(|quarters| Command::Wait { quarters }),
+    ]
+}
