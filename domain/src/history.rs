@@ -289,6 +289,21 @@ impl RecordContent {
             | Self::Instructed(_) => None,
         }
     }
+
+    /// Whether somebody gave credits. What a hold gives back was not taken for good, and what is forgiven cannot be
+    /// spent.
+    #[must_use]
+    pub fn brings_credits(&self) -> bool {
+        let by_hand = matches!(self, Self::Reversed(..));
+        self.entry().is_some_and(|entry| {
+            let comes = match entry.reason {
+                Reason::Reversal => by_hand,
+                Reason::Forgiveness => false,
+                _ => true,
+            };
+            entry.delta > 0 && comes
+        })
+    }
 }
 
 impl InstructionRecord {

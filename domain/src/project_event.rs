@@ -6,7 +6,7 @@
 //! become visible together, so a project event shows the state after the step.
 
 use crate::{
-    history::{Entry, Reason, Record, RecordContent},
+    history::{Reason, Record},
     id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
@@ -140,14 +140,15 @@ pub enum EventData {
         /// Spendable credits after the step.
         balance: i64,
     },
-    /// The spendable credits fell from above the product's threshold to it or below.
+    /// What is left, held credits included, fell from above the product's threshold to it or below. What a hold gives
+    /// back does not count as risen.
     BalanceLow {
         /// The product whose credits these are.
         product: ProductId,
         /// The spendable credits left.
         balance: i64,
     },
-    /// The spendable credits fell to 0.
+    /// What is left, held credits included, fell to 0.
     Depleted {
         /// The product whose credits these are.
         product: ProductId,
@@ -245,11 +246,12 @@ pub struct EventCollector {
     features: Option<Vec<Feature>>,
 }
 
-/// A product's spendable credits before a step.
+/// What was left of a product's credits before a step.
 #[derive(Debug, Clone, Copy)]
 struct Balance {
     product: ProductId,
-    credits: i64,
+    /// The least that was left since credits last came.
+    left: i64,
     owed: i64,
     /// The product's threshold for a low balance.
     low: Option<i64>,
@@ -376,7 +378,7 @@ impl EventCollector {
         let low = thresholds.iter().find(|rule| rule.product == product);
         let before = Balance {
             product,
-            credits: wallet.map_or(0, |wallet| wallet.available(product)),
+            left: wallet.map_or(0, |wallet| wallet.least_left(product)),
             owed: wallet.map_or(0, |wallet| wallet.owed(product)),
             low: low.map(|rule| rule.credits),
         };
@@ -428,17 +430,8 @@ impl EventCollector {
             self.data.push(EventData::Subscription(data, facts));
         }
         self.data.extend(subject.frozen.map(|data| *data));
-        // What a hold gives back was not taken for good, and what is forgiven cannot be spent.
-        let by_hand = record.is_some_and(|it| matches!(it.fact, RecordContent::Reversed(..)));
-        let comes = |it: &&Entry| {
-            let spendable = match it.reason {
-                Reason::Reversal => by_hand,
-                Reason::Forgiveness => false,
-                _ => true,
-            };
-            it.delta > 0 && spendable
-        };
-        let entry = record.and_then(Record::entry).filter(comes);
+        let comes = record.filter(|record| record.fact.brings_credits());
+        let entry = comes.and_then(Record::entry);
         let mut watched = self.balance.iter().chain(&self.others);
         let entry = entry.filter(|entry| watched.any(|it| it.product == entry.product));
         self.data.extend(entry.map(|entry| EventData::Credited {
@@ -514,17 +507,18 @@ impl Balance {
             _ => {}
         }
         self.owed = owed;
-        if balance >= self.credits {
+        let left = wallet.least_left(product);
+        if left >= self.left {
             return;
         }
-        let was_above = |low: &i64| self.credits > *low && balance <= *low;
+        let was_above = |low: &i64| self.left > *low && left <= *low;
         if self.low.as_ref().is_some_and(was_above) {
             all.push(EventData::BalanceLow { product, balance });
         }
-        if balance == 0 {
+        if left == 0 {
             all.push(EventData::Depleted { product });
         }
-        self.credits = balance;
+        self.left = left;
     }
 }
 

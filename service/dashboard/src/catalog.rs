@@ -349,7 +349,7 @@ fn product_form(
                     (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))
                 }
             }
-            (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when the spendable balance falls to this or below. Empty: never.")))
+            (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when what is left, held credits included, falls to this or below. Empty: never.")))
             (form.number(&FieldLabel("debtLimit", "Debt limit", "How many credits a user's wallet may owe, where your server asks for it. Empty: none.")))
             (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
             @if may { button.primary type="submit" { @if product.is_some() { "Save" } @else { "Create product" } } }

@@ -145,6 +145,7 @@ impl Wallet {
         account.burn(spend.saturating_sub(spent), |lot, taken| {
             lots.push(TakenLot::of(lot, taken));
         })?;
+        account.count_given_back(drawn.saturating_sub(spend))?;
         taken::first(&mut lots, charged);
         taken::bound(&mut lots);
         self.refresh_due();
@@ -176,7 +177,9 @@ impl Wallet {
             let tomorrow = at.plus_seconds(DAY_SECONDS);
             let end = Some(lot.ends_at).filter(|end| *end > at);
             let end = end.unwrap_or(tomorrow);
+            let before = account.left();
             account.restore(lot.number, charged.saturating_neg(), end)?;
+            account.count_given_back(account.left().saturating_sub(before))?;
             let end = account.end_of(lot.number).unwrap_or(end);
             self.due_at = self.due_at.min(end);
         } else {

@@ -83,6 +83,9 @@ impl Wallet {
         let Event { at, change } = event;
         let is_use = !change.is_by_clock();
         let fact = self.change(at, change)?;
+        if let Some(fact) = &fact {
+            self.count_used(fact)?;
+        }
         self.touched_at = self.touched_at.max(at);
         if is_use {
             self.used_at = self.used_at.max(at);
@@ -99,6 +102,24 @@ impl Wallet {
                 fact,
             }
         }))
+    }
+
+    /// Counts what alerts judge a balance by: only credits that come raise it.
+    fn count_used(&mut self, fact: &RecordContent) -> Result<(), Corrupt> {
+        let Some(entry) = fact.entry() else {
+            return Ok(());
+        };
+        let owed = match fact {
+            RecordContent::HoldClosed(hold, ..) => hold.owed,
+            RecordContent::Charged(charge, ..) => charge.owed,
+            _ => 0,
+        };
+        let used = match entry.delta {
+            ..0 => Some(entry.delta.saturating_add(owed).saturating_neg().max(0)),
+            _ if fact.brings_credits() => None,
+            _ => return Ok(()),
+        };
+        self.account_mut(entry.product).count_used(used)
     }
 
     fn change(&mut self, at: Timestamp, change: Change) -> Result<Option<RecordContent>, Corrupt> {

@@ -22,6 +22,10 @@ pub struct Debt {
     pub reserved: i64,
     /// Credits drawn from open holds: charged already, though their lots stay pinned until the hold is closed.
     pub drawn: i64,
+    /// Credits that were drawn, that holds gave back since credits last came, and that are not used: no alert counts
+    /// them. Stored beside the rest, as hardly any account has them.
+    #[serde(skip)]
+    pub given_back: i64,
     /// The wallet's own limit of `owed`, in place of the product's.
     pub limit: Option<i64>,
 }
@@ -57,6 +61,37 @@ impl Account {
     pub fn sum(&self) -> i64 {
         let Debt { owed, drawn, .. } = self.debt();
         self.balance.saturating_sub(drawn).saturating_sub(owed)
+    }
+
+    /// Credits that are not charged: those that can be spent and those that open holds set aside.
+    #[must_use]
+    pub fn left(&self) -> i64 {
+        self.balance.saturating_sub(self.debt().drawn)
+    }
+
+    /// The least that was left since credits last came: a hold that gives back what was drawn does not raise it.
+    #[must_use]
+    pub fn least_left(&self) -> i64 {
+        self.left().saturating_sub(self.debt().given_back).max(0)
+    }
+
+    /// Counts what a hold gave back of what was drawn.
+    pub(in crate::wallet) fn count_given_back(&mut self, credits: i64) -> Result<(), Corrupt> {
+        if credits <= 0 {
+            return Ok(());
+        }
+        self.change_debt(|debt| debt.given_back = debt.given_back.saturating_add(credits))
+    }
+
+    /// Counts credits that were used of what holds gave back; `None`: credits came, and all count anew.
+    pub(in crate::wallet) fn count_used(&mut self, credits: Option<i64>) -> Result<(), Corrupt> {
+        if self.debt.is_none() {
+            return Ok(());
+        }
+        self.change_debt(|debt| {
+            let rest = credits.map_or(0, |used| debt.given_back.saturating_sub(used));
+            debt.given_back = rest.max(0);
+        })
     }
 
     /// Credits that open holds still set aside: what was drawn from them is charged.
@@ -101,7 +136,7 @@ impl Account {
 impl Debt {
     pub(in crate::wallet) fn is_sound(&self) -> bool {
         let bounds = 0..=MAX_CREDITS;
-        let all = [self.owed, self.reserved, self.drawn];
+        let all = [self.owed, self.reserved, self.drawn, self.given_back];
         all.iter().chain(&self.limit).all(|it| bounds.contains(it))
     }
 }

@@ -117,6 +117,13 @@ impl Wallet {
         self.account(product).map_or(0, Account::available)
     }
 
+    /// The least that was left of a product since credits last came, held credits included: see
+    /// [`Account::least_left`].
+    #[must_use]
+    pub fn least_left(&self, product: ProductId) -> i64 {
+        self.account(product).map_or(0, Account::least_left)
+    }
+
     /// Credits of a product that can be added: past them is more than a balance may be.
     #[must_use]
     pub(in crate::wallet) fn room(&self, product: ProductId) -> i64 {

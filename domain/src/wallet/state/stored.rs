@@ -93,11 +93,16 @@ enum Marks {
     Free(LastFreeGrant),
     Debt(Debt),
     Both(LastFreeGrant, Debt),
+    /// A debt with what holds gave back.
+    GivenBack(Option<LastFreeGrant>, Debt, i64),
 }
 
 impl Serialize for Account {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let marks = match (self.free, self.debt.as_deref().copied()) {
+            (free, Some(debt)) if debt.given_back != 0 => {
+                Marks::GivenBack(free, debt, debt.given_back)
+            }
             (None, None) => Marks::Neither,
             (Some(free), None) => Marks::Free(free),
             (None, Some(debt)) => Marks::Debt(debt),
@@ -125,6 +130,10 @@ impl<'de> Deserialize<'de> for Account {
             Marks::Free(free) => (Some(free), None),
             Marks::Debt(debt) => (None, Some(debt)),
             Marks::Both(free, debt) => (Some(free), Some(debt)),
+            Marks::GivenBack(free, debt, given_back) => {
+                let debt = Debt { given_back, ..debt };
+                (free, Some(debt))
+            }
         };
         Ok(Self {
             product,

@@ -8,6 +8,7 @@ use super::{
     teller::Teller,
 };
 use crate::{
+    Amount,
     history::Reason,
     id::{OrderSerial, ProductId},
     project_event::{EventCollector, EventData, LowBalance, OrderEvent},
@@ -17,6 +18,7 @@ use crate::{
         Currency, Dispute, DisputeReason, OrderStatus, Owner, Reversal,
         SubscriptionStatus::{Canceled, PastDue},
         deduct::Deduct,
+        draw::Draw,
         event::SubscriptionEvent,
         feature::FeatureAction,
         forgive::Forgive,
@@ -50,18 +52,32 @@ impl From<EventData> for ExpectedEvent {
 
 /// All project events so far, in order.
 fn all_news(teller: &Teller) -> Vec<EventData> {
+    let steps = steps(teller, &LOW).into_iter();
+    steps.flat_map(|step| step.data).collect()
+}
+
+/// The events of a wallet that become visible together: the place after the last of them, and what is told of them.
+pub(super) struct ToldStep {
+    pub(super) end: usize,
+    pub(super) data: Vec<EventData>,
+}
+
+/// All steps so far, with these thresholds.
+pub(super) fn steps(teller: &Teller, thresholds: &[LowBalance]) -> Vec<ToldStep> {
     let mut records = teller.records.iter().peekable();
     let (mut all, mut watch) = (Vec::new(), EventCollector::default());
     for (place, event) in teller.events.iter().enumerate() {
         let before = place.checked_sub(1).map(|before| &teller.states[before]);
         let after = &teller.states[place];
-        let subject = watch.before(before, event, &LOW);
+        let subject = watch.before(before, event, thresholds);
         let record = records.next_if(|record| record.seq == after.version);
         watch.after(subject, after, record);
         let next = teller.events.get(place + 1);
         let goes_on = next.is_some_and(|next| next.at == event.at);
         if !goes_on || teller.steps.contains(&(place + 1)) {
-            all.extend(watch.end(after, event.at));
+            let data = watch.end(after, event.at);
+            let end = place + 1;
+            all.push(ToldStep { end, data });
             watch = EventCollector::default();
         }
     }
@@ -130,6 +146,14 @@ fn with(credits: i64) -> Teller {
     teller
 }
 
+fn draw(serial: u128, amount: i64) -> Draw {
+    Draw {
+        hold: hold_id(serial),
+        amount: Amount::new(amount).unwrap(),
+        key: key("draw"),
+    }
+}
+
 fn since(teller: &Teller, known: usize) -> Vec<ExpectedEvent> {
     told(teller).split_off(known)
 }
@@ -158,17 +182,40 @@ fn what_crosses_both_thresholds_tells_both() {
 }
 
 #[test]
-fn held_credits_cannot_be_spent() {
+fn a_hold_is_no_spending() {
     let mut teller = with(30);
     let end = teller.after_seconds(DAY);
     teller.place(hold(1, 30, end)).unwrap();
-    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+    assert_eq!(since(&teller, 2), []);
     teller.settle(hold_id(1), 5).unwrap();
-    assert_eq!(since(&teller, 4), [], "25 came back, which nobody gave");
+    assert_eq!(since(&teller, 2), [], "25 are left");
     teller.place(hold(2, 10, end)).unwrap();
-    assert_eq!(since(&teller, 4), [is_low(15)]);
+    teller.draw(draw(2, 5)).unwrap();
+    assert_eq!(
+        since(&teller, 2),
+        [is_low(15)],
+        "20 are left, 5 of them held"
+    );
     teller.pass_seconds(DAY);
-    assert_eq!(since(&teller, 5), []);
+    assert_eq!(since(&teller, 3), []);
+    teller.deduct(deduct("all", 20)).unwrap();
+    assert_eq!(since(&teller, 3), [DEPLETED]);
+}
+
+#[test]
+fn what_a_hold_gives_back_of_what_was_drawn_lets_no_alert_come_again() {
+    let mut teller = with(30);
+    let end = teller.after_seconds(DAY);
+    teller.place(hold(1, 30, end)).unwrap();
+    teller.draw(draw(1, 30)).unwrap();
+    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+    teller.settle(hold_id(1), 2).unwrap();
+    teller.deduct(deduct("all", 28)).unwrap();
+    assert_eq!(since(&teller, 4), [], "nobody gave what came back");
+    teller.credit(credit("more", 21, None)).unwrap();
+    teller.deduct(deduct("again", 21)).unwrap();
+    let again = [credited(21, Reason::Manual, None, 21), is_low(0), DEPLETED];
+    assert_eq!(since(&teller, 4), again);
 }
 
 #[test]
@@ -188,14 +235,15 @@ fn credits_that_come_back_past_their_end_are_told_of_once() {
     for (id, amount) in [(1, 10), (2, 10), (3, 10)] {
         teller.place(hold(id, amount, later)).unwrap();
     }
-    let known = told(&teller).len();
-    assert_eq!(since(&teller, known - 1), [DEPLETED]);
+    assert_eq!(since(&teller, 2), []);
     teller.pass_seconds(20);
     teller.release(hold_id(1)).unwrap();
+    assert_eq!(since(&teller, 2), [is_low(0)], "20 are held");
     teller.settle(hold_id(2), 3).unwrap();
+    assert_eq!(since(&teller, 3), [], "10 are held");
     teller.pass_seconds(DAY);
     assert_eq!(teller.expiries().len(), 3, "each gave back what was gone");
-    assert_eq!(since(&teller, known), [], "nobody could spend them");
+    assert_eq!(since(&teller, 3), [DEPLETED]);
 }
 
 #[test]

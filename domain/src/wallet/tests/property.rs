@@ -494,6 +494,7 @@ fn run(mut run: Run, commands: &[Command]) {
         run.step(command);
     }
     check::replays(&run.teller);
+    check::alerts(&run.teller, 5 * run.model.worth);
 }
 
 /// Found by the random model: the clock steps back to before the end of the cycle that ended last.

@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use super::{
-    super::{KEY, hold_id, teller::Teller},
+    super::{KEY, hold_id, project_events::steps, teller::Teller},
     desk,
     model::{LedgerRow, Model, push_line},
     purse::Group,
 };
 use crate::{
     MAX_CREDITS, Timestamp,
-    history::{HoldStatus, Reason, Record},
+    history::{HoldStatus, Reason, Record, RecordContent},
     id::{OrderSerial, ProductId},
+    project_event::{EventData, LowBalance},
     text::IdempotencyKey,
     wallet::{Order, OrderStatus, Reversal, Subscription, SubscriptionStatus, Wallet},
 };
@@ -223,6 +224,70 @@ pub(in crate::wallet::tests) fn replays(teller: &Teller) {
         state = Some(restored);
     }
     assert_eq!(records, teller.records);
+}
+
+/// Which alerts may come for one product.
+#[derive(Default)]
+struct Armed {
+    low: bool,
+    depleted: bool,
+}
+
+/// Checks that alerts come once each time what is left falls to the threshold or to zero, and again only after credits
+/// came. Counts anew from the history: what is charged is gone, whether or not a hold still pins it.
+pub(in crate::wallet::tests) fn alerts(teller: &Teller, low: i64) {
+    let products: Vec<_> = (1..=3).map(ProductId).collect();
+    let thresholds: Vec<_> = products
+        .iter()
+        .map(|&product| LowBalance {
+            product,
+            credits: low,
+        })
+        .collect();
+    let mut armed: HashMap<ProductId, Armed> = HashMap::new();
+    let mut records = teller.records.iter().peekable();
+    for step in steps(teller, &thresholds) {
+        let wallet = &teller.states[step.end - 1];
+        let mut came = Vec::new();
+        while let Some(record) = records.next_if(|record| record.seq <= wallet.version) {
+            let by_hand = matches!(record.fact, RecordContent::Reversed(..));
+            let entry = record.entry().filter(|entry| entry.delta > 0);
+            came.extend(entry.and_then(|entry| match entry.reason {
+                Reason::Purchase | Reason::Manual | Reason::FreeGrant | Reason::Refund => {
+                    Some(entry.product)
+                }
+                Reason::Reversal if by_hand => Some(entry.product),
+                _ => None,
+            }));
+        }
+        for &product in &products {
+            let held = wallet.holds().values().filter(|it| it.product == product);
+            let held: i64 = held.map(|it| (it.amount.get() - it.drawn).max(0)).sum();
+            let left = wallet.available(product) + held;
+            let armed = armed.entry(product).or_default();
+            let told = |wanted: fn(&EventData) -> Option<ProductId>| {
+                let told = step.data.iter().filter_map(wanted);
+                told.filter(|it| *it == product).count()
+            };
+            let is_low = told(|data| match data {
+                EventData::BalanceLow { product, .. } => Some(*product),
+                _ => None,
+            });
+            let is_depleted = told(|data| match data {
+                EventData::Depleted { product } => Some(*product),
+                _ => None,
+            });
+            let falls = (armed.low && left <= low, armed.depleted && left == 0);
+            let expected = (usize::from(falls.0), usize::from(falls.1));
+            assert_eq!((is_low, is_depleted), expected, "{left} left of {product}");
+            armed.low &= left > low;
+            armed.depleted &= left > 0;
+            if came.contains(&product) {
+                armed.low = left > low;
+                armed.depleted = left > 0;
+            }
+        }
+    }
 }
 
 fn ledger(teller: &Teller, product: ProductId) -> Vec<LedgerRow> {
