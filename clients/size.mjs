@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const LIMITS = [
-  { name: '@scrip/browser', entry: 'browser/dist/index.js', limit: 5_000, later: 2_500 },
+  { name: '@scrip/browser', entry: 'browser/dist/index.js', limit: 6_000, later: 2_500 },
   { name: '@scrip/react', entry: 'react/dist/index.js', limit: 10_200, external: ['@scrip/browser'] },
   { name: '@scrip/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
   { name: '@scrip/ai', entry: 'ai/dist/index.js', limit: 4_000, external: ['ai', '@scrip/server'] },
@@ -17,8 +17,18 @@ for (const { name, entry, limit, later = 0, external = [] } of LIMITS) {
   const options = { bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: 'out', write: false, logLevel: 'error' };
   const common = { ...options, entryPoints: [new URL(entry, import.meta.url).pathname] };
   const never = ['react', 'react-dom', 'react/jsx-runtime', ...external];
-  const now = weigh((await build({ ...common, external: [...never, './signed-in*', './buying*'] })).outputFiles);
-  const all = weigh((await build({ ...common, external: never })).outputFiles);
+  // As a bundler packs it: what is loaded later is apart, and what both need is a file of its own.
+  const { outputFiles, metafile } = await build({ ...common, external: never, splitting: true, metafile: true });
+  const loaded = new Set();
+  const load = (path) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const { path: next, kind } of metafile.outputs[path]?.imports ?? []) if (kind === 'import-statement') load(next);
+  };
+  load(Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint?.endsWith(entry)));
+  const isLoaded = ({ path }) => [...loaded].some((each) => path.endsWith(each));
+  const now = weigh(outputFiles.filter(isLoaded));
+  const all = weigh(outputFiles);
   const extra = all - now;
   failed ||= now > limit || extra > later;
   console.log(`${name}: ${now} B of ${limit}${extra > 0 ? `, and ${extra} B of ${later} with the first session or checkout` : ''}`);
